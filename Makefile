@@ -44,18 +44,26 @@ FORMATS := $(patsubst %/generator.go,%,$(shell grep -l 'gen.Core' */generator.go
 RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen internal/window lease/... $(FORMATS) \
 	verify verify/duplicates verify/internal/reading
 
+# Those that search in a single goroutine.
+SEARCHES := Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|NegativeControls|ControlsWithoutFault
+
 # Without those that search, or check a codec or a generator, in a single goroutine, and without
 # the scripts of commands that do their work in one. The first of the patterns that matches a test
 # or one of the tests around it decides, so the long ones come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
-ONE_GOROUTINE := ^TestScripts$$/^($(SCRIPTS))$$|^Test(Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|Codec|NegativeControls|ControlsWithoutFault)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
+ONE_GOROUTINE := ^TestScripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
 # What a processor computes with its own instructions, and what reads its counter.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
 under = $(patsubst %,./%/...,$(1))
+
+# As releases are built: what is compiled for the tests need not be compiled again for
+# check-release.
+test: export CGO_ENABLED := 0
+test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
 # One part after the other. The flag -vet=off: vet has looked at all packages before. With -p: more
 # packages at a time than there are processors, for many wait for servers.
@@ -69,8 +77,9 @@ plain: | go
 alone: | go
 	for package in $(ALONE); do $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
 
+# Of the tests that wait, four at a time in each package.
 test-short: | go
-	$(GO) test -short -p 6 $(PACKAGES)
+	$(GO) test -short -p 6 -parallel 4 $(PACKAGES)
 
 # internal/release is not in go.work: see its main.go.
 RELEASE := GOWORK=off $(GO) -C internal/release
@@ -96,12 +105,14 @@ setup-ci:
 	.ci/setup
 
 # The race detector needs a C compiler. In CI nothing is skipped. Without it, RACE is tested as
-# the rest is.
+# the rest is. One client takes the compiler half a minute, and half of it without optimization.
 race: | go
-	@race=-race; if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
-	  echo 'skipped: the race detector needs a C compiler, and there is none'; race=; fi; \
-	set -ex; $(GO) test $$race -vet=off -p 4 -timeout 20m $(call under,$(RACE)); \
-	[ -z "$$race" ] || $(GO) test -race -short -vet=off -p 3 -timeout 20m -skip '$(ONE_GOROUTINE)' \
+	@race=(-race -gcflags='github.com/redis/...=-N -l'); \
+	if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
+	  echo 'skipped: the race detector needs a C compiler, and there is none'; race=(); fi; \
+	export CGO_ENABLED=1; set -ex; \
+	$(GO) test "$${race[@]}" -vet=off -p 4 -timeout 20m $(call under,$(RACE)); \
+	[ -z "$$race" ] || $(GO) test "$${race[@]}" -short -vet=off -p 3 -timeout 20m -skip '$(ONE_GOROUTINE)' \
 	  $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
 # Without assembly, and for 32 bits.
@@ -111,29 +122,30 @@ portable: | go
 	  'linux amd64') set -x; GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
 	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
 
-# The newest Go has a package uuid, to which scru128 converts.
+# The newest Go has a package uuid, to which scru128 converts. What the searches find does not
+# depend on Go's version.
 newest: | go
 	@version=$$($(GO) list -m -f '{{.Version}}' go@latest 2>/dev/null) && \
 	  GOTOOLCHAIN=go$$version $(GO) version >/dev/null 2>&1 || \
 	  { echo 'skipped: the newest Go cannot be fetched'; exit 0; }; \
-	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short ./...
+	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short -skip '^Test($(SEARCHES))$$' ./...
 
-# The systems and processors that the command is distributed for are vetted, too; what that
-# needs compiled is compiled without optimization, which takes half the time.
+# For other systems, vet would compile all dependencies; types need only their declarations.
+# The assembly for arm64 has a check of its own.
 vet: | go
 	$(GO) vet $(PACKAGES)
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
-	GOARCH=arm64 $(GO) vet ./...
-	GOOS=darwin $(GO) vet -gcflags='all=-N -l' ./cmd/sortid
-	GOOS=windows $(GO) vet -gcflags='all=-N -l' ./cmd/sortid
+	$(GO) run ./internal/typecheck linux/arm64,darwin/arm64,windows/amd64 ./... ./cmd/sortid
+	GOARCH=arm64 $(GO) vet -gcflags='all=-N -l' ./internal/clock
 
 # The go command fetches the tools. A tool that cannot be fetched, or cannot reach its
 # database, is skipped with a message.
 # Vale checks documents, comments and help texts by the rules in .vale. It builds with a C compiler.
 sentences: | go
-	@$(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
+	@CGO_ENABLED=1 $(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
 	set -x; find . \( -name '*.md' -o -name '*.go' -o -path '*/help/*.txt' \) \
-	  ! -name '*_test.go' ! -name CHANGELOG.md ! -path '*/testdata/*' ! -path '*/node_modules/*' -print0 | xargs -0 $(GOBIN)/vale
+	  ! -name '*_test.go' ! -name CHANGELOG.md ! -path '*/testdata/*' ! -path '*/node_modules/*' \
+	  -print0 | xargs -0 $(GOBIN)/vale
 
 lint: vet sentences
 	@$(GO) install $(STATICCHECK) 2>/dev/null || { echo 'skipped: staticcheck cannot be fetched'; exit 0; }; \

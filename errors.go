@@ -34,7 +34,8 @@ var (
 var (
 	// ErrOption: an option is invalid, or two options exclude each other.
 	ErrOption = errors.New("invalid option")
-	// ErrClockRollback: the clock went back, or full counters or a lease moved the timestamp ahead.
+	// ErrClockRollback: the clock went back, or full counters or a lease moved the timestamp ahead
+	// of it.
 	ErrClockRollback = errors.New(
 		"the clock is behind the last ID by more than the rollback allowance")
 	// ErrTimeRange: the clock shows a time that no ID can carry.
@@ -42,7 +43,7 @@ var (
 	ErrEntropy   = errors.New("the entropy source failed")
 	// ErrOverflow: all IDs of the current tick are used.
 	ErrOverflow = errors.New("the counter is full until the clock moves on")
-	// ErrLeaseExpired: the lease grants no tick late enough until it is renewed.
+	// ErrLeaseExpired: until its renewal, the lease grants no tick that is late enough.
 	ErrLeaseExpired = errors.New("lease: expired")
 	ErrLeaseClosed  = errors.New("lease: closed")
 )
@@ -50,7 +51,7 @@ var (
 // An OptionError says which options of a generator are wrong. It matches [ErrOption].
 type OptionError struct {
 	Format string   // the name of the format's package
-	Fields []string // the wrong option, or those that exclude each other
+	Fields []string // the wrong option, or the options that do not fit together
 	Err    error
 }
 
@@ -61,13 +62,13 @@ func (e *OptionError) Error() string {
 
 func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
 
-// A ParseError says why an input is no ID. It matches Err.
+// A ParseError says why an input is not an ID. It matches its field Err.
 type ParseError struct {
 	Format string // the name of the format's package
 	Input  string // the first 64 bytes of a text, or an integer; empty for a binary form
 	Length int    // of the whole input, in bytes
 
-	// Offset is the place of the first wrong byte, or -1 if the whole input is wrong.
+	// Offset is the index of the first wrong byte, or -1 if the whole input is wrong.
 	Offset int
 
 	Want string // what was expected, such as "12 bytes"

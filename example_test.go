@@ -11,13 +11,13 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// A shiftLease grants one node ID of 8 bits for the time from one tick up to another, as
-// somebody has written them on a roster.
+// A shiftLease grants one node ID of 8 bits for the ticks of one shift. People agree on the shifts,
+// so that no two shifts overlap.
 type shiftLease struct {
 	nodeID uint32
 
 	mu       sync.Mutex
-	next, to int64 // the first tick that is left, and the one after the last
+	next, to int64 // the first free tick, and the tick after the last
 }
 
 func (l *shiftLease) NodeBits() int             { return 8 }
@@ -31,17 +31,17 @@ func (l *shiftLease) ClaimTick(tick int64) (nodeID uint32, claimed int64, err er
 	if claimed >= l.to {
 		return 0, 0, fmt.Errorf("the shift is over: %w", sortid.ErrLeaseClosed)
 	}
-	l.next = claimed + 1 // nobody gets this tick again
+	l.next = claimed + 1 // no other claim gets this tick
 	return l.nodeID, claimed, nil
 }
 
-// WaitTick returns at once, for nobody renews a shift.
+// WaitTick returns at once, because nobody renews a shift.
 func (l *shiftLease) WaitTick(ctx context.Context,
 	tick int64) error {
 	return sortid.ErrLeaseClosed
 }
 
-// A lease of a program's own: node ID 42 is granted for one hour.
+// A program can implement a lease itself. This one grants node ID 42 for one hour.
 func ExampleLease() {
 	now := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	tick := func(t time.Time) int64 { return t.UnixMilli() / scru64.Tick.Milliseconds() }

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// A generator that NewGenerator has not made says so, again and again.
+// Each call of a generator that NewGenerator did not make returns an error.
 func TestZeroGenerator(t *testing.T) {
 	var (
 		g64  scru64.Generator
@@ -46,7 +46,7 @@ func TestZeroGenerator(t *testing.T) {
 	}
 }
 
-// A generator that is copied would repeat IDs.
+// A copy of a generator would repeat IDs, so go vet must find copies.
 func TestVetFindsCopies(t *testing.T) {
 	const file = "testdata/copies/main.go"
 	source, err := os.ReadFile(file)

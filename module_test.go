@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// People adopt an ID library because it drags nothing in.
+// The root module has no dependencies, so users get none from it.
 func TestNoDependencies(t *testing.T) {
 	mod, err := os.ReadFile("go.mod")
 	if err != nil {
@@ -29,8 +29,8 @@ func TestNoDependencies(t *testing.T) {
 	}
 }
 
-// A module is released by itself: what it uses of the root's internal packages could change
-// without a word, and a replacement would hold in this clone only.
+// Each module is released by itself. It must not use the root's internal packages, which can change
+// without notice. A replace directive would work only in this clone.
 func TestModulesStandAlone(t *testing.T) {
 	const internal = "github.com/sortid/sortid/internal"
 	modules := 0
@@ -83,7 +83,7 @@ func TestModulesStandAlone(t *testing.T) {
 	}
 }
 
-// ofAnotherModule reports whether a file belongs to another module than the root.
+// ofAnotherModule reports whether a file belongs to a module other than the root.
 func ofAnotherModule(path string) bool {
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,17 +66,38 @@ func verifyLines(t *testing.T, format string, lines []string, o verify.Options) 
 	return r
 }
 
-// Generators of others pass, at full speed and slowly.
+// Generators of others pass, at full speed and slowly. Slow ones sleep side by side, unless they
+// share a state.
 func TestVerifyOthers(t *testing.T) {
-	for _, g := range otherGenerators {
-		for _, slow := range []bool{false, true} {
-			n := 100_000
-			if slow || testing.Short() {
-				n = 20_000
+	const few = 20_000
+	many := 100_000
+	if testing.Short() {
+		many = few
+	}
+	byState := map[string][]int{}
+	for i, g := range otherGenerators {
+		library, _, _ := strings.Cut(g.name, "/")
+		if library == "jetify" { // which uses gofrs
+			library = "gofrs"
+		}
+		byState[library] = append(byState[library], i)
+	}
+	slow := make([][]string, len(otherGenerators))
+	var wait sync.WaitGroup
+	for _, generators := range byState {
+		wait.Go(func() {
+			for _, i := range generators {
+				slow[i] = stream(otherGenerators[i].next, few, true)
 			}
-			r := verifyLines(t, g.format, stream(g.next, n, slow), verify.Options{})
-			if r.Status != report.Pass || r.IDs != uint64(n) {
-				t.Errorf("%s, slow %v: %d IDs, %+v %+v %v", g.name, slow, r.IDs, r.Failed(), r.Warned(), r.Facts)
+		})
+	}
+	wait.Wait()
+	for i, g := range otherGenerators {
+		for speed, lines := range map[string][]string{
+			"slow": slow[i], "fast": stream(g.next, many, false)} {
+			r := verifyLines(t, g.format, lines, verify.Options{})
+			if r.Status != report.Pass || r.IDs != uint64(len(lines)) {
+				t.Errorf("%s, %s: %d IDs, %+v %+v %v", g.name, speed, r.IDs, r.Failed(), r.Warned(), r.Facts)
 			}
 		}
 	}

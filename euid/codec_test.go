@@ -78,7 +78,7 @@ func TestCodec(t *testing.T) { codec.Run(t) }
 
 func FuzzParse(f *testing.F) { codec.Fuzz(f, number) }
 
-// Any 128 bits have a text that parses; random texts hardly ever do.
+// Any 128 bits have a text that parses. A random text hardly ever parses.
 func FuzzText(f *testing.F) {
 	f.Add(uint64(0), uint64(0))
 	f.Add(uint64(0x621ce48c99c00078), uint64(0x16e925e73ebf0fda))
@@ -146,7 +146,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Any mistyped symbol and any two swapped neighbours are found: 32 and 31 have no factor 127.
+// Parse finds any mistyped symbol and any two swapped neighbors, because the prime 127 divides
+// neither 32 nor 31.
 func TestTypos(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 300 {

@@ -76,7 +76,7 @@ func ExampleOptions_length() {
 	// Output: 0 true 4 <nil>
 }
 
-// A batch that meets the end of a millisecond's IDs is made again.
+// If the IDs of a millisecond run out, the loop makes the whole batch again.
 func ExampleGenerator_Fill() {
 	g, err := euid.NewGenerator(euid.Options{})
 	if err != nil {

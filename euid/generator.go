@@ -19,16 +19,18 @@ const (
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// errOverflow is made once, since many calls may return it.
+// errOverflow is made once, because many calls may return it.
 var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 
-// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores a
-// generator for each goroutine is faster; then IDs of different goroutines sort by the millisecond.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
+// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
+// only to the millisecond.
 //
-// In a new millisecond all random bits are new. Within it, the high 32 bits of random go up by one
-// from a random start, the low 32 are new, and the others stay. If n IDs are made in a millisecond,
-// the high bits run out with a chance of n in 2^32. Then the call fails with [sortid.ErrOverflow]
-// until the clock has passed the millisecond.
+// In a new millisecond all random bits are new. Within a millisecond, the high 32 bits of random go
+// up by one for each ID, from a random start. The low 32 bits are new in each ID, and the other
+// random bits stay. If a generator makes n IDs in a millisecond, the high bits run out with a
+// chance of n in 2^32. Then the call fails with [sortid.ErrOverflow] until the clock has passed the
+// millisecond.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
@@ -36,10 +38,10 @@ type Generator struct {
 
 	timestamp   int64 // of the last ID
 	head        uint64
-	high        uint64 // the high half of its random field
-	settledTick int64  // the clock's time that timestamp is for
+	high        uint64 // the high half of the last ID's field random
+	settledTick int64  // while the clock shows this time, timestamp stays
 
-	extension uint64 // the value and its length, at their places in head
+	extension uint64 // the value and its length, at their positions in head
 	random    uint64 // the bits of head that are random
 }
 
@@ -48,10 +50,10 @@ type Generator struct {
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Extension is a value in each ID of the generator, such as a shard, in ExtensionLength bits, 1
-	// to 15. A length of zero means as many bits as the value has: 5 takes three, and 0 adds
-	// nothing. The extension belongs to the generator because it is in front of the bits that order
-	// the IDs of a millisecond.
+	// Extension is a value in each ID of the generator, such as a shard. It takes ExtensionLength
+	// bits, 1 to 15. A length of zero means as many bits as the value has: 5 takes three bits, and
+	// 0 takes none. All IDs of a generator have the same extension, because it is in front of the
+	// bits that order the IDs of a millisecond.
 	Extension       uint16
 	ExtensionLength int
 }
@@ -103,18 +105,19 @@ func (g *Generator) Generate() (id ID, err error) {
 }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's and [sortid.ErrClockRollback].
+// matches the context's error and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id, false)
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID. An error leaves id zero. If waitOverflow is
-// set, it waits where Generate returns [sortid.ErrOverflow]. The fast path writes the ID before the
-// unlock, which waits for all writes anyway. A copy after the unlock would wait a second time.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
+// is used up, it waits if waitOverflow is set, and otherwise returns [sortid.ErrOverflow]. The fast
+// path writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock
+// would wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
-		counter := clock.Counter() // before the lock, to hold it briefly
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.high < maxHigh {
@@ -135,8 +138,8 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 	}
 }
 
-// Fill sets ids to new IDs, in order, and locks once for 4096 of them. It fails as Generate does,
-// and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
+// as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -191,7 +194,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath is next if the clock has moved or the high half is used up.
+// slowPath does the work of next if the clock has moved or the high half is used up.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	if now > g.timestamp {

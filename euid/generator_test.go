@@ -26,8 +26,8 @@ func subject(own ...Options) conformance.Generator[ID] {
 			return newGenerator(t, s, own...)
 		},
 		Tick: time.Millisecond, Default: sortid.RollbackReset,
-		// The high half of random starts anywhere, so no number of IDs is certain. The suite's
-		// seeds start low enough. With the system's entropy, a run fails once in a million.
+		// The high half of random starts anywhere, so no number of IDs is certain to fit. The
+		// suite's seeds start low enough. With the system's entropy, one run in a million fails.
 		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
@@ -86,7 +86,7 @@ func TestExtension(t *testing.T) {
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: entropy},
 			Options{Extension: 0, ExtensionLength: length})
 		var ones, zeros uint16
-		for range 100 { // a bit never changes with a chance of 1 in 2^99
+		for range 100 { // the chance that a bit never changes is 1 in 2^99
 			clock.Add(time.Millisecond)
 			id := must(t)(g.Generate())
 			ones, zeros = ones|id.RandomAndExtension(), zeros|^id.RandomAndExtension()
@@ -129,7 +129,8 @@ func TestMonotonicity(t *testing.T) {
 	}
 }
 
-// One ID in each millisecond, then ErrOverflow until the next.
+// Each millisecond has room for one ID. Then the generator returns ErrOverflow until the next
+// millisecond.
 func TestOverflow(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
@@ -170,7 +171,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// The same with the system's entropy, on the fast path.
+// Like TestOverflow, but with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})

@@ -13,7 +13,7 @@ import (
 // Size is the size of an ID in bytes.
 const Size = 16
 
-// The largest value of each field; random has 64 bits of any value.
+// The largest value of each field. The 64 bits of random may have any value.
 const (
 	MaxTimestamp          = 1<<42 - 1
 	MaxRandomAndExtension = 1<<15 - 1
@@ -25,8 +25,8 @@ const (
 //
 //	timestamp 42 | random_and_extension 15 | extension_length 4 | version 3 | random 64
 //
-// The timestamp counts Unix milliseconds until 2109-05-15; none is reserved. The extension is in
-// the low bits of its field.
+// The timestamp counts Unix milliseconds until 2109-05-15; no timestamp is reserved. The extension
+// is in the low bits of its field.
 //
 // IDs are comparable with ==. Bytes and texts sort by time. No generator makes the zero ID after
 // the first millisecond of 1970, so it can mean "none".
@@ -115,14 +115,14 @@ func (id ID) Random() uint64 { return binary.BigEndian.Uint64(id[8:]) }
 // Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond: the zero ID before 1970, [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
+// the last timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -10,8 +10,8 @@ import (
 // nullable columns.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 27 characters, a UUID of 36, or 16 bytes. NULL is an error: scan into
-// sql.Null[ID].
+// Scan reads a text of 27 characters, a UUID of 36, or 16 bytes. NULL is an error; scan a nullable
+// column into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

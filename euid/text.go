@@ -10,7 +10,7 @@ import (
 const TextLen = crockford.Len
 
 // checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
-// sum of its digits in base 2^7, or of blocks of such digits, since 2^7 is 127 + 1. 2^64 has the
+// sum of its digits in base 2^7, or of blocks of such digits, because 2^7 is 127 + 1. 2^64 has the
 // same remainder as 2.
 func checksum(hi, lo uint64) uint64 {
 	const block = 35
@@ -24,8 +24,8 @@ func checksum(hi, lo uint64) uint64 {
 	return n
 }
 
-// Parse reads 27 symbols of Crockford's Base32, in either case. It takes O for 0, and I and L for
-// 1. Its errors are of type [*sortid.ParseError].
+// Parse reads 27 symbols of Crockford's Base32, in either case. It reads O as 0, and I and L as 1.
+// Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
 	if err := id.decode([]byte(s)); err != nil { // does not copy s
 		return ID{}, err

@@ -29,7 +29,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// AppendJSON does without encoding/json because it is faster.
+// AppendJSON does not use encoding/json, because its own code is faster.
 func BenchmarkJSON(b *testing.B) {
 	for _, s := range ours {
 		id := next(newGenerator(s, Options{At: time.Now()}))

@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/internal/gen"
 )
 
-// A validCase is a text, and what the format reads in it. An empty Canon stands for Text without
-// prefix, other empty texts for encodings that are not compared.
+// A validCase is a text, and the ID that it has in the format. An empty Canon means Text without
+// its prefix. Other empty texts are encodings that the test does not compare.
 type validCase struct {
 	Note, Text, Canon, Time, Hex, Int, UUID string
 	Fields                                  map[string]string
@@ -105,7 +105,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// The document's table agrees with the rows.
+// The tables in the document agree with the formats.
 func TestDocument(t *testing.T) {
 	b := gen.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")

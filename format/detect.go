@@ -55,13 +55,13 @@ func classify(text string) class {
 type Candidate struct {
 	ID       ID
 	Encoding Encoding
-	Prefix   string // the text before the ID, with its underscore, as user_
+	Prefix   string // the text before the ID, with its underscore, such as user_
 }
 
 func (c Candidate) String() string { return c.Prefix + c.ID.String() }
 
 // rank orders candidates, the most probable first: UUIDs with version and variant, our formats,
-// others.
+// other formats.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
 	switch {
@@ -91,12 +91,13 @@ func (c Candidate) rank(alphabets class) int {
 }
 
 // Detect returns the plausible readings of a text, the most probable first. It tries all encodings
-// of all formats; hexadecimal numbers need their full width. See [ID.Plausible] and [ID.Generated].
+// of all formats. Hexadecimal numbers must have their full width. See [ID.Plausible] and
+// [ID.Generated].
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
-// AppendDetect is [Detect] at the time now. It appends to found.
+// AppendDetect is [Detect] at the time now. It appends the readings to found.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
@@ -107,7 +108,7 @@ type way struct {
 	encoding Encoding
 }
 
-// ways holds ways by the text's length.
+// ways lists the ways for each length of a text.
 type ways [][]way
 
 var ourWays, allWays = newWays(ours), newWays(all)
@@ -176,7 +177,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	}
 	if n := len(found); strings.IndexByte(text, '_') > 0 {
 		if found = detectTyped(found, text, now); len(found) > n {
-			// A prefix with an ID is no chance, unless the ID looks like a word.
+			// A prefix before an ID is no accident, unless the ID looks like a word.
 			slices.SortStableFunc(found[start:],
 				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
 		}
@@ -184,7 +185,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	return found
 }
 
-// fits reports whether a text in these alphabets may be read in the way.
+// fits reports whether a text in these alphabets may have the way's format and encoding.
 func (w way) fits(text string, alphabets class) bool {
 	switch w.encoding {
 	case Text:
@@ -200,7 +201,7 @@ func (w way) fits(text string, alphabets class) bool {
 }
 
 // Mixed reports whether digits, small letters and capitals alternate as in random texts: at least
-// three times, and at every second place if all are letters.
+// three times, and about every second character if all are letters.
 func Mixed(text string) bool {
 	changes, letters := 0, true
 	var last class
@@ -216,8 +217,9 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange returns the probable times of IDs made before now: from 2010, or the second month
-// after a later epoch, to a year from now. Small integers would be in an epoch's first month.
+// PlausibleRange returns the range of plausible times. It begins in 2010, or a month after the
+// epoch if that is later, because small integers would be in an epoch's first month. It ends a year
+// after now.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
@@ -236,7 +238,8 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators make such IDs, at any time. Of EUIDs they make version 1.
+// Generated reports whether generators make such IDs, at any time. For an EUID this means version
+// 1.
 func (id ID) Generated() bool {
 	for _, f := range id.format.constants {
 		if f.Of(id).low != f.Value {

@@ -63,8 +63,8 @@ func TestDetectExamples(t *testing.T) {
 		"11093174944930914":                        "uid60 int",
 		"0027692f10061c62":                         "uid60 hex",
 
-		"zzzzzzzzzzzz":                         "", // of the year 4261
-		"f5lxx1zz5pnorynqglhzmsp33":            "", // of the year 10889
+		"zzzzzzzzzzzz":                         "", // in the year 4261
+		"f5lxx1zz5pnorynqglhzmsp33":            "", // in the year 10889
 		"621ce48c-99c0-0079-16e9-25e73ebf0fda": "", // an EUID with a wrong version
 		"":                                     "", "oops": "", "1": "", "1234567890123": "",
 		"hello world": "", "-": "", "0": "", "\x00": "",
@@ -97,7 +97,7 @@ func TestDetectSeveral(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 	id := gen.Must(SCRU64.ParseAs(Int, "119000000000000000"))
-	found = Detect(id.In(Hex)) // a scru64 of now is a uid60 of 2032, but one of 2010 is not
+	found = Detect(id.In(Hex)) // a scru64 ID of today reads as a uid60 of 2032
 	for _, c := range found {
 		if !c.ID.Plausible(time.Now()) {
 			t.Errorf("%v is not plausible", c)
@@ -105,7 +105,7 @@ func TestDetectSeveral(t *testing.T) {
 	}
 }
 
-// The first and the last plausible time, and their neighbours.
+// The first and the last plausible time are plausible, and their neighbors are not.
 func TestPlausible(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, s := range Ours() {
@@ -127,7 +127,7 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
-// One Git hash in 700 has a plausible time as SCRU160. Which ones depends on the day.
+// One Git hash in 700 has a plausible time as SCRU160. The set of these hashes depends on the day.
 func TestDetectHashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)))

@@ -18,7 +18,7 @@ var (
 
 type UnknownError struct {
 	What  string   // "format", "encoding"
-	Name  string   // as given
+	Name  string   // the unknown name
 	Known []string // the valid names
 }
 
@@ -45,7 +45,7 @@ func (e *TimeError) Error() string {
 
 // An OptionError is a wrong generator option. It matches [ErrOption].
 type OptionError struct {
-	Option  string // Its name, or [LeaseOption].
+	Option  string // The option's name, or [LeaseOption].
 	Value   string
 	Other   string // The option that conflicts, if any.
 	Instead string // The option to use instead, if any.

@@ -12,7 +12,7 @@ import (
 func euidFormat() *Format {
 	return &Format{
 		Name: "euid", Title: "EUID, draft 3",
-		Summary: "128 bits with a check symbol and 15 bits of one's own",
+		Summary: "128 bits with a check symbol and 15 bits of your own",
 		Source:  "Extendable Universally Unique Identifier, DRAFT#3",
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -35,7 +35,7 @@ func euidFormat() *Format {
 		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
 		Unique:  "79 random bits",
 		PerTick: "2^31 on average, then it waits for the next millisecond",
-		Choose:  "people type IDs, or an ID carries 15 bits of yours",
+		Choose:  "people type IDs, or an ID carries 15 bits of your own",
 		Options: append([]Option{
 			{Name: "ext", Value: "N[/BITS]",
 				Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length", fields: []string{"Extension", "ExtensionLength"}},
@@ -56,7 +56,7 @@ func euidFormat() *Format {
 		},
 		Plan: Plan{
 			Preference: 3, Unique: "79 random bits, while no extension is used",
-			RandomBits: 15 + 32 + 32, // of each millisecond, and of each ID
+			RandomBits: 15 + 32 + 32, // new in each millisecond, and in each ID
 			PerTick:    1 << 31,
 		},
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()", Parts: []string{"crockford"}},
@@ -106,7 +106,7 @@ func newEUID(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := euid.NewGenerator(opts)
-	// There a full tick is an error that ends with the millisecond.
+	// In a full tick, the EUID generator fails until the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
 	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
 		fixed: fixed}, err

@@ -10,24 +10,24 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// A Problem is why a text has no reading.
+// A Problem says why a text has no reading.
 type Problem string
 
 // The problems.
 const (
 	Empty       Problem = "empty"
-	Hash        Problem = "hash"        // As long as a hash in hexadecimal digits.
+	Hash        Problem = "hash"        // A hexadecimal text as long as a hash.
 	Implausible Problem = "implausible" // An ID with an implausible time.
 	Damaged     Problem = "damaged"     // Nearly an ID.
 	Within      Problem = "within"      // An ID with other text around it.
-	Unknown     Problem = "unknown"     // Like no format.
+	Unknown     Problem = "unknown"     // A text that resembles no format.
 )
 
 // A ReadError says why [Detect] finds no reading.
 type ReadError struct {
 	Text    string
 	Problem Problem
-	Format  *Format // that the text resembles, or nil
+	Format  *Format // the format that the text resembles, or nil
 	Reason  string  // what is wrong
 }
 
@@ -52,9 +52,8 @@ func Explain(text string, now time.Time) *ReadError {
 	case c&classDecimal != 0 && n > len(SCRU160.Max().In(Int)):
 		return fail(Unknown, nil, "it is larger than the largest ID of any format")
 	case c&classHex != 0 && c&classDecimal == 0 && hashes[n] != "":
-		return fail(Hash, nil,
-			fmt.Sprintf(
-				"it looks like a hash: it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n]))
+		return fail(Hash, nil, fmt.Sprintf("it looks like a hash: "+
+			"it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n]))
 	}
 	if e := damaged(text, now); e != nil {
 		return e
@@ -86,7 +85,7 @@ func (c Candidate) sure() bool {
 		!c.ID.format.Search.Named
 }
 
-// implausible explains an ID with an implausible time or that no generator makes.
+// implausible explains an ID whose time is implausible, or that no generator makes.
 func implausible(text string, alphabets class, now time.Time) *ReadError {
 	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
 		return nil
@@ -129,12 +128,12 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		" reads it all the same"}
 }
 
-// damaged explains a text one character away from an ID: one more, one less or another. The ID must
-// have a plausible time, or the format a check, hyphens or a prefix.
+// damaged explains a text that differs from an ID by one character: added, lost or changed. The ID
+// must have a plausible time, or its format must have a check, hyphens or a prefix.
 func damaged(text string, now time.Time) *ReadError {
 	plausible := func(f *Format, e Encoding, text string) bool {
 		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
-			text = text[:i] // the check does not fit another symbol
+			text = text[:i] // after a change, the check cannot be right
 		}
 		id, err := f.ParseAs(e, text)
 		return err == nil && id.HasTime() && id.Plausible(now)
@@ -167,7 +166,7 @@ func damaged(text string, now time.Time) *ReadError {
 			}
 			switch len(rest) {
 			case want - 1:
-				// The lost symbol is tried at the end, wherever it stood.
+				// Add a symbol at the end, wherever the lost one was.
 				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
 					e != Text && plausible(f, e, text+"0") {
 					return said("it has %d of %d characters: was one lost?", len(rest), want)

@@ -1,12 +1,12 @@
 // Package format describes all ID formats in one table: the five that it generates and others, such
 // as UUIDs, ULIDs and Snowflakes. It is for programs that learn the format at run time. If you know
-// the format, import its package instead: it is shorter and faster.
+// the format, import its package instead, which is shorter and faster.
 //
 // A [Format] has the layout, text, time and options of a format, and parses, converts and generates
 // its IDs. An [ID] is an ID of any format. [Detect] lists the formats that a text may have.
 //
-// Each of our formats has a file here. A format of others is a row of data in others.go, and one
-// decoder reads them all.
+// Each of our formats has a file here. A format of other projects is a row of data in others_*.go,
+// and one decoder reads all of them.
 package format
 
 import (
@@ -22,33 +22,33 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A Format describes a format. There is one *Format for each, so pointers may be compared. Do not
-// change it. Some fields are set only if [Format.Generates].
+// A Format describes a format. Each format has one *Format, so programs may compare pointers. Do
+// not change a Format. Some fields are set only if [Format.Generates] returns true.
 type Format struct {
-	Name    string // As in "scru128": the package's name, too.
+	Name    string // Such as "scru128"; also the package's name.
 	Title   string // The name in its document.
 	Summary string // What it is, in a few words.
 	Source  string // Its document: title, address, or both.
 
-	Bits   int // Of an ID.
+	Bits   int // The size of an ID.
 	Size   int
 	Layout []Field // From the most significant bit to the least.
 
 	// The text.
-	Encodings   []Encoding // The text first.
-	Alphabet    string     // The text in words.
+	Encodings   []Encoding // The format's own text is first.
+	Alphabet    string     // The alphabet of the text, in words.
 	Symbols     string     // The alphabet in order of value; empty if the text is not [Text].
 	FoldsCase   bool       // Whether letter case does not matter.
-	TextLengths []int      // Of the texts written or read.
+	TextLengths []int      // The lengths of texts.
 	Check       int        // The modulus of the check after the ID, or 0 without a check.
 	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
-	Rotated     int        // How many of the lowest digits are moved to the front of the text.
-	Aliases     string     // Pairs of a letter that is read, too, and its symbol: "O0I1".
-	Groups      []Group    // If the text is several numbers.
+	Rotated     int        // How many of the lowest digits are at the front of the text.
+	Aliases     string     // Pairs of another letter that parses and its symbol: "O0I1".
+	Groups      []Group    // The numbers, if the text consists of several.
 	Guess       []Encoding
-	HexText     bool    // Whether the document has hexadecimal as a text, too.
-	Prefix      *Prefix // Before the text, with an underscore; or nil.
-	Mark        string  // Another feature, told after the encoding.
+	HexText     bool    // Whether the document also has a hexadecimal text.
+	Prefix      *Prefix // The prefix before the text and an underscore; or nil.
+	Mark        string  // Another feature, in words that follow the encoding.
 	Example     string  // An ID's text.
 	Grouped     bool    // Whether texts often have hyphens between symbols.
 	TextSorts   bool
@@ -58,48 +58,48 @@ type Format struct {
 	Epoch       time.Time     // The time of timestamp 0.
 	Tick        time.Duration // The timestamp's unit: a multiple or a divisor of 1 ms.
 	Reserved    bool          // Whether the first and the last timestamp are unused.
-	First, Last time.Time     // Of a generator's IDs.
+	First, Last time.Time     // The times of a generator's IDs.
 
 	// The rest is for our formats.
 	Unique  string       // Why no two IDs are the same.
-	PerTick string       // IDs of a generator in one tick.
+	PerTick string       // How many IDs a generator makes in one tick.
 	Choose  string       // When to choose the format.
-	Options []Option     // Of generators.
+	Options []Option     // The options of generators.
 	Node    string       // The option for the node ID; empty if there is none.
-	Lease   lease.Format // How node IDs are leased; zero if there are none.
-	// NeedsNode: only node IDs make IDs unique for certain.
+	Lease   lease.Format // How node IDs are leased; zero if IDs have none.
+	// NeedsNode: IDs are certain to be unique only with node IDs.
 	NeedsNode bool
-	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. Its full
-	// counter borrows the next tick. See SplitNode.
+	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
+	// counter is full, the generator uses the next tick. See SplitNode.
 	NodeCounter int
 	// Stateless: generators may set counters at random in each ID.
 	Stateless bool `json:"-"`
 	Plan      Plan
 	SQL       SQL
 
-	alphabet class // Of the text.
-	letters  class // The case of the letters written, 0 for both.
+	alphabet class // The classes of the text's symbols.
+	letters  class // The case of the letters in written texts; 0 means both.
 
 	parse func(string) (Words, error)
 	// unmarshal parses, and reports whether the text is canonical.
 	unmarshal func([]byte) (w Words, canonical bool, err error)
-	// appendLines calls unmarshal for each line, but faster; nil: there is no such way.
+	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
 	appendLines func([]Words, []byte) []Words
 	appendText  func([]byte, Words) []byte
 	check       func(Words) error
 	ordered     bool // Whether IDs are in order of time.
 	max         Words
 	within      []*Format // The formats of the IDs inside, which have the time.
-	usual       *Format   // The one that generators use; its IDs are in order.
+	usual       *Format   // The format within that generators use; its IDs are in order.
 
 	usages func(f *Format, nodeBits int) []Usage // If nil, Layout is the only usage.
 
 	newGenerator func(*Format, Options) (Generator, error)
 
-	digits        int // Of the largest decimal integer.
+	digits        int // How many digits the largest decimal integer has.
 	timestamp     []Field
 	constants     []Field
-	places        []Place // Of the formats within.
+	places        []Place // The places of the fields in timestamp.
 	epochMilli    int64
 	tickMilli     int64
 	perMilli      uint64
@@ -107,30 +107,31 @@ type Format struct {
 	shared        Words // The bits that are the same in all IDs.
 }
 
-// A Search says how to find texts beyond alphabet and lengths. The zero value is for texts that
-// other text rarely resembles.
+// A Search says how to find texts of the format, besides their alphabet and lengths. The zero value
+// is for texts that rarely occur by chance.
 type Search struct {
-	// WordLike: many words look like a text. Looked for only where the format is named.
+	// WordLike: many words look like a text. They are searched for only if the format is named.
 	WordLike bool `json:"word_like,omitempty"`
-	// Short: a short text without a check. Not looked for in Base64, in 0x12, or in the other
-	// letter case.
+	// Short: texts are short and have no check. They are not searched for in Base64, in numbers
+	// such as 0x12, or in the other letter case.
 	Short bool `json:"short,omitempty"`
-	// Prefix begins the texts of all plausible times.
+	// Prefix is the start of all texts with a plausible time.
 	Prefix string `json:"prefix,omitempty"`
-	// Named: looked for only where the format is named.
+	// Named: texts are searched for only if the format is named.
 	Named bool `json:"named,omitempty"`
-	// Labelled: other numbers look like it. Without the format's name it needs "id" before it.
+	// Labelled: other numbers look like texts. If the format is not named, "id" must be before the
+	// text.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect needs digits and letters that alternate. It misses one random ID in 200.
+	// Mixed: Detect requires digits and letters that alternate. So it misses one random ID in 200.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// A Prefix says what may stand before a text and an underscore.
+// A Prefix says what may be before a text and an underscore.
 type Prefix struct {
-	Symbols string   `json:"symbols"` // a letter comes first, and no underscore last
+	Symbols string   `json:"symbols"` // the first is a letter, the last is not an underscore
 	Min     int      `json:"min"`     // length in characters
 	Max     int      `json:"max"`
-	Known   []string `json:"known,omitempty"` // all prefixes, nil for any
+	Known   []string `json:"known,omitempty"` // the only prefixes; nil means any
 }
 
 // A Plan has a format's data for planners. The formulas are in docs/command.md.
@@ -140,9 +141,9 @@ type Plan struct {
 
 	// RandomBits is how many random bits separate two processes' IDs of one millisecond.
 	RandomBits float64 `json:"random_bits,omitempty"`
-	// PerTick is the mean number of IDs a process makes in a tick.
+	// PerTick is the mean number of IDs that a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is the minimum of IDs in a tick, for formats that then wait; else 0.
+	// Least is the smallest number of IDs in a full tick, if generators then wait; otherwise 0.
 	Least float64 `json:"least,omitempty"`
 
 	NodeBits int `json:"node_bits,omitempty"` // The largest node ID, in bits.
@@ -151,13 +152,13 @@ type Plan struct {
 // SQL has a format's data for databases.
 type SQL struct {
 	Postgres string `json:"postgres"`      // The column type in PostgreSQL for binary IDs.
-	Bytes    int    `json:"bytes"`         // Of a stored value.
-	New      string `json:"new,omitempty"` // The database's call that makes an ID; or empty.
+	Bytes    int    `json:"bytes"`         // The size of a stored value.
+	New      string `json:"new,omitempty"` // The SQL call that makes an ID; or empty.
 
 	Parts []string `json:"-"` // Shared SQL parts that its PostgreSQL functions need.
 }
 
-// A Kind is what a field is for.
+// A Kind is the purpose of a field.
 type Kind string
 
 // The kinds of fields.
@@ -175,22 +176,22 @@ const (
 type Field struct {
 	Name    string `json:"name"` // as in the document; empty for zero bits
 	Bits    int    `json:"bits"` // the width
-	Low     int    `json:"low"`  // the lowest bit's place, from the ID's lowest bit
+	Low     int    `json:"low"`  // the position of the lowest bit in the ID
 	Kind    Kind   `json:"kind"`
 	Meaning string `json:"meaning,omitempty"` // in one line
 	Value   uint64 `json:"value,string,omitempty"`
-	Shift   int    `json:"shift,omitempty"` // of KindTime: its lowest bit's place in the timestamp
+	Shift   int    `json:"shift,omitempty"` // of KindTime: its lowest bit in the timestamp
 
-	// Constant: generators write Value, but other values are read, too.
+	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
-	// Part names the value in the low bits. PartBits names the field with their number.
+	// Part names the value in the low bits. PartBits names the field with the number of these bits.
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
 	// The rest is for tests of generators; see [Usage].
 	Start Start  `json:"-"` // of KindCounter: its start in a new tick
 	Every uint64 `json:"-"` // of KindCounter: ticks between renewals; 0 means 1
-	Most  uint64 `json:"-"` // the largest content, if not all bits set
+	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
 	// Loose: KindRandom may be a counter or a finer time; KindNode may be random.
 	Loose bool `json:"-"`
 }
@@ -211,7 +212,7 @@ var (
 // All returns all formats, ours first.
 func All() []*Format { return slices.Clone(all) }
 
-// Ours returns the formats with generators, in the order of tables.
+// Ours returns the formats with generators, in the order in which tables list them.
 func Ours() []*Format { return slices.Clone(ours) }
 
 // Names returns the names of [Ours].
@@ -248,19 +249,20 @@ func (f *Format) Generates() bool { return f.newGenerator != nil }
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format that has the time and fields: f, the format of the IDs inside, or nil.
+// Timed returns the format that has the time and fields. It is f, the format of the IDs inside, or
+// nil.
 func (f *Format) Timed() *Format {
 	switch {
 	case f.HasTime():
 		return f
-	case slices.Contains(f.within, UUIDv7): // as TypeID's document wants
+	case slices.Contains(f.within, UUIDv7): // as TypeID's document demands
 		return UUIDv7
 	}
 	return nil
 }
 
-// newFormat completes a description. A format without Tick counts milliseconds, one without Epoch
-// from 1970 on.
+// newFormat completes a description. Without a Tick, the timestamp counts milliseconds. Without an
+// Epoch, it counts from 1970.
 func newFormat(f *Format) *Format {
 	bits := place(f.Layout)
 	f.Size, f.Bits = bits/8, cmp.Or(f.Bits, bits)
@@ -309,7 +311,7 @@ func place(layout []Field) int {
 	return low
 }
 
-// Lookup returns our format of a name, in any case, or an [UnknownError].
+// Lookup returns our format with this name, or an [UnknownError]. Letter case does not matter.
 func Lookup(name string) (*Format, error) { return lookup(ours, name) }
 
 // LookupAny is [Lookup] among all formats.
@@ -333,8 +335,8 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns the fields of node ID and counter if they share one. The caller gives the node
-// ID's size in bits, which an ID does not tell.
+// SplitNode returns separate fields for node ID and counter, if they share a field. The size of the
+// node ID, in bits, is not in the ID.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
@@ -362,8 +364,8 @@ func (f *Format) CheckTime(t time.Time) error {
 }
 
 // Bounds returns the smallest IDs of the ticks of from and to. IDs in [first, end) are of that time
-// range. It returns a [TimeError] if no ID can show a time. It also fails if the range is empty or
-// IDs are not in order of time. TypeID's bounds hold for UUIDv7 inside.
+// range. Bounds returns a [TimeError] if no ID can show one of the times. It also fails if the
+// range is empty or IDs are not in order of time. The bounds of TypeIDs are for UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)
@@ -386,7 +388,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 			f.Name, FormatTime(from), FormatTime(to))
 	case first == end:
 		return ID{}, ID{}, fmt.Errorf(
-			"%s: the range from %s to %s lies within one tick, and IDs do not tell times within %v apart",
+			"%s: the range from %s to %s is within one tick, and IDs do not show times within %v",
 			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil
@@ -401,11 +403,11 @@ func (f *Format) first(t time.Time) Words {
 	return w
 }
 
-// CheckPrefix returns an error if no ID has the prefix, given without underscore.
+// CheckPrefix returns an error if no ID has the prefix. The prefix has no underscore at its end.
 func (f *Format) CheckPrefix(prefix string) error {
 	switch {
 	case f.Prefix != nil && !f.Prefix.allows(prefix):
-		return fmt.Errorf("%q is no prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
+		return fmt.Errorf("%q is not a prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
 	case f.Prefix == nil && !f.Generates():
 		return fmt.Errorf("%s IDs have no prefix", f.Name)
 	case f.Prefix == nil:
@@ -428,7 +430,7 @@ func (f *Format) UsualLengths() []int {
 	return f.TextLengths[max(0, len(f.TextLengths)-2):]
 }
 
-// Lengths returns the usual lengths in words, as "9 or 10".
+// Lengths returns the usual lengths in words, such as "9 or 10".
 func (f *Format) Lengths() string {
 	lengths := f.UsualLengths()
 	words := make([]string, len(lengths))

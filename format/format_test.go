@@ -75,7 +75,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The generator keeps to the table's range.
+// The generator makes only IDs in the table's range.
 func TestRange(t *testing.T) {
 	for _, s := range Ours() {
 		for _, c := range []struct {
@@ -197,7 +197,7 @@ func TestBadEncodings(t *testing.T) {
 	}
 }
 
-// An encoding that the format lacks is a mistake of the program.
+// A program that asks for an encoding that the format lacks is wrong, so Append panics.
 func TestMissingEncoding(t *testing.T) {
 	for _, f := range All() {
 		for _, e := range []Encoding{Text, UUID, "json"} {
@@ -323,7 +323,7 @@ func TestFormatJSON(t *testing.T) {
 	for _, s := range Ours() {
 		b := gen.Must(json.Marshal(s))
 		written := slices.Clone(s.Layout)
-		for i := range written { // not the fields for testers
+		for i := range written { // JSON lacks the fields for tests
 			written[i].Start, written[i].Every, written[i].Most = 0, 0, 0
 			written[i].Loose = false
 		}
@@ -339,7 +339,7 @@ func TestFormatJSON(t *testing.T) {
 	}
 }
 
-// encoding/json makes the same JSON of the same values.
+// encoding/json makes the same JSON from the same values.
 func TestIDJSON(t *testing.T) {
 	for _, s := range Ours() {
 		for _, v := range conformance.VectorsOf(t, s.Name).Valid {
@@ -377,8 +377,8 @@ func TestSymbols(t *testing.T) {
 				t.Errorf("%s: in lower case: %v", s.Name, err)
 			}
 		}
-		// Texts of equal length are numbers in base len(Symbols). uid60's are rotated, EUID's have
-		// a check.
+		// Texts of equal length are numbers in base len(Symbols). Texts of uid60 are rotated, and
+		// texts of EUID have a check.
 		if s == UID60 || s == EUID {
 			continue
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Generator makes IDs of one format. It returns and waits as the format's generator does, until
-// the context ends. It is safe for concurrent use unless Options.At is set.
+// A Generator makes IDs of one format. It fails and waits as the format's generator does. A wait
+// ends if the context ends. It is safe for concurrent use unless Options.At is set.
 type Generator interface {
 	// Next returns the next ID.
 	Next(ctx context.Context) (ID, error)
@@ -24,15 +24,15 @@ type Generator interface {
 	NewBatch() Batch
 }
 
-// A Batch holds IDs, to make streams cheap. It is not safe for concurrent use, but a generator's
-// batches are independent.
+// A Batch holds IDs, which makes streams fast. It is not safe for concurrent use, but the batches
+// of a generator are independent.
 type Batch interface {
-	// Fill replaces the batch by the generator's next n IDs. After an error the batch is empty, and
-	// IDs already made are lost.
+	// Fill replaces the batch with the generator's next n IDs. After an error the batch is empty,
+	// and the IDs made before the error are lost.
 	Fill(ctx context.Context, n int) error
 	// Last returns the last ID. The batch must not be empty.
 	Last() ID
-	// Append appends the IDs to b, each followed by sep. The format must have the encoding.
+	// Append appends the IDs to b, with sep after each ID. The format must have the encoding.
 	Append(b []byte, e Encoding, sep byte) []byte
 	// AppendJSON is Append with [ID.AppendJSON].
 	AppendJSON(b []byte, sep byte) []byte
@@ -42,28 +42,28 @@ type Batch interface {
 type Options struct {
 	// Clock is the source of the time; nil is the system's clock.
 	Clock func() time.Time
-	// At, if not zero, is a clock that stands still. It moves to the next tick only when the tick
-	// has no more IDs.
+	// At, if it is not zero, is the time of a clock that stands still. The clock moves to the next
+	// tick only when the tick has no more IDs.
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
 	// Lease is a *lease.Lease of [Format.Lease], for a format with node IDs. It replaces the option
-	// [Format.Node]. Clock must be the lease's clock, and At zero. Without the option "rollback"
-	// the generator waits for renewals.
+	// [Format.Node]. Clock must be the lease's clock, and At must be zero. Without the option
+	// "rollback", the generator waits for renewals.
 	Lease sortid.Lease
-	// Values has the format's own options, by name. A switch is "true" or "false".
+	// Values has the format's own options, by name. The value of a switch is "true" or "false".
 	Values map[string]string
 }
 
 // An Option is an option of a format's generators.
 type Option struct {
-	Name   string `json:"name"`             // As in "counter-width".
-	Value  string `json:"value,omitempty"`  // Its shape, as "BITS"; empty for a switch.
-	Usage  string `json:"usage"`            // In one line.
+	Name   string `json:"name"`             // Such as "counter-width".
+	Value  string `json:"value,omitempty"`  // Such as "BITS"; empty for a switch.
+	Usage  string `json:"usage"`            // What it does, in one line.
 	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
-	Env    string `json:"env,omitempty"`    // The usual environment variable; not read here.
+	Env    string `json:"env,omitempty"`    // The usual variable; not read here.
 
-	fields []string // Fields that it sets in the package's Options.
+	fields []string // The fields of the package's Options that it sets.
 }
 
 // Option returns the named option.
@@ -130,12 +130,12 @@ func (f *Format) checkLease(o Options) error {
 		return &OptionError{Option: f.Node, Value: o.Values[f.Node], Other: LeaseOption,
 			Err: errors.New("the lease gives the node ID")}
 	case !o.At.IsZero():
-		return kindErrorf(ErrOption, "a lease is of ticks to come, and not of %s", FormatTime(o.At))
+		return kindErrorf(ErrOption, "a lease grants only ticks to come, not %s", FormatTime(o.At))
 	}
 	return nil
 }
 
-// WithNode returns the names of the formats whose node IDs can be leased.
+// WithNode returns the names of the formats with node IDs.
 func WithNode() []string {
 	return NamesOf(slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" }))
 }
@@ -178,7 +178,7 @@ func (f *Format) unknownOption(name, value string) error {
 	e := &OptionError{Option: name, Value: value, Err: errors.New("no format has this option")}
 	if have := WithOption(name); len(have) > 0 {
 		if o, _ := have[0].Option(name); o.Value == "" {
-			e.Value = "" // of a switch
+			e.Value = "" // a switch
 		}
 		e.Err = fmt.Errorf("%s does not have this option; it is for %s", f.Name,
 			list(NamesOf(have), "and"))
@@ -189,8 +189,8 @@ func (f *Format) unknownOption(name, value string) error {
 	return e
 }
 
-// A fixedClock returns one time, and the next tick when read twice for one ID: the generator then
-// waits for it.
+// A fixedClock returns one time. A generator that reads it again for the same ID waits for the next
+// tick, so the second reading moves the clock to that tick.
 type fixedClock struct {
 	t     time.Time
 	step  time.Duration
@@ -205,7 +205,7 @@ func (c *fixedClock) now() time.Time {
 	return c.t
 }
 
-// follow prepares for the next ID. It moves the clock to the last ID's time if that is ahead.
+// follow prepares for the next ID. If the last ID's time t is ahead, the clock moves to t.
 func (c *fixedClock) follow(t time.Time) {
 	c.reads = 0
 	if t.After(c.t) {
@@ -222,7 +222,8 @@ type generator[T any] struct {
 	format *Format
 	source source[T]
 	words  func(T) Words
-	// texts appends all texts: to call a function value for each ID costs as much as the ID.
+	// texts appends all texts. A call of a function value for each ID would take as long as making
+	// the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }
@@ -288,7 +289,7 @@ func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	return dst
 }
 
-// A retrying source tries again a moment later if the error is again.
+// A retrying source waits a moment and retries if the error matches its field again.
 type retrying[T any] struct {
 	source[T]
 	again error
@@ -329,8 +330,8 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets the options of all formats in g. It passes the format's own options to own. For At it
-// returns the clock.
+// set sets the options of all formats in g, and passes the format's own options to own. If At is
+// set, it returns the clock.
 func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 	own func(name, value string) error) (fixed *fixedClock, err error) {
 	g.Clock, g.Entropy = o.Clock, o.Entropy
@@ -382,7 +383,7 @@ func policy(s string) (sortid.RollbackPolicy, error) {
 	return 0, errors.New("want reset, abort or wait")
 }
 
-// number reads a decimal integer, or a hexadecimal one after 0x.
+// number reads a decimal integer, or 0x and a hexadecimal integer.
 func number(s string, limit uint64) (uint64, error) {
 	base, digits := 10, s
 	if rest, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {
@@ -415,7 +416,8 @@ func pair(s string) (value uint16, bits int, err error) {
 	return uint16(v), int(n), err
 }
 
-// size reads a number of bits for an option where 0 is the default and negative is none.
+// size reads a number of bits for an option where 0 means the default and a negative number means
+// none.
 func size(s string, limit uint64) (int, error) {
 	v, err := number(s, limit)
 	if err == nil && v == 0 {

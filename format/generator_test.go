@@ -73,14 +73,15 @@ func TestBatchAllocates(t *testing.T) {
 	}
 }
 
-// The clock of At stands still: IDs stay in its tick while it has any, without a real wait.
+// The clock of At stands still. IDs stay in its tick until the tick is full, and no call really
+// waits.
 func TestAt(t *testing.T) {
 	at := conformance.Start.Add(1234 * time.Second)
 	for _, c := range []struct {
 		format *Format
 		values map[string]string
 		n      int
-		ticks  time.Duration // most for n IDs
+		ticks  time.Duration // the most ticks for n IDs
 	}{
 		{SCRU64, nil, 1000, 2 * 256 * time.Millisecond},
 		{SCRU64, map[string]string{"node": "1/20"}, 1000, 1000 * 256 * time.Millisecond},
@@ -138,11 +139,12 @@ func TestOverflowPasses(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if id, err := g.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("with a clock that stands still for ever: %v, %v", id, err)
+		t.Errorf("with a clock that never moves: %v, %v", id, err)
 	}
 }
 
-// A SCRU64 generator waits when it runs ahead. It does not wait for ever when its clock goes back.
+// A SCRU64 generator waits when it runs ahead. If its clock goes back, it does not wait without
+// end.
 func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
 
 func testPatience(t *testing.T) {
@@ -192,7 +194,7 @@ func nodeOf(t *testing.T, id ID) uint32 {
 	return 0
 }
 
-// IDs have the lease's node ID. When the lease ends, generators wait, or fail if told to.
+// IDs have the lease's node ID. When the lease ends, generators wait, or fail if an option says so.
 func TestLease(t *testing.T) {
 	for _, s := range Ours() {
 		if s.Node == "" {
@@ -228,7 +230,7 @@ func testLease(t *testing.T, s *Format, policy string) {
 	for range 1000 {
 		check()
 	}
-	// Without the store, IDs last to the end of the window.
+	// If the store cannot be reached, there are IDs until the end of the window.
 	store.away.Store(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
@@ -396,7 +398,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every format has the policies and the allowance, and keeps to them.
+// Every format has the policies and the allowance, and obeys them.
 func TestRollback(t *testing.T) {
 	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {
@@ -440,7 +442,7 @@ func TestGeneratorErrors(t *testing.T) {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
 		if s == SCRU64 {
-			continue // it needs next to none
+			continue // it needs hardly any
 		}
 		if err := batch.Fill(t.Context(), 1000); err == nil {
 			t.Errorf("%s: no error without entropy", s.Name)

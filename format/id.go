@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// An ID is an ID of any format. It is immutable and comparable. The zero ID has no format, and only
-// the methods IsZero, Format and String.
+// An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Only its
+// methods IsZero, Format and String may be called.
 type ID struct {
 	format *Format
 	words  Words
@@ -27,10 +27,10 @@ type Encoding string
 
 // The encodings. All our formats have the first three; 128-bit formats also have UUID.
 const (
-	Text Encoding = "text" // the format's own
+	Text Encoding = "text" // the format's own text
 	Hex  Encoding = "hex"  // the whole ID, big-endian, full width, lower case
 	Int  Encoding = "int"  // a decimal integer
-	UUID Encoding = "uuid" // 36 characters; no UUID version and variant
+	UUID Encoding = "uuid" // 36 characters, without a UUID version or variant
 )
 
 // LookupEncoding returns the named encoding.
@@ -43,16 +43,17 @@ func LookupEncoding(name string) (Encoding, error) {
 		"uuid"}}
 }
 
-// Format returns the ID's format, nil for the zero ID.
+// Format returns the ID's format. For the zero ID it returns nil.
 func (id ID) Format() *Format { return id.format }
 
-// IsZero reports whether id is the zero value. The ID 0 of a format is not.
+// IsZero reports whether id is the zero value. The ID 0 of a format is not the zero value.
 func (id ID) IsZero() bool { return id.format == nil }
 
-// Compare compares the integers: it returns -1, 0 or +1. This is the order of time within a format.
+// Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other integer.
+// Within an ordered format this is the order of time.
 func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 
-// Bytes returns the bytes, big-endian, as many as the format has.
+// Bytes returns the ID's bytes, big-endian.
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
@@ -63,7 +64,7 @@ func (id ID) appendBytes(b []byte) []byte {
 	return append(b, full[24-id.format.Size:]...)
 }
 
-// FromBytes returns the ID of its big-endian bytes.
+// FromBytes returns the ID with these big-endian bytes.
 func (f *Format) FromBytes(b []byte) (ID, error) {
 	if len(b) != f.Size {
 		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Size)
@@ -78,7 +79,7 @@ func wordsOf(b *[24]byte) Words {
 		binary.BigEndian.Uint64(b[16:])}
 }
 
-// id makes an ID of an adapter's result.
+// id makes an ID from an adapter's result.
 func (f *Format) id(w Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
@@ -97,8 +98,8 @@ func (id ID) String() string {
 // In returns the ID in an encoding of its format.
 func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
-// Append appends the ID in an encoding of its format to b; see [Format.HasEncoding]. It panics for
-// a text or UUID that the ID does not have.
+// Append appends the ID in an encoding of its format to b; see [Format.HasEncoding]. It panics if e
+// is [Text] or [UUID] and the format does not have it.
 func (id ID) Append(b []byte, e Encoding) []byte {
 	switch e {
 	case Text:
@@ -120,7 +121,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [ErrEncoding] with the reason if IDs lack the encoding.
+// CheckEncoding returns [ErrEncoding] with the reason if IDs do not have the encoding.
 func (f *Format) CheckEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
@@ -137,11 +138,11 @@ func (f *Format) CheckEncoding(e Encoding) error {
 		f.Name, why, e, list(names, "and"))
 }
 
-// Parse returns the ID of a text as the format writes it.
+// Parse returns the ID of a text in the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
 
-// ParseAs returns the ID of a text in the encoding. A hexadecimal number needs its full width, in
-// either case. An integer may not have a sign.
+// ParseAs returns the ID of a text in the encoding. A hexadecimal number must have its full width,
+// in either case. An integer must not have a sign.
 func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
 		return f.id(f.parse(text))
@@ -158,8 +159,8 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	return f.parseUUID(text)
 }
 
-// ParseAny returns the ID of a text in any encoding, and the encoding. If several fit, the first of
-// text, UUID, hex, int wins. A text may have a typed ID's prefix.
+// ParseAny returns the ID of a text in any encoding, and the encoding. If several encodings fit,
+// the first of text, UUID, hex and int wins. A text may have a typed ID's prefix.
 func (f *Format) ParseAny(text string) (ID, Encoding, error) {
 	c, err := f.Read(text)
 	return c.ID, c.Encoding, err
@@ -183,7 +184,8 @@ func (f *Format) Read(text string) (Candidate, error) {
 	return c, err
 }
 
-// encodingOf tells the encoding by length and alphabet, and the format's own if none fits.
+// encodingOf returns the encoding that fits the length and alphabet, or the format's own text if
+// none fits.
 func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
@@ -210,7 +212,7 @@ func (f *Format) parseHex(text string) (ID, error) {
 	if err != nil {
 		for i := range len(text) {
 			if classes[text[i]]&classHex == 0 {
-				return ID{}, f.wrongSymbol(text, i, "no hexadecimal digit")
+				return ID{}, f.wrongSymbol(text, i, "not a hexadecimal digit")
 			}
 		}
 	}
@@ -234,12 +236,12 @@ func (f *Format) parseInt(text string) (ID, error) {
 	}
 	var w Words
 	for i := 0; i < len(text); {
-		// Nineteen digits at a time fit a word.
+		// A word has room for nineteen digits at a time.
 		part, scale := uint64(0), uint64(1)
 		for end := min(i+19, len(text)); i < end; i++ {
 			digit := text[i] - '0'
 			if digit > 9 {
-				return ID{}, f.wrongSymbol(text, i, "no decimal digit")
+				return ID{}, f.wrongSymbol(text, i, "not a decimal digit")
 			}
 			part, scale = part*10+uint64(digit), scale*10
 		}
@@ -255,7 +257,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 	return f.FromWords(w)
 }
 
-// wrongSymbol says what the byte at the offset is not.
+// wrongSymbol returns an error about the byte at the offset.
 func (f *Format) wrongSymbol(input string, at int, is string) error {
 	return f.inputErrorf(input, "%q at offset %d is %s", input[at:at+1], at, is)
 }
@@ -269,7 +271,7 @@ const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
 // appendInt appends the integer in decimal.
 func (w Words) appendInt(b []byte) []byte {
-	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49
+	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
 	n := 0
 	for w[0]|w[1] != 0 {
 		var rest uint64
@@ -317,7 +319,7 @@ func (f Field) Of(id ID) Value {
 	return Value{f, high & (1<<(f.Bits-64) - 1), low}
 }
 
-// from returns 64 bits of the ID from this lowest bit on.
+// from returns 64 bits of the ID; place is the position of the lowest.
 func (id ID) from(place int) uint64 {
 	word, shift := 2-place/64, place%64
 	if word < 0 {
@@ -355,8 +357,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer means the same in the other format: both have the same
-// time in the same bits, or a TypeID has the UUID inside.
+// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Then both
+// formats have the same time in the same bits, or a TypeID has the UUID inside.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -370,20 +372,21 @@ func (f *Format) ConvertsTo(g *Format) bool {
 		})
 }
 
-// As returns the ID of another format with the same bits; see [Format.ConvertsTo]. If there is
-// none, the error matches [ErrEncoding]: few random bits are a UUID's.
+// As returns the ID of another format with the same bits; see [Format.ConvertsTo]. If there is no
+// such ID, the error matches [ErrEncoding]. For example, few random bits have a UUID's version and
+// variant.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format
 	if f == g {
 		return id, nil
 	}
 	if !f.ConvertsTo(g) {
-		return ID{}, kindErrorf(ErrEncoding, "%s IDs are no %s IDs: their bits mean something else",
-			f.Name, g.Name)
+		return ID{}, kindErrorf(ErrEncoding,
+			"%s IDs are not %s IDs: their bits mean something else", f.Name, g.Name)
 	}
 	other, err := g.FromWords(id.words)
 	if err != nil {
-		return ID{}, kindErrorf(ErrEncoding, "%s is no %s: %w", id, g.Name, err)
+		return ID{}, kindErrorf(ErrEncoding, "%s cannot be a %s ID: %w", id, g.Name, err)
 	}
 	return other, nil
 }
@@ -391,7 +394,7 @@ func (id ID) As(g *Format) (ID, error) {
 // HasTime reports whether the ID has a time.
 func (id ID) HasTime() bool { return id.timed() != nil }
 
-// timed returns the format that reads the ID's time, nil if it has none.
+// timed returns the format that reads the ID's time, or nil if the ID has no time.
 func (id ID) timed() *Format {
 	for _, f := range id.format.within {
 		if f.check(id.words) == nil && f.HasTime() {
@@ -404,7 +407,7 @@ func (id ID) timed() *Format {
 	return nil
 }
 
-// Milli returns the ID's time in Unix milliseconds, 0 if it has none.
+// Milli returns the ID's time in Unix milliseconds, or 0 if the ID has no time.
 func (id ID) Milli() int64 {
 	f := id.timed()
 	if f == nil {
@@ -431,7 +434,7 @@ func (f *Format) TimeOf(timestamp uint64) time.Time {
 	return t
 }
 
-// TimestampOf returns the timestamp of a time, or the format's nearest.
+// TimestampOf returns the timestamp of a time, or the nearest timestamp of the format.
 func (f *Format) TimestampOf(t time.Time) uint64 {
 	switch first, last := f.Range(); {
 	case t.Before(first):
@@ -442,7 +445,7 @@ func (f *Format) TimestampOf(t time.Time) uint64 {
 	return f.ticks(t)
 }
 
-// Time returns the ID's time in UTC, the zero time if it has none.
+// Time returns the ID's time in UTC, or the zero time if the ID has no time.
 func (id ID) Time() time.Time {
 	f := id.timed()
 	if f == nil {
@@ -451,7 +454,7 @@ func (id ID) Time() time.Time {
 	return f.TimeOf(f.Timestamp(&id.words))
 }
 
-// Notes returns remarks about the ID: that no generator makes it, what it holds.
+// Notes returns remarks about the ID, such as that no generator makes it.
 func (id ID) Notes() []string {
 	var notes []string
 	if t := id.Time(); id.format.Reserved && (t.Before(id.format.First) ||
@@ -471,7 +474,7 @@ func (id ID) Notes() []string {
 	return notes
 }
 
-// field returns the named field's content, 0 if there is none.
+// field returns the named field's content, or 0 if there is no such field.
 func (id ID) field(name string) uint64 {
 	for _, f := range id.format.Layout {
 		if f.Name == name && name != "" {

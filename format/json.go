@@ -19,7 +19,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //
 //	format, its encodings, time (if any), fields, notes (if any)
 //
-// Integers are strings, so that no reader loses digits. The fields are the layout's and more.
+// Integers are strings, so that no reader loses digits. The member fields has the fields of the
+// layout, and then the fields in more.
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)
@@ -66,7 +67,7 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 // appendTime appends the time in [TimeLayout], faster than Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
-	b = t.AppendFormat(b, time.RFC3339) // its fast way: it ends with Z
+	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z
 	b = append(b[:len(b)-1], '.')
 	b = appendPadded(b, uint64(t.Nanosecond()/1e6), 3)
 	return append(b, 'Z')
@@ -84,7 +85,8 @@ func Table() []byte {
 	return b.Bytes()
 }
 
-// A row is a format as JSON, our formats' members last; see docs/schemas/formats.json.
+// A row is a format as JSON. The members that only our formats have are last. See
+// docs/schemas/formats.json.
 type row struct {
 	Name      string     `json:"name"`
 	Title     string     `json:"title"`

@@ -9,12 +9,13 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// ErrSmall is the error of an integer too small for any but the format's first tick, probably a
-// count.
+// ErrSmall is the error of an integer in the format's first tick. It is so small that it is
+// probably a count.
 var ErrSmall = errors.New("too small a number: its timestamp would be 0")
 
 // ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
-// the ID is written so. A typed ID's prefix, and \x or 0x before hexadecimal digits, are allowed.
+// the format writes the ID in this way. A typed ID's prefix, and \x or 0x before hexadecimal
+// digits, are allowed.
 func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
@@ -32,7 +33,7 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 		id, e, typed = c.ID, c.Encoding, c.Prefix
 	}
 	if e == Text && typed == "" && len(text) == 2*f.Size && f.HasEncoding(Hex) {
-		// Such as hexadecimal digits with one mistake.
+		// An example is a hexadecimal text with one wrong digit.
 		e = Hex
 		id, err = f.ParseAs(Hex, string(text))
 	}
@@ -60,8 +61,8 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	return f.unmarshal(text)
 }
 
-// AppendLines appends IDs from the text's start, up to a line that is not a canonical ID of this
-// encoding and length, with LF.
+// AppendLines appends the IDs of the text's first lines. It stops at a line that is not a canonical
+// ID of this encoding and length, followed by LF.
 func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)
@@ -108,7 +109,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	return w, f.check(w) == nil
 }
 
-// CutHexPrefix cuts 0x, \x, or \\x, as COPY of PostgreSQL writes a backslash.
+// CutHexPrefix cuts 0x, \x, or \\x. PostgreSQL's COPY writes a backslash as two.
 func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
 		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
@@ -118,9 +119,9 @@ func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	return text, false
 }
 
-// letterCases reports whether the digits have capitals, and whether small letters.
+// letterCases reports whether the digits include capitals, and whether they include small letters.
 func letterCases(digits []byte) (capitals, small bool) {
-	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020 // set in letters; in small ones
+	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020 // set in letters; in small letters
 	var up, down uint64
 	last := len(digits) - 8
 	for i := 0; last >= 0; i += 8 {

@@ -10,9 +10,9 @@ import (
 type Group struct {
 	Before  string `json:"before,omitempty"` // the text before it
 	Digits  int    `json:"digits"`
-	Symbols string `json:"symbols,omitempty"` // the digits in order of value, if not the format's
+	Symbols string `json:"symbols,omitempty"` // in order of value; if empty, the format's
 	Bits    int    `json:"bits"`
-	Low     int    `json:"low"` // the lowest bit's place; below 0, that many bits follow the ID
+	Low     int    `json:"low"` // the lowest bit's position; if it is -n, n more bits follow the ID
 }
 
 // numerals reads and writes texts of groups of digits.
@@ -63,7 +63,7 @@ func newNumerals(f *Format) *numerals {
 	return n
 }
 
-// blank is the first symbol of a format with several lengths. It fills up shorter texts.
+// blank is the first symbol of a format with several lengths. It pads shorter texts.
 const blank = " "
 
 func (n *numerals) max() (w Words) {
@@ -164,7 +164,8 @@ func (n *numerals) append(b []byte, w Words) []byte {
 	return bytes.TrimRight(b, blank)
 }
 
-// A symbolError is worded only on demand, as most texts that Detect tries have one.
+// A symbolError makes its text only on demand, because most texts that Detect tries have this
+// error.
 type symbolError struct {
 	format *Format
 	input  string
@@ -177,7 +178,7 @@ func (e *symbolError) Error() string {
 
 func (e *symbolError) Is(target error) bool { return target == ErrEncoding }
 
-// timesPlus multiplies and adds; it drops the overflow.
+// timesPlus multiplies by factor and adds carry. It drops the overflow.
 func (w *Words) timesPlus(factor, carry uint64) {
 	for j := 2; j >= 0; j-- {
 		high, low := bits.Mul64(w[j], factor)

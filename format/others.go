@@ -19,15 +19,16 @@ const (
 	digits64 = capitals + lower + digits + "-_"
 )
 
-// others are in the order of their readings: of lookalikes, the more common one is first.
+// others is in the order in which Detect lists readings. Of formats that look alike, the more
+// common one is first.
 var others = slices.Concat(uuids, sortable, fielded, integers)
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// ErrLayout is the error of bits that differ from those that all IDs share.
-var ErrLayout = errors.New("the bits that all IDs of the format share are others")
+// ErrLayout is the error of an integer whose fixed bits are wrong.
+var ErrLayout = errors.New("the fixed bits of the format have other values")
 
-// field returns a field; the layout gives its place.
+// field returns a field. Its position follows from the layout.
 func field(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
 }
@@ -38,12 +39,12 @@ func fixed(name string, bits int, value uint64, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: KindFixed, Value: value, Meaning: meaning}
 }
 
-// other completes a row. Check and codec follow from layout and alphabet.
+// other completes a row. It makes the check and the codec from the layout and the alphabet.
 func other(f *Format) *Format {
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text}
 	}
-	var mask Words // the bits that all IDs share
+	var mask Words // the bits that are the same in all IDs
 	f.Bits = place(f.Layout)
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed || field.Kind == KindZero {
@@ -74,7 +75,7 @@ func other(f *Format) *Format {
 	return newFormat(f)
 }
 
-// ticks returns a time's timestamp. (A time.Duration ends after 292 years.)
+// ticks returns a time's timestamp. It does not use a time.Duration, which ends after 292 years.
 func (f *Format) ticks(t time.Time) uint64 {
 	ms := uint64(t.UnixMilli() - f.epochMilli)
 	if f.tickMilli == 0 {
@@ -83,7 +84,8 @@ func (f *Format) ticks(t time.Time) uint64 {
 	return ms / uint64(f.tickMilli)
 }
 
-// inOrder reports whether nothing that varies stands before or between the timestamp's fields.
+// inOrder reports whether integers are in order of time. No bits that vary may be before or between
+// the timestamp's fields.
 func (f *Format) inOrder() bool {
 	next := 64 // the timestamp's lower bits must follow
 	for _, field := range f.Layout {
@@ -101,7 +103,7 @@ func (f *Format) inOrder() bool {
 	return next == 0
 }
 
-// fixedBits returns how many bits are constant, without zeros at the top.
+// fixedBits returns the number of fixed bits, without the zeros at the top.
 func (f *Format) fixedBits() (n int) {
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed {

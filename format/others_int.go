@@ -6,7 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/crockford"
 )
 
-// Threads' IDs have these fields, too.
+// IDs of Threads have the same fields.
 var instagram = []Field{zeros(1),
 	field("timestamp", 40, KindTime, "milliseconds since 2011-08-24T21:07:01.721Z"),
 	field("shard", 13, KindNode, "the database"),
@@ -32,7 +32,7 @@ var integers = []*Format{
 		"1541815603606036480", 1_288_834_974_657, time.Millisecond,
 		field("timestamp", 41, KindTime, "milliseconds since 2010-11-04T01:42:54.657Z"),
 		field("datacenter", 5, KindNode, "the data centre"),
-		field("worker", 5, KindNode, "the generator in it"),
+		field("worker", 5, KindNode, "the generator in the data centre"),
 		field("sequence", 12, KindCounter, "+ 1 within a millisecond")),
 	snowflake("snowflake-discord", "Snowflake (Discord)",
 		"https://docs.discord.com/developers/reference#snowflakes",
@@ -51,7 +51,7 @@ var integers = []*Format{
 		"https://github.com/Ollie-Boyd/Linkedin-post-timestamp-extractor",
 		"7157450712540516352", 0, time.Millisecond,
 		field("timestamp", 42, KindTime, "Unix time in milliseconds"),
-		field("rest", 22, KindData, "what only LinkedIn knows")),
+		field("rest", 22, KindData, "only LinkedIn knows the meaning")),
 	snowflake("sonyflake", "Sonyflake", "https://github.com/sony/sonyflake",
 		"175928847299117063", 1_409_529_600_000, 10*time.Millisecond,
 		zeros(1),
@@ -63,7 +63,7 @@ var integers = []*Format{
 		Source:  "https://github.com/f4b6a3/tsid-creator",
 		Layout: []Field{field("timestamp", 42, KindTime, "milliseconds since 2020"),
 			field("random", 22, KindRandom,
-				"a node ID, 10 bits as a rule, and a counter that starts at random")},
+				"a node ID, usually of 10 bits, and a counter that starts at random")},
 		Encodings: []Encoding{Text, Int},
 		Alphabet:  "13 Crockford Base32 symbols", Symbols: crockford.Symbols, FoldsCase: true,
 		TextLengths: []int{13}, TextSorts: true,
@@ -85,7 +85,7 @@ var integers = []*Format{
 		"7157450712540516352", 0, time.Millisecond,
 		field("timestamp", 42, KindTime, "Unix time in milliseconds"),
 		field("datacenter", 5, KindNode, "the data centre"),
-		field("worker", 5, KindNode, "the generator in it"),
+		field("worker", 5, KindNode, "the generator in the data centre"),
 		field("sequence", 12, KindCounter, "+ 1 within a millisecond")),
 	other(&Format{Name: "snowflake-frostflake", Title: "Snowflake (Frostflake)",
 		Summary: summary64, Source: "https://github.com/ordo-one/package-frostflake",
@@ -118,6 +118,6 @@ func unixTime(unit, title, example string, tick time.Duration, bits int) *Format
 	f := snowflake("unix-"+unit, "Unix time in "+title,
 		"https://pubs.opengroup.org/onlinepubs/9799919799/basedefs/V1_chap04.html",
 		example, 0, tick, field("timestamp", bits, KindTime, title+" since 1970"))
-	f.Summary, f.Mark = "a time, and no ID", ""
+	f.Summary, f.Mark = "a time, not an ID", ""
 	return f
 }

@@ -29,7 +29,7 @@ func random(r *rand.Rand, f *Format) *big.Int {
 		w.Or(w, v.Lsh(v, uint(field.Low)))
 	}
 	for _, g := range f.Groups {
-		if g.Low < 0 { // it has all bits
+		if g.Low < 0 { // the group has all bits
 			continue
 		}
 		base := int64(len(f.Symbols))
@@ -45,8 +45,8 @@ func random(r *rand.Rand, f *Format) *big.Int {
 	return w
 }
 
-// An ID is what math/big makes of its text. Each bit is in a field, and random bits survive a round
-// trip.
+// An ID's integer is the number that math/big computes from its text. Each bit is in a field, and
+// random bits survive a round trip.
 func TestOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range others {
@@ -178,7 +178,7 @@ func TestOthersBounds(t *testing.T) {
 	}
 }
 
-// Bounds are the least integers of their ticks, and part random IDs by timestamp, as math/big
+// Bounds are the smallest integers of their ticks, and separate random IDs by timestamp. math/big
 // computes both.
 func TestOthersBoundsPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -199,7 +199,7 @@ func TestOthersBoundsPart(t *testing.T) {
 		}
 		start, last := f.Range()
 		for range 200 {
-			// Half of the IDs are near one another.
+			// Half of the IDs are close to each other.
 			id := random(r, f)
 			tick := func(n int64) time.Time {
 				of := ticks(f, id)

@@ -22,7 +22,7 @@ var sortable = []*Format{
 		TextLengths: []int{26}, TextSorts: true,
 		Example: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Search: Search{Prefix: "01"}}),
 	other(&Format{Name: "julid", Title: "Julid",
-		Summary: "a ULID with a counter, read only where it is named",
+		Summary: "a ULID with a counter, which parses only if it is named",
 		Source:  "https://docs.rs/julid-rs",
 		Layout: []Field{unixMillis,
 			field("counter", 16, KindCounter, "+ 1 within a millisecond"),
@@ -33,7 +33,7 @@ var sortable = []*Format{
 		Example: "01HV2G2ATR000CJ2WESB7CVC19", Search: Search{Named: true, Prefix: "01"}}),
 	other(&Format{Name: "ksuid", Title: "KSUID",
 		Summary: "seconds and 128 random bits", Source: "https://github.com/segmentio/ksuid",
-		Layout: []Field{field("timestamp", 32, KindTime, "Unix time in seconds, less 1400000000"),
+		Layout: []Field{field("timestamp", 32, KindTime, "Unix time in seconds, minus 1400000000"),
 			field("payload", 128, KindRandom, "random in each ID")},
 		Encodings: []Encoding{Text, Hex}, Guess: []Encoding{Text},
 		Alphabet: "27 Base62 digits", Symbols: digits62, TextLengths: []int{27}, TextSorts: true,
@@ -41,7 +41,7 @@ var sortable = []*Format{
 	other(&Format{Name: "xid", Title: "xid",
 		Summary: "seconds, a machine, a process and a counter", Source: "https://github.com/rs/xid",
 		Layout: []Field{field("time", 32, KindTime, "Unix time in seconds"),
-			field("machine", 24, KindNode, "of a hash of the machine's ID"),
+			field("machine", 24, KindNode, "part of a hash of the machine's ID"),
 			field("pid", 16, KindNode, "the process"),
 			field("counter", 24, KindCounter, "+ 1 for each ID, random at first")},
 		Encodings: []Encoding{Text, Hex}, Guess: []Encoding{Text},
@@ -59,7 +59,7 @@ var sortable = []*Format{
 		Example: "507f1f77bcf86cd799439011", Search: Search{Labelled: true}, Tick: time.Second}),
 	other(&Format{Name: "typeid", Title: "TypeID",
 		Summary: "a prefix and a UUID", Source: "https://github.com/jetify-com/typeid",
-		Layout:    []Field{field("uuid", 128, KindData, "a UUID, of version 7 as a rule")},
+		Layout:    []Field{field("uuid", 128, KindData, "a UUID, usually of version 7")},
 		Encodings: []Encoding{Text, UUID, Hex}, Guess: []Encoding{Text},
 		Alphabet: "a prefix and 26 Base32 symbols", Symbols: strings.ToLower(crockford.Symbols),
 		TextLengths: []int{26}, TextSorts: true,
@@ -154,8 +154,8 @@ var sortable = []*Format{
 		Example: "67d33e1c000000000b3b1b6a2c1f0e4d", Tick: time.Second}),
 }
 
-// Formats whose texts are several numbers. They have no other encodings, as the bits are this
-// package's.
+// Formats whose texts are several numbers. They have no other encodings, because this package chose
+// their bits.
 var fielded = []*Format{
 	other(&Format{Name: "cuid", Title: "CUID",
 		Summary: "Unix time, a counter, a machine and 8 random digits",

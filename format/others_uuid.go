@@ -8,31 +8,32 @@ import (
 // gregorian is the epoch of older UUIDs.
 var gregorian = time.Date(1582, time.October, 15, 0, 0, 0, 0, time.UTC)
 
-// The UUIDs of RFC 9562. Versions without a time need hyphens: any 128-bit hash looks like one.
+// The UUIDs of RFC 9562. Versions without a time must have hyphens, because any 128-bit hash looks
+// like one of them.
 var versions = []*Format{
 	uuid(1, "time and node", "c232ab00-9414-11ec-b3c8-9f6bdeced846", 100*time.Nanosecond,
 		timePart("time_low", 32, 0, "the low bits of the time since 1582 in 100 ns"),
-		timePart("time_mid", 16, 32, "those in the middle"),
-		timePart("time_high", 12, 48, "the high ones"), clockSeq, node),
+		timePart("time_mid", 16, 32, "the middle bits of that time"),
+		timePart("time_high", 12, 48, "the high bits of that time"), clockSeq, node),
 	uuid(2, "DCE security", "000003e8-9414-21ec-b300-9f6bdeced846", 0,
 		field("local_id", 32, KindData, "a user's or a group's number"),
 		field("time_mid", 16, KindData, "part of a time, to seven minutes"),
-		field("time_high", 12, KindData, "its high bits"),
+		field("time_high", 12, KindData, "the high bits of that time"),
 		field("clock_seq", 6, KindCounter, clockSeq.Meaning),
-		field("local_domain", 8, KindData, "what local_id is a number of"), node),
+		field("local_domain", 8, KindData, "the kind of local_id"), node),
 	uuid(3, "a name's MD5", "5df41881-3aed-3515-88a7-2f4a814cf09e", 0,
-		parts("md5_high", "md5_mid", "md5_low", KindData, "of the MD5 of a name")...),
+		parts("md5_high", "md5_mid", "md5_low", KindData, "bits of the MD5 of a name")...),
 	uuid(4, "random", "919108f7-52d1-4320-9bac-f847db4148a8", 0,
 		parts("random_a", "random_b", "random_c", KindRandom, "random in each ID")...),
 	uuid(5, "a name's SHA-1", "2ed6657d-e927-568b-95e1-2665a8aea6a2", 0,
-		parts("sha1_high", "sha1_mid", "sha1_low", KindData, "of the SHA-1 of a name")...),
+		parts("sha1_high", "sha1_mid", "sha1_low", KindData, "bits of the SHA-1 of a name")...),
 	uuid(6, "time and node, in order", "1ec9414c-232a-6b00-b3c8-9f6bdeced846", 100*time.Nanosecond,
 		timePart("time_high", 32, 28, "the high bits of the time since 1582 in 100 ns"),
-		timePart("time_mid", 16, 12, "those in the middle"),
-		timePart("time_low", 12, 0, "the low ones"), clockSeq, node),
+		timePart("time_mid", 16, 12, "the middle bits of that time"),
+		timePart("time_low", 12, 0, "the low bits of that time"), clockSeq, node),
 	UUIDv7,
-	uuid(8, "the maker's own", "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", 0,
-		parts("custom_a", "custom_b", "custom_c", KindData, "what the maker put there")...),
+	uuid(8, "the generator's own data", "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", 0,
+		parts("custom_a", "custom_b", "custom_c", KindData, "data from the generator")...),
 }
 
 var (
@@ -57,7 +58,7 @@ func loose(f Field) Field {
 	return f
 }
 
-// uuid returns the row of a version, with the fields beside version and variant.
+// uuid returns the row of a version. The fields do not include version and variant.
 func uuid(version uint64, summary, example string, tick time.Duration, fields ...Field) *Format {
 	var layout []Field
 	place := 0
@@ -89,7 +90,7 @@ func uuid(version uint64, summary, example string, tick time.Duration, fields ..
 
 func fixedUUID(name string, bits uint64) *Format {
 	const meaning = "the same in all bits"
-	f := rfc9562("uuid-"+name, "UUID "+name, "no ID: all bits are the same", "",
+	f := rfc9562("uuid-"+name, "UUID "+name, "not an ID: all bits are the same", "",
 		fixed("high", 64, bits, meaning), fixed("low", 64, bits, meaning))
 	f.Guess, f.Search.Named = []Encoding{UUID}, true
 	f = other(f)

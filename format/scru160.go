@@ -21,7 +21,7 @@ func scru160Format() *Format {
 			{Name: "counter", Bits: 16, Kind: KindCounter,
 				Meaning: "+1 per ID, random start in each millisecond"},
 			{Name: "random16", Bits: 16, Kind: KindData,
-				Meaning: "random, or more counter, or a node ID"},
+				Meaning: "random, or part of the counter, or a node ID"},
 			{Name: "random80", Bits: 80, Kind: KindRandom, Meaning: "random in each ID"},
 		},
 		Alphabet:  "32 base32hex symbols",
@@ -34,7 +34,7 @@ func scru160Format() *Format {
 		Choose:   "you want more randomness, or microseconds",
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS",
-				Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that extend no counter", fields: []string{"NodeID", "NodeBits"}},
+				Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that do not extend the counter", fields: []string{"NodeID", "NodeBits"}},
 			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits",
 				fields: []string{"Microseconds"}},
 			{Name: "counter-width", Value: "BITS",
@@ -46,11 +46,11 @@ func scru160Format() *Format {
 		usages: scru160Usages,
 		Plan: Plan{
 			Preference: 2, Unique: "about 111 random bits",
-			RandomBits: 15 + 16 + 80,      // counter: one of 2^15 starts; the rest is new
-			PerTick:    65536 - 32767.0/2, // from the mean start
+			RandomBits: 15 + 16 + 80,      // 2^15 starts of the counter; the rest is new
+			PerTick:    65536 - 32767.0/2, // 65536 minus the mean start
 			Least:      32769,
 		},
-		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()", Parts: []string{"base32hex"}}, // and a byte of length
+		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()", Parts: []string{"base32hex"}}, // with a byte for the length
 
 		alphabet: classBase32hex, letters: classUpper,
 		parse: func(s string) (Words, error) {

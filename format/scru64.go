@@ -90,7 +90,7 @@ func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 func newSCRU64(f *Format, o Options) (Generator, error) {
 	opts := scru64.Options{Lease: o.Lease}
 	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		if name == "guard" { // the node spec is below
+		if name == "guard" { // the node spec is set below
 			opts.OverflowGuard, err = size(value, 24)
 		}
 		return err
@@ -117,14 +117,14 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 		fixed: fixed}, err
 }
 
-// A waiting generator waits when it runs ahead by the whole allowance. After 2 seconds it fails:
-// the clock may have gone back further.
+// A waiting generator waits when it is ahead of the clock by the whole allowance. After 2 seconds
+// it fails, because the clock may have gone back further.
 type waiting struct {
 	*scru64.Generator
 	perTick int
 }
 
-var errNoTick = errors.New("the clock stayed there for 2 seconds")
+var errNoTick = errors.New("the clock did not catch up within 2 seconds")
 
 func (p waiting) GenerateContext(ctx context.Context) (scru64.ID, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)
@@ -142,7 +142,7 @@ func (p waiting) FillContext(ctx context.Context, ids []scru64.ID) error {
 	return nil
 }
 
-// fill makes at most one tick's IDs. It waits twice at most.
+// fill makes at most the IDs of one tick. It waits at most twice.
 func (p waiting) fill(ctx context.Context, ids []scru64.ID) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)
 	defer cancel()

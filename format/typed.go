@@ -11,7 +11,7 @@ import (
 // cutTyped splits a text into a typed ID's prefix, with underscore, and the ID's text.
 func (f *Format) cutTyped(text string) (prefix, rest string) {
 	i := strings.LastIndexByte(text, '_')
-	if strings.Contains(f.Symbols, "_") { // the last _ may be the ID's
+	if strings.Contains(f.Symbols, "_") { // the last _ may be part of the ID
 		if f.hasTextLength(len(text)) {
 			return "", text
 		}

@@ -2,12 +2,12 @@ package format
 
 import "fmt"
 
-// A Usage is a way to use an ID's bits. It splits fields whose parts have uses of their own. Most
-// formats have one.
+// A Usage is one meaning of an ID's bits. It splits a field whose parts have separate meanings.
+// Most formats have one usage.
 type Usage struct {
-	Name      string // empty if there is only one
+	Name      string // empty if the format has only one
 	Title     string // the counter's meaning
-	Extension int    // counter bits beyond the layout's
+	Extension int    // how many bits the counter has beyond its bits in the layout
 	Layout    []Field
 }
 
@@ -16,9 +16,9 @@ type Start uint8
 
 const (
 	StartRandom Start = iota // All bits are random.
-	StartHalf                // The top bit is 0, low bits are random or none.
-	StartGuard               // Low bits are random, others stay.
-	StartNever               // It goes on, and wraps to 0.
+	StartHalf                // The top bit is 0. Low bits may be random.
+	StartGuard               // Low bits are random, and the others stay.
+	StartNever               // It continues, and wraps to 0.
 )
 
 const (
@@ -26,7 +26,8 @@ const (
 	UsageMicroseconds = "microseconds"
 )
 
-// Usages returns the usages for node IDs of this size in bits. Size 0: none, or not known.
+// Usages returns the usages for node IDs of this size in bits. A size of 0 means that there is no
+// node ID, or that the size is not known.
 func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	var usages []Usage
 	switch {
@@ -46,7 +47,8 @@ func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	return usages, nil
 }
 
-// splitTail splits the last bits anew: installations differ in the size of node IDs.
+// splitTail splits the last bits in another way, because installations differ in the size of node
+// IDs.
 func (f *Format) splitTail(nodeBits int) []Usage {
 	at, size, counters := len(f.Layout), 0, 0
 	for at > 0 && (f.Layout[at-1].Kind == KindNode || f.Layout[at-1].Kind == KindCounter) {

@@ -146,13 +146,8 @@ func SetTerms(ctx context.Context, store Store, realm string, window,
 }
 
 func (t Terms) with(window, lead time.Duration) (Terms, error) {
-	const day = 24 * time.Hour
-	tick := t.Duration(1)
-	if window != 0 && (window < 4*tick || window > day) {
-		return t, fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, window, 4*tick, day)
-	}
-	if lead != 0 && (lead < tick || lead > day) {
-		return t, fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, lead, tick, day)
+	if err := checkSpans(t.Duration(1), window, lead); err != nil {
+		return t, err
 	}
 	next := t
 	if window != 0 {

@@ -1,10 +1,7 @@
 package lease
 
 import (
-	"context"
-	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,9 +19,7 @@ func TestCheck(t *testing.T) {
 	key := Owner{1, 2, 3}
 	in := func(generation, block string, revision uint64, state State, hwm int64) Record {
 		b, err := ParseBlock(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return Record{Realm: "r@" + generation, Block: b, Revision: revision, State: state,
 			HWM: hwm}
 	}
@@ -42,7 +37,7 @@ func TestCheck(t *testing.T) {
 		change(&r)
 		return r
 	}
-	hwm := func(state State, hwm int64) func(r *Record) {
+	becomes := func(state State, hwm int64) func(r *Record) {
 		return func(r *Record) { r.State, r.HWM = state, hwm }
 	}
 	shown := func(hwm int64, key Owner) func(r *Record) {
@@ -57,113 +52,81 @@ func TestCheck(t *testing.T) {
 	}
 	absent := Record{Realm: "r"}
 	made := func(floor int64) Record { return fenced(absent, root.Terms, other, floor) }
+	whole, free := rec("0/1", 3, Whole, 900), rec("0/2", 3, Whole, 900)
+	mine, part := held(whole, 900, 1020, 1050), held(free, 900, 1020, 1050)
+	from := func(from, hwm, deadline int64) Record { // of whole or mine
+		return to(held(whole, from, hwm, deadline), func(*Record) {})
+	}
+	by := func(r Record) Record { r.Owner[0]++; return r }
+	around := func(records ...Record) []Record { return records }
+	split, merging := around(rec("0/1", 1, Split, 700)), around(rec("0/1", 4, Merging, 700))
+	join, half := rec("0/1", 4, Merging, 900), proven(rec("0/2", 3, Retired, 950), 4)
 	const ok, stale = "", "stale" // or else what the error says
 	for _, c := range []struct {
-		name   string
-		is     Record
-		next   Record
-		around []Record
-		want   string
+		name     string
+		is, next Record
+		around   []Record
+		want     string
 	}{
-		{"a first half", none("0/1"), to(none("0/1"), hwm(Split, 500)), nil, ok},
-		{"below the floor", none("0/1"), to(none("0/1"), hwm(Split, 499)), nil,
+		{"a first half", none("0/1"), to(none("0/1"), becomes(Split, 500)), nil, ok},
+		{"below the floor", none("0/1"), to(none("0/1"), becomes(Split, 499)), nil,
 			"hwm is 499, want 500"},
-		{"a half of a split block", none("0/2"), to(none("0/2"), hwm(Whole, 700)),
-			[]Record{rec("0/1", 1, Split, 700)}, ok},
-		{"below its mark", none("0/2"), to(none("0/2"), hwm(Whole, 600)),
-			[]Record{rec("0/1", 1, Split, 700)}, "hwm is 600, want 700"},
-		{"a half of a whole block", none("0/2"), to(none("0/2"), hwm(Whole, 700)),
-			[]Record{rec("0/1", 1, Whole, 700)}, "the block around 0/2 is whole"},
-		{"a half of a merging block", none("0/2"), to(none("0/2"), hwm(Whole, 700)),
-			[]Record{rec("0/1", 1, Merging, 700)}, stale},
-		{"a half of nothing", none("0/2"), to(none("0/2"), hwm(Whole, 500)), nil,
+		{"a half of a split block", none("0/2"), to(none("0/2"), becomes(Whole, 700)), split, ok},
+		{"below its mark", none("0/2"), to(none("0/2"), becomes(Whole, 600)), split,
+			"hwm is 600, want 700"},
+		{"a half of a whole block", none("0/2"), to(none("0/2"), becomes(Whole, 700)),
+			around(rec("0/1", 1, Whole, 700)), "the block around 0/2 is whole"},
+		{"a half of a merging block", none("0/2"), to(none("0/2"), becomes(Whole, 700)), merging,
+			stale},
+		{"a half of nothing", none("0/2"), to(none("0/2"), becomes(Whole, 500)), nil,
 			"the block around 0/2 is retired"},
 
-		{"a grant from now on", rec("0/1", 3, Whole, 900),
-			to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2),
-				hwm(Whole, now+window)), nil, ok},
-		{"a grant from the mark on", rec("0/1", 3, Whole, 900),
-			to(held(rec("0/1", 3, Whole, 900), 900, 900+window, 900+window*3/2),
-				hwm(Whole, 900+window)), nil, ok},
-		{"below the mark", rec("0/1", 3, Whole, 900),
-			to(held(rec("0/1", 3, Whole, 900), 899, 899+window, 899+window*3/2),
-				hwm(Whole, 899+window)), nil, "want"},
-		{"a window too long", rec("0/1", 3, Whole, 900),
-			to(held(rec("0/1", 3, Whole, 900), now, now+window+2, now+window+2+window/2+1),
-				hwm(Whole, now+window+2)), nil, "want at most 30"},
+		{"a grant from now on", whole, from(now, now+window, now+window*3/2), nil, ok},
+		{"a grant from the mark on", whole, from(900, 900+window, 900+window*3/2), nil, ok},
+		{"below the mark", whole, from(899, 899+window, 899+window*3/2), nil, "want"},
+		{"a window too long", whole, from(now, now+window+2, now+window+2+window/2+1), nil,
+			"want at most 30"},
 		{"too far ahead", rec("0/1", 3, Whole, now+lead+1),
-			to(held(rec("0/1", 3, Whole, 900), now+lead+1, now+lead+1+window,
-				now+lead+1+window*3/2), hwm(Whole, now+lead+1+window)), nil, "too far ahead"},
-		{"a clock too far ahead", rec("0/1", 3, Whole, 900),
-			to(held(rec("0/1", 3, Whole, 900), now, now+lead+1+window, now+lead+1+window*3/2),
-				hwm(Whole, now+lead+1+window)), nil, "too far ahead"},
-		{"no deadline", rec("0/1", 3, Whole, 900),
-			to(held(rec("0/1", 3, Whole, 900), now, now+window, 0), hwm(Whole, now+window)), nil,
-			"the deadline is"},
-		{"of what is held", held(rec("0/1", 3, Whole, 0), 900, 980, now+1),
-			to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2),
-				func(r *Record) { r.Owner[0]++ }), nil, "held"},
-		{"of what was held", held(rec("0/1", 3, Whole, 0), 900, 980, now),
-			to(held(rec("0/1", 3, Whole, 900), now, now+window, now+window*3/2),
-				func(r *Record) { r.Owner[0]++ }), nil, ok},
+			from(now+lead+1, now+lead+1+window, now+lead+1+window*3/2), nil, "too far ahead"},
+		{"a clock too far ahead", whole, from(now, now+lead+1+window, now+lead+1+window*3/2), nil,
+			"too far ahead"},
+		{"no deadline", whole, from(now, now+window, 0), nil, "the deadline is"},
+		{"of what is held", held(whole, 900, 980, now+1),
+			by(from(now, now+window, now+window*3/2)), nil, "held"},
+		{"of what was held", held(whole, 900, 980, now),
+			by(from(now, now+window, now+window*3/2)), nil, ok},
 
-		{"an extension", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, now+window, now+window*3/2),
-				hwm(Whole, now+window)), nil, ok},
-		{"of more than was granted", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 899, now+window, now+window*3/2),
-				hwm(Whole, now+window)), nil, "from is 899, want 900"},
-		{"backwards", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, 1019, 1049), hwm(Whole, 1019)), nil,
-			"hwm is 1019, want 1020"},
+		{"an extension", mine, from(900, now+window, now+window*3/2), nil, ok},
+		{"of more than was granted", mine, from(899, now+window, now+window*3/2), nil,
+			"from is 899, want 900"},
+		{"backwards", mine, from(900, 1019, 1049), nil, "hwm is 1019, want 1020"},
 
-		{"a release", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, key)), nil, ok},
-		{"a release of all", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(900, key)), nil, ok},
-		{"a release of more", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(899, key)), nil,
-			"hwm is 899, want 900"},
-		{"a release that raises the mark", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1021, key)), nil,
+		{"a release", mine, to(mine, shown(950, key)), nil, ok},
+		{"a release of all", mine, to(mine, shown(900, key)), nil, ok},
+		{"a release of more", mine, to(mine, shown(899, key)), nil, "hwm is 899, want 900"},
+		{"a release that raises the mark", mine, to(mine, shown(1021, key)), nil,
 			"hwm is 1021, want 1020"},
-		{"a release by another", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(950, Owner{4})), nil,
-			"not the owner's"},
-		{"a release of what nobody holds", rec("0/1", 3, Whole, 900),
-			to(rec("0/1", 3, Whole, 900), shown(800, Owner{})), nil, "held"},
-		{"an eviction", held(rec("0/1", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/1", 3, Whole, 0), 900, 1020, 1050), shown(1020, Owner{})), nil, ok},
+		{"a release by another", mine, to(mine, shown(950, Owner{4})), nil, "not the owner's"},
+		{"a release of what nobody holds", whole, to(whole, shown(800, Owner{})), nil, "held"},
+		{"an eviction", mine, to(mine, shown(1020, Owner{})), nil, ok},
 
-		{"a merge", rec("0/1", 3, Split, 900), to(rec("0/1", 3, Split, 900), hwm(Merging, 900)),
+		{"a merge", rec("0/1", 3, Split, 900), to(rec("0/1", 3, Split, 900), becomes(Merging, 900)),
 			nil, ok},
 		{"a merge given up", rec("0/1", 3, Merging, 900),
-			to(rec("0/1", 3, Merging, 900), hwm(Split, 900)), nil, ok},
-		{"a half retired", rec("0/2", 3, Whole, 900), to(rec("0/2", 3, Whole, 900), retiredFor(4)),
-			[]Record{rec("0/1", 4, Merging, 700)}, ok},
-		{"a half retired for another merge", rec("0/2", 3, Whole, 900),
-			to(rec("0/2", 3, Whole, 900), retiredFor(6)), []Record{rec("0/1", 4, Merging, 700)},
-			stale},
-		{"a half retired for no merge", rec("0/2", 3, Whole, 900),
-			to(rec("0/2", 3, Whole, 900), retiredFor(4)), []Record{rec("0/1", 4, Split, 700)},
-			stale},
-		{"a held half retired", held(rec("0/2", 3, Whole, 0), 900, 1020, 1050),
-			to(held(rec("0/2", 3, Whole, 0), 900, 1020, 1050), retiredFor(4)),
-			[]Record{rec("0/1", 4, Merging, 700)}, "held"},
-		{"joined", rec("0/1", 4, Merging, 900), to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)),
-			[]Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)},
-			ok},
-		{"joined below a mark", rec("0/1", 4, Merging, 900),
-			to(rec("0/1", 4, Merging, 900), hwm(Whole, 900)),
-			[]Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)},
-			"hwm is 900, want 950"},
-		{"joined without proof", rec("0/1", 4, Merging, 900),
-			to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)),
-			[]Record{proven(rec("0/2", 3, Retired, 950), 4), proven(rec("1/2", 1, Retired, 0), 2)},
-			stale},
-		{"joined with a half in use", rec("0/1", 4, Merging, 900),
-			to(rec("0/1", 4, Merging, 900), hwm(Whole, 950)),
-			[]Record{proven(rec("0/2", 3, Whole, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)},
+			to(rec("0/1", 3, Merging, 900), becomes(Split, 900)), nil, ok},
+		{"a half retired", free, to(free, retiredFor(4)), merging, ok},
+		{"a half retired for another merge", free, to(free, retiredFor(6)), merging, stale},
+		{"a half retired for no merge", free, to(free, retiredFor(4)),
+			around(rec("0/1", 4, Split, 700)), stale},
+		{"a held half retired", part, to(part, retiredFor(4)), merging, "held"},
+		{"joined", join, to(join, becomes(Whole, 950)),
+			around(half, proven(rec("1/2", 1, Retired, 0), 4)), ok},
+		{"joined below a mark", join, to(join, becomes(Whole, 900)),
+			around(half, proven(rec("1/2", 1, Retired, 0), 4)), "hwm is 900, want 950"},
+		{"joined without proof", join, to(join, becomes(Whole, 950)),
+			around(half, proven(rec("1/2", 1, Retired, 0), 2)), stale},
+		{"joined with a half in use", join, to(join, becomes(Whole, 950)),
+			around(proven(rec("0/2", 3, Whole, 950), 4), proven(rec("1/2", 1, Retired, 0), 4)),
 			stale},
 
 		{"a fence", root, to(root, fence(other, now+window+lead+1)), nil,
@@ -174,14 +137,14 @@ func TestCheck(t *testing.T) {
 		{"a realm", absent, made(0), nil, ok},
 		{"a realm with a floor", absent, made(now), nil, "the hwm is 1000, want 0"},
 		{"a realm with a generation that was", absent, made(0),
-			[]Record{in(other, "1/1", 1, Split, 500)}, "used before"},
+			around(in(other, "1/1", 1, Split, 500)), "used before"},
 		{"a half carried over by a fence", in(other, "3/2", 0, Retired, 0),
-			to(in(other, "3/2", 0, Retired, 0), hwm(Retired, 2000)), nil, stale},
+			to(in(other, "3/2", 0, Retired, 0), becomes(Retired, 2000)), nil, stale},
 		{"in a generation that is over", in(other, "1/1", 0, Retired, 0),
-			to(in(other, "1/1", 0, Retired, 0), hwm(Whole, 500)), nil, stale},
-		{"a last extension in a generation that is over", held(in(other, "0/1", 3, Whole, 0), 900,
-			1020, 1050), to(held(in(other, "0/1", 3, Whole, 0), 900, now+window, now+window*3/2),
-			hwm(Whole, now+window)), nil, ok},
+			to(in(other, "1/1", 0, Retired, 0), becomes(Whole, 500)), nil, stale},
+		{"a last extension in a generation that is over",
+			held(in(other, "0/1", 3, Whole, 0), 900, 1020, 1050),
+			held(in(other, "0/1", 4, Whole, 0), 900, now+window, now+window*3/2), nil, ok},
 		{"a revision that is not the next", none("0/1"),
 			to(none("0/1"), func(r *Record) { r.State, r.HWM, r.Revision = Split, 500, 2 }), nil,
 			"the revision is 2, want 1"},
@@ -199,8 +162,8 @@ func TestCheck(t *testing.T) {
 					t.Errorf("%v, %v", got, err)
 				}
 			default:
-				if got || !errors.Is(err, ErrIllegal) || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("%v, %v, want %q", got, err, c.want)
+				if fails(t, c.name, err, ErrIllegal, c.want); got {
+					t.Error("it is allowed")
 				}
 			}
 			if c.want == ok { // an older record: another change came first
@@ -214,59 +177,34 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A refusing store finds changes illegal while refuse is set, and from then on the same ones.
-type refusing struct {
-	Store
-	refuse  atomic.Bool
-	mu      sync.Mutex
-	refused map[uint64]bool // by their Request
-}
-
-func (r *refusing) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
-	return r.CompareAndSetMany(ctx, []Change{{prev, next}})
-}
-
-func (r *refusing) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
-	last := changes[len(changes)-1].Next
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.refuse.Load() || r.refused[last.Request] {
-		r.refused[last.Request] = true
-		return false, &ChangeError{0, "told to"}
-	}
-	return r.Store.CompareAndSetMany(ctx, changes)
-}
-
 // A server that finds a change illegal has not made it. The lease keeps what it has, asks again
 // with the present time, and goes on when it may.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &refusing{Store: NewMemory(), refused: map[uint64]bool{}}
-		config := Config{Realm: "realm", Format: SCRU64, NodeBits: 4, Window: 10 * time.Second}
-		l, err := Acquire(t.Context(), store, config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		var refuse atomic.Bool
+		var refused sync.Map // requests, once and for all
+		n := &network{Store: NewMemory(), before: func(op string, next Record) error {
+			if _, ok := refused.Load(next.Request); op == "set" && (ok || refuse.Load()) {
+				refused.Store(next.Request, true)
+				return &ChangeError{0, "told to"}
+			}
+			return nil
+		}}
+		c := config(4)
+		c.Window = 10 * time.Second
+		l := acquire(t, n, c)
 		node := l.NodeID()
-		store.refuse.Store(true)
+		refuse.Store(true)
 		time.Sleep(time.Minute)
-		if !errors.Is(l.Err(), ErrIllegal) {
-			t.Errorf("%v", l.Err())
-		}
-		if _, err := Acquire(t.Context(), store, config); !errors.Is(err, ErrIllegal) {
-			t.Errorf("another lease: %v", err)
-		}
-		store.refuse.Store(false)
+		fails(t, "the lease", l.Err(), ErrIllegal)
+		fails(t, "another lease", acquireError(t, n, c), ErrIllegal)
+		refuse.Store(false)
 		time.Sleep(time.Minute)
 		if err := l.Err(); err != nil || l.NodeID() != node {
 			t.Errorf("%v, node ID %d, had %d", err, l.NodeID(), node)
 		}
-		if _, _, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil {
-			t.Error(err)
-		}
-		if err := l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must(t, claim(l, 0))
+		closed(t, l)
 	})
 }
 

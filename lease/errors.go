@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -78,23 +79,18 @@ func (e *FullError) Error() string {
 	const shown = 5
 	var b strings.Builder
 	fmt.Fprintf(&b, "lease: no free node ID of %d bits in realm %q", e.Size, e.Realm)
-	for i, r := range e.Held {
-		switch {
-		case i == 0:
-			fmt.Fprintf(&b, "; %d held: ", len(e.Held))
-		case i == shown:
-			fmt.Fprintf(&b, " and %d more", len(e.Held)-shown)
-			continue
-		case i > shown:
-			continue
-		default:
+	if len(e.Held) > 0 {
+		fmt.Fprintf(&b, "; %d held: ", len(e.Held))
+	}
+	for i, r := range e.Held[:min(shown, len(e.Held))] {
+		if i > 0 {
 			b.WriteString(", ")
 		}
-		who := r.Name
-		if who == "" {
-			who = r.Owner.String()[:8]
-		}
+		who := cmp.Or(r.Name, r.Owner.String()[:8])
 		fmt.Fprintf(&b, "%v by %s until %s", r.Block, who, e.Until[i].Format(timeFormat))
+	}
+	if more := len(e.Held) - shown; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
 	}
 	if len(e.Ahead) > 0 {
 		fmt.Fprintf(&b, "; %d free, but not yet: %v", len(e.Ahead), e.Ahead[0])

@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,10 +49,8 @@ func (w *world) anyRecord(root Record) Record {
 		return w.get("sim@"+root.Generation, Block{uint32(w.rand.IntN(1 << size)), uint8(size)})
 	}
 	keys := slices.SortedFunc(maps.Keys(w.store), func(a, b simKey) int {
-		if a.realm != b.realm {
-			return strings.Compare(a.realm, b.realm)
-		}
-		return compareBlocks(Record{Block: a.block}, Record{Block: b.block})
+		return cmp.Or(strings.Compare(a.realm, b.realm),
+			compareBlocks(Record{Block: a.block}, Record{Block: b.block}))
 	})
 	key := keys[w.rand.IntN(len(keys))]
 	return w.get(key.realm, key.block)
@@ -149,32 +148,7 @@ func hostileWorld(w *world) {
 
 // Whoever may change a realm does what Check allows. Clients still use no tick twice.
 func TestHostile(t *testing.T) {
-	worlds := 60
-	if testing.Short() {
-		worlds = 5
-	}
-	total := map[string]int{}
-	for seed := range uint64(worlds) {
-		w, story := simulate(seed+1, simSteps, hostileWorld)
-		if w.wrong != "" {
-			lines := strings.Split(story, "\n")
-			t.Fatalf("seed %d: %s\n%s", seed+1, w.wrong, strings.Join(lines[max(0, len(lines)-60):],
-				"\n"))
-		}
-		for what, n := range w.count {
-			total[what] += n
-		}
-	}
-	t.Logf("%v", total)
-	if testing.Short() {
-		return
-	}
-	for _, what := range []string{"use", "renewal", "takeover", "fence", "harm: mark lowered",
-		"harm: whole to whole", "harm: whole to split",
-		"harm: split to merging", "harm: merging to split", "harm: retired to whole",
-		"harm: retired to retired"} {
-		if total[what] < 10 {
-			t.Errorf("%s: %d times, want more", what, total[what])
-		}
-	}
+	explore(t, 60, hostileWorld, "use", "renewal", "takeover", "fence", "harm: mark lowered",
+		"harm: whole to whole", "harm: whole to split", "harm: split to merging",
+		"harm: merging to split", "harm: retired to whole", "harm: retired to retired")
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -71,7 +72,6 @@ func (c Config) complete() (Config, error) {
 		return c, err
 	}
 	f := c.Format
-	const day = 24 * time.Hour
 	switch {
 	case f.Tick < time.Millisecond || f.Tick > time.Hour || f.Tick%time.Millisecond != 0:
 		return c, fmt.Errorf("%w: the format's tick is %v, want whole milliseconds up to an hour",
@@ -82,11 +82,9 @@ func (c Config) complete() (Config, error) {
 	case c.NodeBits < 1 || c.NodeBits > f.Bits:
 		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeBits,
 			f.Bits)
-	case c.Window != 0 && (c.Window < 4*f.Tick || c.Window > day):
-		return c, fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, c.Window, 4*f.Tick,
-			day)
-	case c.MaxLead != 0 && (c.MaxLead < f.Tick || c.MaxLead > day):
-		return c, fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, c.MaxLead, f.Tick, day)
+	}
+	if err := checkSpans(f.Tick, c.Window, c.MaxLead); err != nil {
+		return c, err
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -95,6 +93,18 @@ func (c Config) complete() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+// checkSpans checks a window and a lead, which may be 0.
+func checkSpans(tick, window, lead time.Duration) error {
+	const day = 24 * time.Hour
+	switch {
+	case window != 0 && (window < 4*tick || window > day):
+		return fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, window, 4*tick, day)
+	case lead != 0 && (lead < tick || lead > day):
+		return fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, lead, tick, day)
+	}
+	return nil
 }
 
 func (c Config) terms() Terms {
@@ -189,10 +199,14 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		}
 		return s.renew(ctx, window.None)
 	}
-	for err = retry(ctx, acquire); err != nil && config.Wait && passes(err); err = retry(ctx,
-		acquire) {
-		if clock.Sleep(ctx, jitter(waitPause)) != nil {
-			err = fmt.Errorf("%w; gave up waiting: %w", err, context.Cause(ctx))
+	err = retry(ctx, acquire)
+	for config.Wait && passes(err) {
+		full := err
+		if clock.Sleep(ctx, jitter(waitPause)) == nil {
+			err = retry(ctx, acquire)
+		}
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w; gave up waiting: %w", full, context.Cause(ctx))
 			break
 		}
 	}
@@ -214,7 +228,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		closing: make(chan struct{}, 1),
 	}
 	l.spread()
-	l.publish()
+	l.publish(nil)
 	l.rest()
 	go l.keep(ctx, took)
 	return l, nil
@@ -223,13 +237,15 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 const waitPause = 5 * time.Second
 
 // passes reports whether the cause of an error ends with time alone.
-func passes(err error) bool {
-	for _, e := range []error{ErrFull, ErrLead, ErrBusy} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+func passes(err error) bool { return isAny(err, ErrFull, ErrLead, ErrBusy) }
+
+func isPermanent(err error) bool {
+	return isAny(err, ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock, ErrForgotten,
+		ErrUnsafe)
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 // retry calls f at most four times, until it succeeds or fails with a permanent error.
@@ -242,16 +258,6 @@ func retry(ctx context.Context, f func() error) (err error) {
 		pause *= 2
 	}
 	return err
-}
-
-func isPermanent(err error) bool {
-	for _, e := range []error{ErrConfig, ErrRealm, ErrNoRealm, ErrFull, ErrLead, ErrClock,
-		ErrForgotten, ErrUnsafe} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
 }
 
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
@@ -278,8 +284,7 @@ func (l *Lease) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) 
 
 // WaitTick is for generators; see [sortid.Lease].
 func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
-	return l.window.WaitTick(ctx,
-		tick)
+	return l.window.WaitTick(ctx, tick)
 }
 
 // Until returns when the current window ends, by this machine's clock. It may be in the past.
@@ -291,21 +296,23 @@ func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 // Err returns why the last renewal failed, or nil if it did not.
 func (l *Lease) Err() error { return l.window.Err() }
 
-func (l *Lease) publish() {
+// publish gives generators what the session holds, and the reason why the last renewal failed.
+func (l *Lease) publish(reason error) {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))
 	switch {
 	case s.held.Revision == 0 && s.withdrawn:
-		l.window.Set(window.Grant{Lo: window.None, Hi: window.None}, window.None)
+		l.window.Renew(window.Grant{Lo: window.None, Hi: window.None}, window.None, reason)
 		return
 	case s.held.Revision == 0:
-		return // what was granted before remains
+		l.window.Fail(reason) // what was granted before remains
+		return
 	}
 	if id := s.held.Block.NodeID; l.node.Swap(id) != id {
 		s.log.Info("lease: node ID", "realm", s.config.Realm, "node", s.held.Block.String())
 	}
-	l.window.Set(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM},
-		s.held.HWM-l.renewAt)
+	l.window.Renew(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM},
+		s.held.HWM-l.renewAt, reason)
 }
 
 // rest tells the store that the next renewal is probably a second or more away.
@@ -364,7 +371,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 		case err == nil:
 			l.next()
 		}
-		l.publish()
+		l.publish(err)
 		if err == nil {
 			l.rest()
 			pause = first
@@ -376,7 +383,6 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
 				"error", err)
-			l.window.Fail(err)
 			if slow { // a renewal may need more than the store does at this speed
 				patience = max(patience, min(2*patience, maxPatience))
 			}

@@ -27,6 +27,7 @@ type network struct {
 	mu      sync.Mutex
 	down    bool
 	hang    bool                                 // no answer until the context ends
+	before  func(op string, next Record) error   // its error is the answer; a set writes next last
 	deaf    func(op string, args ...Record) bool // the call is carried out, without an answer
 	watch   func(op string, args ...Record)      // sees what was carried out
 	delay   func() time.Duration
@@ -51,17 +52,22 @@ func (n *network) calls(ops ...string) (sum int) {
 	return sum
 }
 
-func (n *network) pass(ctx context.Context, op string) error {
+func (n *network) pass(ctx context.Context, op string, next Record) error {
 	n.mu.Lock()
 	if n.count == nil {
 		n.count = map[string]int{}
 	}
 	n.count[op]++
-	down, hang, delay := n.down, n.hang, time.Duration(0)
+	down, hang, delay, before := n.down, n.hang, time.Duration(0), n.before
 	if n.delay != nil {
 		delay = n.delay()
 	}
 	n.mu.Unlock()
+	if before != nil {
+		if err := before(op, next); err != nil {
+			return err
+		}
+	}
 	if hang {
 		<-ctx.Done()
 	}
@@ -77,6 +83,9 @@ func (n *network) pass(ctx context.Context, op string) error {
 func (n *network) answer(op string, args ...Record) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if op != "set" {
+		n.count["records"] += len(args)
+	}
 	if n.watch != nil {
 		n.watch(op, args...)
 	}
@@ -87,7 +96,7 @@ func (n *network) answer(op string, args ...Record) error {
 }
 
 func (n *network) Get(ctx context.Context, realm string, b Block) (Record, error) {
-	if err := n.pass(ctx, "get"); err != nil {
+	if err := n.pass(ctx, "get", Record{}); err != nil {
 		return Record{}, err
 	}
 	r, err := n.Store.Get(ctx, realm, b)
@@ -95,7 +104,7 @@ func (n *network) Get(ctx context.Context, realm string, b Block) (Record, error
 }
 
 func (n *network) GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error) {
-	if err := n.pass(ctx, "get"); err != nil {
+	if err := n.pass(ctx, "get", Record{}); err != nil {
 		return nil, err
 	}
 	rs, err := n.Store.GetMany(ctx, realm, blocks)
@@ -107,11 +116,11 @@ func (n *network) CompareAndSet(ctx context.Context, prev, next Record) (bool, e
 }
 
 func (n *network) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
-	if err := n.pass(ctx, "set"); err != nil {
+	last := changes[len(changes)-1]
+	if err := n.pass(ctx, "set", last.Next); err != nil {
 		return false, err
 	}
 	ok, err := n.Store.CompareAndSetMany(ctx, changes)
-	last := changes[len(changes)-1]
 	if err := errors.Join(err, n.answer("set", last.Prev, last.Next)); err != nil {
 		return false, err
 	}
@@ -119,7 +128,7 @@ func (n *network) CompareAndSetMany(ctx context.Context, changes []Change) (bool
 }
 
 func (n *network) List(ctx context.Context, realm string) ([]Record, error) {
-	if err := n.pass(ctx, "list"); err != nil {
+	if err := n.pass(ctx, "list", Record{}); err != nil {
 		return nil, err
 	}
 	rs, err := n.Store.List(ctx, realm)
@@ -130,7 +139,7 @@ func (n *network) Time(ctx context.Context) (time.Time, error) {
 	if n.noClock {
 		return time.Time{}, ErrNoTime
 	}
-	if err := n.pass(ctx, "time"); err != nil {
+	if err := n.pass(ctx, "time", Record{}); err != nil {
 		return time.Time{}, err
 	}
 	return n.Store.Time(ctx)
@@ -192,12 +201,54 @@ func config(size int) Config {
 	return Config{Realm: "realm", Format: SCRU64, NodeBits: size}
 }
 
-func acquire(t *testing.T, s Store, c Config) *Lease {
+func must(t *testing.T, err error) {
 	t.Helper()
-	l, err := Acquire(t.Context(), s, c)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// fails checks that err matches each error of want, and says each text.
+func fails(t *testing.T, what string, err error, want ...any) {
+	t.Helper()
+	for _, w := range want {
+		if target, ok := w.(error); ok && !errors.Is(err, target) ||
+			!ok && !strings.Contains(fmt.Sprint(err), w.(string)) {
+			t.Errorf("%s: %v, want %v", what, err, w)
+		}
+	}
+}
+
+func acquireError(t *testing.T, s Store, c Config) error {
+	_, err := Acquire(t.Context(), s, c)
+	return err
+}
+
+// skewed gives the configuration a clock that is ahead by a number of nanoseconds, at first 0.
+func skewed(c *Config) *atomic.Int64 {
+	var ahead atomic.Int64
+	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	return &ahead
+}
+
+// held returns the records of the node IDs that somebody holds.
+func held(t *testing.T, s Store) []Record {
+	t.Helper()
+	_, blocks, err := Records(t.Context(), s, "realm")
+	must(t, err)
+	return slices.DeleteFunc(blocks, func(r Record) bool { return r.Owner == (Owner{}) })
+}
+
+// claim claims the tick of SCRU64 that is so far ahead of now.
+func claim(l *Lease, ahead time.Duration) error {
+	_, _, err := l.ClaimTick(time.Now().Add(ahead).UnixMilli() / 256)
+	return err
+}
+
+func acquire(t *testing.T, s Store, c Config) *Lease {
+	t.Helper()
+	l, err := Acquire(t.Context(), s, c)
+	must(t, err)
 	t.Cleanup(func() { abandon(l) })
 	return l
 }
@@ -211,6 +262,38 @@ func closed(t *testing.T, ls ...*Lease) {
 	}
 }
 
+// leased runs a test in virtual time, with a lease that it closes.
+func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease)) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		l := acquire(t, n, c)
+		test(t, n, l)
+		closed(t, l)
+	})
+}
+
+// acquireAll acquires leases at once.
+func acquireAll(t *testing.T, s Store, c Config, count int) []*Lease {
+	t.Helper()
+	leases := make([]*Lease, count)
+	var wg sync.WaitGroup
+	for i := range leases {
+		wg.Go(func() {
+			l, err := Acquire(t.Context(), s, c)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			leases[i] = l
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return leases
+}
+
 func abandon(l *Lease) {
 	l.stop()
 	<-l.done
@@ -218,9 +301,7 @@ func abandon(l *Lease) {
 
 // For an hour at least half of a window is left, at little cost.
 func TestKeepsAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
+	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		g := new(book).generator(t, l)
 		first := g.must()
 		if first != (Block{l.NodeID(), 8}) {
@@ -237,94 +318,70 @@ func TestKeepsAhead(t *testing.T) {
 				left > time.Minute+256*time.Millisecond {
 				t.Fatalf("%v are left", left)
 			}
-			if err := l.Err(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, l.Err())
 		}
 		// A window has 234 ticks. It is renewed after 88 to 117 of them, the first time sooner.
 		if sets := n.calls("set") - before; sets < 120 || sets > 161 {
 			t.Errorf("%d changes in an hour, want one in 22.5 to 30 s", sets)
 		}
-		closed(t, l)
 	})
 }
 
 // Without the store, generators go on to the window's end, then fail or wait. They resume when the
 // store returns, with the same node ID.
 func TestStoreDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
-		g := new(book).generator(t, l)
-		time.Sleep(10 * time.Minute)
-		first := g.must()
-		n.set(func() { n.down = true })
-		since := time.Now()
-		for {
-			time.Sleep(time.Second)
+	for _, c := range []struct {
+		name        string
+		away        func(n *network, is bool)
+		err         error
+		least, most int           // tries in an hour
+		back        time.Duration // until the store, when it returns, is found
+	}{
+		{"down", func(n *network, is bool) { n.down = is }, errDown, 400, 2000, 8 * time.Second},
+		{"hangs", func(n *network, is bool) { n.hang = is }, context.DeadlineExceeded, 200, 2000,
+			20 * time.Second},
+	} {
+		leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
+			g := new(book).generator(t, l)
+			time.Sleep(10 * time.Minute)
+			first := g.must()
+			n.set(func() { c.away(n, true) })
+			since := time.Now()
 			b, _, err := g.next()
-			if err == nil {
+			for ; err == nil; b, _, err = g.next() {
 				if b != first {
 					t.Fatalf("node ID %v, want %v", b, first)
 				}
-				continue
+				time.Sleep(time.Second)
 			}
-			if !errors.Is(err, ErrExpired) || !errors.Is(err, errDown) {
-				t.Fatalf("without the store: %v, want ErrExpired, and why", err)
+			fails(t, c.name, err, ErrExpired, c.err)
+			if d := time.Since(since); d < 29*time.Second || d > 61*time.Second {
+				t.Errorf("%s: generators went on for %v", c.name, d)
 			}
-			break
-		}
-		if d := time.Since(since); d < 29*time.Second || d > 61*time.Second {
-			t.Errorf("without the store generators went on for %v", d)
-		}
-		if l.Err() == nil || time.Until(l.Until()) > 0 {
-			t.Errorf("%v, %v", l.Err(), l.Until())
-		}
-		tries := n.calls("get", "set", "time")
-		time.Sleep(time.Hour)
-		tries = n.calls("get", "set", "time") - tries
-		if tries < 400 || tries > 2000 {
-			t.Errorf("in an hour the store was tried %d times", tries)
-		}
+			if l.Err() == nil || time.Until(l.Until()) > 0 {
+				t.Errorf("%s: %v, %v", c.name, l.Err(), l.Until())
+			}
+			tries := n.calls("get", "set", "time")
+			time.Sleep(time.Hour)
+			tries = n.calls("get", "set", "time") - tries
+			if tries < c.least || tries > c.most {
+				t.Errorf("%s: in an hour the store was tried %d times", c.name, tries)
+			}
 
-		waited := make(chan error)
-		go func() { waited <- l.WaitTick(t.Context(), time.Now().UnixMilli()/256) }()
-		synctest.Wait()
-		n.set(func() { n.down = false })
-		since = time.Now()
-		if err := <-waited; err != nil {
-			t.Errorf("the wait ended with %v", err)
-		}
-		if d := time.Since(since); d > 8*time.Second {
-			t.Errorf("with the store back, generators waited for %v more", d)
-		}
-		if b := g.must(); b != first || l.Err() != nil {
-			t.Errorf("after the store is back: %v, %v, want node ID %v", b, l.Err(), first)
-		}
-		closed(t, l)
-	})
-}
-
-// A store that does not answer is like one that is down: each attempt ends.
-func TestStoreHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		l := acquire(t, n, config(8))
-		g := new(book).generator(t, l)
-		first := g.must()
-		n.set(func() { n.hang = true })
-		time.Sleep(10 * time.Minute)
-		if _, _, err := g.next(); !errors.Is(err, ErrExpired) ||
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the store hangs: %v", err)
-		}
-		n.set(func() { n.hang = false })
-		time.Sleep(20 * time.Second)
-		if b := g.must(); b != first {
-			t.Errorf("from %v to %v", first, b)
-		}
-		closed(t, l)
-	})
+			waited := make(chan error)
+			go func() { waited <- l.WaitTick(t.Context(), time.Now().UnixMilli()/256) }()
+			synctest.Wait()
+			n.set(func() { c.away(n, false) })
+			since = time.Now()
+			must(t, <-waited)
+			if d := time.Since(since); d > c.back {
+				t.Errorf("%s: with the store back, generators waited for %v more", c.name, d)
+			}
+			if b := g.must(); b != first || l.Err() != nil {
+				t.Errorf("%s, and back: %v, %v, want node ID %v", c.name, b, l.Err(), first)
+			}
+		})
+	}
 }
 
 // If another process has the node ID meanwhile, the lease gets a new one. Until then generators
@@ -351,16 +408,12 @@ func TestLost(t *testing.T) {
 		n.set(func() { n.down = false })
 		for range 100 {
 			time.Sleep(time.Second)
-			if b, _, err := g.next(); !errors.Is(err, ErrExpired) {
-				t.Fatalf("with both node IDs at others: %v, %v", b, err)
-			}
+			_, _, err := g.next()
+			fails(t, "both node IDs are with others", err, ErrExpired)
 			g1.must()
 			g2.must()
 		}
-		if err := l.Err(); !errors.Is(err, ErrFull) ||
-			!strings.Contains(err.Error(), "by B until") {
-			t.Errorf("the lease says %v", err)
-		}
+		fails(t, "the lease", l.Err(), ErrFull, "by B until")
 		other := b1
 		if b1.NodeID() == first.NodeID {
 			other = b2
@@ -376,42 +429,20 @@ func TestLost(t *testing.T) {
 
 func TestHundred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := NewMemory()
 		book := new(book)
 		r := rand.New(rand.NewPCG(1, 1))
-		n := &network{Store: m,
+		n := &network{Store: NewMemory(),
 			delay: func() time.Duration { return time.Duration(r.Int64N(20)) * time.Millisecond }}
 		start := time.Now()
-		leases := make([]*Lease, 100)
-		var wg sync.WaitGroup
-		for i := range leases {
-			wg.Go(func() {
-				l, err := Acquire(t.Context(), n, config(7))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				leases[i] = l
-				book.generator(t, l).must()
-			})
-		}
-		wg.Wait()
-		if t.Failed() {
-			return
-		}
-		seen := map[uint32]bool{}
+		leases := acquireAll(t, n, config(7), 100)
+		seen := map[Block]bool{}
 		for _, l := range leases {
-			seen[l.NodeID()] = true
+			seen[book.generator(t, l).must()] = true
 		}
-		if len(seen) != 100 {
-			t.Errorf("%d node IDs for 100 leases", len(seen))
-		}
-		if d := time.Since(start); d > 5*time.Second {
-			t.Errorf("it took %v", d)
-		}
-		t.Logf("%d attempts, %d changes, %v", n.calls("list"), n.calls("set"), time.Since(start))
-		if n.calls("list") > 700 {
-			t.Errorf("%d attempts for 100 leases", n.calls("list"))
+		d := time.Since(start)
+		t.Logf("%d attempts, %d changes, %v", n.calls("list"), n.calls("set"), d)
+		if len(seen) != 100 || d > 5*time.Second || n.calls("list") > 700 {
+			t.Errorf("%d node IDs for 100 leases, %d attempts, %v", len(seen), n.calls("list"), d)
 		}
 		closed(t, leases...)
 	})
@@ -429,18 +460,13 @@ func TestFull(t *testing.T) {
 			leases = append(leases, acquire(t, m, c))
 		}
 		for _, size := range []int{1, 3, 9} {
-			_, err := Acquire(t.Context(), m, config(size))
+			err := acquireError(t, m, config(size))
 			var full *FullError
-			if !errors.Is(err, ErrFull) || errors.Is(err, ErrLead) || !errors.As(err, &full) ||
-				len(full.Held) != 8 {
+			if errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Held) != 8 {
 				t.Fatalf("no room: %v", err)
 			}
-			for _, s := range []string{fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
-				"by host-", "until 2000-01-01T00:01:", "and 3 more"} {
-				if !strings.Contains(err.Error(), s) {
-					t.Errorf("%q does not say %q", err, s)
-				}
-			}
+			fails(t, "no room", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
+				"by host-", "until 2000-01-01T00:01:", "and 3 more")
 		}
 		closed(t, leases[2])
 		again := acquire(t, m, c)
@@ -496,9 +522,7 @@ func TestSizes(t *testing.T) {
 	full := func(size int) {
 		t.Helper()
 		c.NodeBits = size
-		if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrFull) {
-			t.Errorf("a node ID of %d bits: %v, %v, want ErrFull", size, l, err)
-		}
+		fails(t, fmt.Sprint("a node ID of bits: ", size), acquireError(t, m, c), ErrFull)
 	}
 	for range 3 {
 		small := sized(6, 64)
@@ -535,17 +559,15 @@ func TestEvict(t *testing.T) {
 		if ok, err := Evict(t.Context(), m, "realm", first, Owner{1}); ok || err != nil {
 			t.Errorf("Evict of another owner: %v, %v", ok, err)
 		}
-		_, blocks, err := Records(t.Context(), m, "realm")
-		i := slices.IndexFunc(blocks, func(r Record) bool { return r.Block == first })
-		if err != nil || i < 0 || blocks[i].Owner == (Owner{}) {
-			t.Fatalf("nobody was to be evicted: %+v, %v", blocks, err)
+		holders := held(t, m)
+		if len(holders) != 1 || holders[0].Block != first {
+			t.Fatalf("nobody was to be evicted: %+v", holders)
 		}
-		if ok, err := Evict(t.Context(), m, "realm", first, blocks[i].Owner); !ok || err != nil {
+		if ok, err := Evict(t.Context(), m, "realm", first, holders[0].Owner); !ok || err != nil {
 			t.Fatalf("Evict: %v, %v", ok, err)
 		}
-		_, blocks, err = Records(t.Context(), m, "realm")
-		if err != nil || blocks[i].HWM != hi {
-			t.Errorf("granted up to tick %d, then evicted: %+v, %v", hi, blocks, err)
+		if r, err := m.Get(t.Context(), holders[0].Realm, first); err != nil || r.HWM != hi {
+			t.Errorf("granted up to tick %d, then evicted: %+v, %v", hi, r, err)
 		}
 		if ok, err := Evict(t.Context(), m, "realm", first, Owner{}); ok || err != nil {
 			t.Errorf("Evict again: %v, %v", ok, err)
@@ -566,9 +588,8 @@ func TestEvict(t *testing.T) {
 		if a.NodeID() == first.NodeID {
 			t.Error("the node ID is still the one evicted")
 		}
-		if _, err := Evict(t.Context(), m, "other", first, Owner{}); !errors.Is(err, ErrNoRealm) {
-			t.Errorf("Evict from no realm: %v", err)
-		}
+		_, err := Evict(t.Context(), m, "other", first, Owner{})
+		fails(t, "Evict from no realm", err, ErrNoRealm)
 		closed(t, a)
 		closed(t, others...)
 	})
@@ -579,53 +600,27 @@ func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
 		c := config(8)
-		var mu sync.Mutex
-		wrong := time.Duration(0)
-		set := func(d time.Duration) {
-			mu.Lock()
-			defer mu.Unlock()
-			wrong = d
-		}
-		c.Now = func() time.Time {
-			mu.Lock()
-			defer mu.Unlock()
-			return time.Now().Add(wrong)
-		}
+		wrong := skewed(&c)
 		for d, say := range map[time.Duration]string{
 			time.Hour: "1h0m0s ahead", -time.Hour: "1h0m0s behind", 11 * time.Second: "11s ahead",
 			-11 * time.Second: "11s behind",
 		} {
-			set(d)
-			if l, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrClock) ||
-				!strings.Contains(err.Error(), say) {
-				t.Errorf("with a clock wrong by %v: %v, %v", d, l, err)
-			}
+			wrong.Store(int64(d))
+			fails(t, "a clock that is wrong", acquireError(t, m, c), ErrClock, say)
 		}
-		set(9 * time.Second)
+		wrong.Store(int64(9 * time.Second))
 		l := acquire(t, m, c)
-		claim := func() error {
-			_, _, err := l.ClaimTick(c.Now().UnixMilli() / 256)
-			return err
-		}
 		for range 100 {
 			time.Sleep(time.Second)
-			if err := claim(); err != nil {
-				t.Fatalf("with a clock that is within the lead: %v", err)
-			}
+			must(t, claim(l, 9*time.Second)) // within the lead
 		}
-		set(time.Hour)
+		wrong.Store(int64(time.Hour))
 		time.Sleep(10 * time.Second)
-		if err := claim(); !errors.Is(err, ErrExpired) || !errors.Is(err, ErrClock) {
-			t.Errorf("the clock has stepped: %v", err)
-		}
-		if err := l.Err(); !errors.Is(err, ErrClock) {
-			t.Errorf("the clock has stepped: the lease says %v", err)
-		}
-		set(0)
+		fails(t, "the clock has stepped", claim(l, time.Hour), ErrExpired, ErrClock)
+		fails(t, "the clock has stepped", l.Err(), ErrClock)
+		wrong.Store(0)
 		time.Sleep(10 * time.Second)
-		if err := claim(); err != nil {
-			t.Errorf("the clock is right again: %v, %v", err, l.Err())
-		}
+		must(t, claim(l, 0)) // the clock is right again
 		closed(t, l)
 		r, _, err := Records(t.Context(), m, "realm")
 		if err != nil || r.HWM != 0 {
@@ -649,38 +644,31 @@ func TestLead(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
 		c := config(1)
 		ahead := c
-		ahead.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		skewed(&ahead).Store(int64(time.Hour))
 		for range 2 {
 			l := acquire(t, n, ahead)
-			if _, _, err := l.ClaimTick(ahead.Now().UnixMilli() / 256); err != nil {
-				t.Fatal(err)
-			}
+			must(t, claim(l, time.Hour))
 			defer closed(t, l)
 		}
 		n.set(func() { n.down = true })
 		time.Sleep(2 * time.Hour) // the deadlines and the windows pass
 		n.set(func() { n.down = false })
 		time.Sleep(time.Minute)
-		_, blocks, _ := Records(t.Context(), n, "realm")
-		for _, r := range blocks {
-			if _, err := Evict(t.Context(), n, "realm", r.Block, r.Owner); err != nil {
-				t.Fatal(err)
-			}
+		for _, r := range held(t, n) {
+			_, err := Evict(t.Context(), n, "realm", r.Block, r.Owner)
+			must(t, err)
 		}
-		_, err := Acquire(t.Context(), n, c)
+		err := acquireError(t, n, c)
 		var full *FullError
-		if !errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Ahead) != 2 {
+		if !errors.As(err, &full) || len(full.Ahead) != 2 {
 			t.Fatalf("with all node IDs in the future: %v", err)
 		}
 		e := full.Ahead[0]
-		if e.Ahead < 59*time.Minute || e.Ahead > 62*time.Minute || e.Max > 10*time.Second ||
-			!errors.Is(e, ErrLead) {
+		if e.Ahead < 59*time.Minute || e.Ahead > 62*time.Minute || e.Max > 10*time.Second {
 			t.Errorf("%+v", e)
 		}
-		if s := err.Error(); !strings.Contains(s, "node ID 0/1") ||
-			!strings.Contains(s, e.Ahead.String()) {
-			t.Errorf("%q does not say which node ID and how far", s)
-		}
+		fails(t, "a node ID in the future", e, ErrLead)
+		fails(t, "all in the future", err, ErrLead, "node ID 0/1", e.Ahead.String())
 	})
 }
 
@@ -688,18 +676,6 @@ func TestLead(t *testing.T) {
 func TestRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
-		held := func() (n int) {
-			_, blocks, err := Records(t.Context(), m, "realm")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range blocks {
-				if r.Owner != (Owner{}) {
-					n++
-				}
-			}
-			return n
-		}
 		for _, lost := range []string{"the grant", "the read after the grant",
 			"every other answer"} {
 			n := &network{Store: m}
@@ -719,7 +695,7 @@ func TestRetried(t *testing.T) {
 				return times%2 == 0 && times < 8
 			}
 			l := acquire(t, n, config(8))
-			if got := held(); got != 1 {
+			if got := len(held(t, m)); got != 1 {
 				t.Errorf("lost was %s: %d node IDs are held", lost, got)
 			}
 			g := new(book).generator(t, l)
@@ -733,11 +709,11 @@ func TestRetried(t *testing.T) {
 					t.Fatalf("lost was %s: from %v to %v", lost, first, b)
 				}
 			}
-			if got := held(); got != 1 {
+			if got := len(held(t, m)); got != 1 {
 				t.Errorf("lost was %s: %d node IDs are held", lost, got)
 			}
 			closed(t, l)
-			if got := held(); got != 0 {
+			if got := len(held(t, m)); got != 0 {
 				t.Errorf("lost was %s: after Close %d node IDs are held", lost, got)
 			}
 		}
@@ -749,9 +725,7 @@ func TestAcquireFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), down: true}
 		start := time.Now()
-		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
-			t.Errorf("the store is down: %v", err)
-		}
+		fails(t, "the store is down", acquireError(t, n, config(8)), errDown)
 		if d := time.Since(start); d < 500*time.Millisecond || d > 5*time.Second {
 			t.Errorf("it was tried for %v", d)
 		}
@@ -760,36 +734,24 @@ func TestAcquireFails(t *testing.T) {
 		defer cancel()
 		n.set(func() { n.down, n.hang = false, true })
 		start = time.Now()
-		if _, err := Acquire(ctx, n, config(8)); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the store hangs: %v", err)
-		}
+		_, err := Acquire(ctx, n, config(8))
+		fails(t, "the store hangs", err, context.DeadlineExceeded)
 		if d := time.Since(start); d > 3*time.Second {
 			t.Errorf("the context ended after 1 s, Acquire after %v", d)
 		}
-		if _, err := Acquire(ctx, NewMemory(), config(8)); !errors.Is(
-			err, context.DeadlineExceeded) {
-			t.Errorf("the context has ended before: %v", err)
-		}
+		_, err = Acquire(ctx, NewMemory(), config(8))
+		fails(t, "the context has ended before", err, context.DeadlineExceeded)
 
 		// The grant is made, and no answer ever comes: it is given back.
 		n.set(func() {
 			n.hang = false
 			n.deaf = func(op string, args ...Record) bool {
-				return op == "set" &&
-					args[1].Owner != Owner{}
+				return op == "set" && args[1].Owner != Owner{}
 			}
 		})
-		if _, err := Acquire(t.Context(), n, config(8)); !errors.Is(err, errDown) {
-			t.Errorf("no answer: %v", err)
-		}
-		_, blocks, err := Records(t.Context(), n.Store, "realm")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range blocks {
-			if r.Owner != (Owner{}) {
-				t.Errorf("%v is held by nobody that knows of it", r.Block)
-			}
+		fails(t, "no answer", acquireError(t, n, config(8)), errDown)
+		if rs := held(t, n.Store); len(rs) > 0 {
+			t.Errorf("held by nobody that knows of it: %+v", rs)
 		}
 	})
 }
@@ -817,12 +779,8 @@ func TestClose(t *testing.T) {
 		n.set(func() { n.hang = true })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the store hangs: Close %v", err)
-		}
-		if _, _, err := g.next(); !errors.Is(err, ErrClosed) {
-			t.Errorf("closed: %v", err)
-		}
+		fails(t, "the store hangs: Close", l.Close(ctx), context.DeadlineExceeded)
+		fails(t, "closed", claim(l, 0), ErrClosed)
 		// A Close that hangs holds up another only until the other's context ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
@@ -831,14 +789,12 @@ func TestClose(t *testing.T) {
 		start := time.Now()
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-			time.Since(start) != time.Second {
-			t.Errorf("while another Close hangs: %v after %v", err, time.Since(start))
+		fails(t, "while another Close hangs", l.Close(ctx), context.DeadlineExceeded)
+		if d := time.Since(start); d != time.Second {
+			t.Errorf("while another Close hangs: %v", d)
 		}
 		cancel()
-		if err := <-hung; !errors.Is(err, context.Canceled) {
-			t.Errorf("the Close that hung: %v", err)
-		}
+		fails(t, "the Close that hung", <-hung, context.Canceled)
 		if record().Owner == (Owner{}) {
 			t.Error("released without the store")
 		}
@@ -863,41 +819,21 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// A stuck store ignores contexts.
-type stuck struct {
-	Store
-	on atomic.Pointer[chan struct{}]
-}
-
-func (s *stuck) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
-	if on := s.on.Load(); on != nil {
-		<-*on
-	}
-	return s.Store.CompareAndSet(ctx, prev, next)
-}
-
-// While such a store holds up a renewal, Close returns when its context ends.
+// While a store that ignores contexts holds up a renewal, Close returns when its context ends.
 func TestCloseWaitsForRenewal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		s := &stuck{Store: n}
-		l := acquire(t, s, config(8))
-		on := make(chan struct{})
-		s.on.Store(&on)
+	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
+		stuck := make(chan struct{})
+		n.set(func() { n.before = func(string, Record) error { <-stuck; return nil } })
 		time.Sleep(40 * time.Second)
-		s.on.Store(nil)
+		n.set(func() { n.before = nil })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		before := n.calls("get", "set")
-		if err := l.Close(ctx); !errors.Is(err, context.DeadlineExceeded) ||
-			!strings.Contains(err.Error(), "renewal") {
-			t.Errorf("Close: %v", err)
-		}
+		fails(t, "Close", l.Close(ctx), context.DeadlineExceeded, "renewal")
 		if after := n.calls("get", "set"); after != before {
 			t.Errorf("Close has called the store %d times", after-before)
 		}
-		close(on)
-		closed(t, l)
+		close(stuck)
 	})
 }
 
@@ -911,19 +847,15 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		// The first renewal can be due at once, and would be between or beside the claims.
 		synctest.Wait()
 		// More than half of the window, where each random time of the renewal is over.
-		if _, _, err := l.ClaimTick(time.Now().Add(11*time.Second).UnixMilli() / 256); err != nil {
-			t.Fatal(err)
-		}
+		must(t, claim(l, 11*time.Second))
 		synctest.Wait()
 		if more := l.Until().Sub(until); more < 10*time.Second {
 			t.Errorf("with a tick used 11 s ahead the window has grown by %v", more)
 		}
-		l.ClaimTick(time.Now().Add(29*time.Second).UnixMilli() / 256)
+		claim(l, 29*time.Second)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if err := l.Err(); !errors.Is(err, ErrLead) {
-			t.Errorf("with ticks used 29 s ahead: %v", err)
-		}
+		fails(t, "ticks used 29 s ahead", l.Err(), ErrLead)
 		closed(t, l)
 	})
 }
@@ -960,45 +892,46 @@ func TestFence(t *testing.T) {
 		if err != nil || root.HWM != until.UnixMilli()/256 || len(blocks) == 0 {
 			t.Errorf("%+v, %v, %v", root, blocks, err)
 		}
-		again, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
+		fence := func(c Config, skew time.Duration) (time.Time, error) {
+			return Fence(t.Context(), m, c, skew)
+		}
+		again, err := fence(Config{Realm: "realm"}, 0)
 		if err != nil || !again.After(until) {
 			t.Errorf("fenced again until %v, %v", again, err)
 		}
 		// A later fence never lowers the floor.
-		high, err := Fence(t.Context(), m, Config{Realm: "realm"}, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if low, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0); err != nil || low != high {
+		high, err := fence(Config{Realm: "realm"}, time.Hour)
+		must(t, err)
+		if low, err := fence(Config{Realm: "realm"}, 0); err != nil || low != high {
 			t.Errorf("fenced until %v, and then with less skew until %v, %v", high, low, err)
 		}
 		closed(t, l)
 
-		if _, err := Fence(t.Context(), m, Config{Realm: "none"}, 0); !errors.Is(err, ErrNoRealm) {
-			t.Errorf("Fence of no realm: %v", err)
-		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 24*time.Hour+1); !errors.Is(err,
-			ErrConfig) {
-			t.Errorf("a skew of more than a day: %v", err)
-		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, -1); !errors.Is(err, ErrConfig) {
-			t.Errorf("Fence with a negative skew: %v", err)
-		}
-		if _, err := Fence(t.Context(), m, Config{Realm: "realm", Format: UID60},
-			0); !errors.Is(err, ErrRealm) {
-			t.Errorf("Fence of a realm of another format: %v", err)
+		for _, c := range []struct {
+			what   string
+			config Config
+			skew   time.Duration
+			err    error
+		}{
+			{"no realm", Config{Realm: "none"}, 0, ErrNoRealm},
+			{"a skew of more than a day", Config{Realm: "realm"}, 24*time.Hour + 1, ErrConfig},
+			{"a negative skew", Config{Realm: "realm"}, -1, ErrConfig},
+			{"another format", Config{Realm: "realm", Format: UID60}, 0, ErrRealm},
+		} {
+			_, err := fence(c.config, c.skew)
+			fails(t, c.what, err, c.err)
 		}
 		// A process comes before the fence and makes the realm anew, with a smaller window.
 		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second,
 			MaxLead: time.Second}
 		closed(t, acquire(t, m, small))
 		large := Config{Realm: "anew", Format: SCRU64, Window: time.Hour, MaxLead: time.Minute}
-		if until, err := Fence(t.Context(), m, large, 0); err != nil ||
+		if until, err := fence(large, 0); err != nil ||
 			time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
 			t.Errorf("Fence by larger terms than the realm's: %v, %v", until, err)
 		}
-		if until, err := Fence(t.Context(), m, Config{Realm: "none", Format: UID60},
-			0); err != nil || time.Until(until) < 70*time.Second {
+		if until, err := fence(Config{Realm: "none", Format: UID60}, 0); err != nil ||
+			time.Until(until) < 70*time.Second {
 			t.Errorf("Fence that makes the realm: %v, %v", until, err)
 		}
 	})
@@ -1025,27 +958,20 @@ func TestForgotten(t *testing.T) {
 			}
 			m.mu.Unlock()
 			time.Sleep(2 * time.Minute)
-			if b, _, err := g.next(); !errors.Is(err, ErrForgotten) ||
-				!errors.Is(l.Err(), ErrForgotten) {
-				t.Errorf("the store has forgotten: %v, %v, %v", b, err, l.Err())
-			}
+			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
+			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
 				// Another process makes the realm anew. It could use the same ticks: only a fence
 				// prevents that.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
-				if err := l.Err(); !errors.Is(err, ErrForgotten) {
-					t.Errorf("a new realm: %v", err)
-				}
+				fails(t, "a new realm", l.Err(), ErrForgotten)
 			}
-			if _, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0); err != nil {
-				t.Fatal(err)
-			}
+			_, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
+			must(t, err)
 			time.Sleep(2 * time.Minute)
 			g.must()
-			if err := l.Err(); err != nil {
-				t.Error(err)
-			}
+			must(t, l.Err())
 			closed(t, l)
 		}
 	})
@@ -1138,9 +1064,7 @@ func TestForeignTerms(t *testing.T) {
 			_, evict := Evict(t.Context(), store, "r", Block{42, 8}, Owner{})
 			_, fence := Fence(t.Context(), store, config, time.Minute)
 			for _, err := range []error{acquire, records, evict, fence} {
-				if !errors.Is(err, ErrRealm) {
-					t.Errorf("got %v, want ErrRealm", err)
-				}
+				fails(t, name, err, ErrRealm)
 			}
 		})
 	}
@@ -1163,9 +1087,7 @@ func TestCloseIdleConnections(t *testing.T) {
 			s := &resting{Store: NewMemory()}
 			l, err := Acquire(t.Context(), s, Config{Realm: "r", Format: SCRU64, NodeBits: 8,
 				Window: tc.window, Now: time.Now})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer l.Close(t.Context())
 			// The first renewal comes at a random moment, possibly at once.
 			if n := s.n.Load(); (n >= 1) != tc.rests {

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -23,6 +22,10 @@ func clone(s *session, ahead time.Duration) *session {
 	c := *s
 	now := s.config.Now
 	c.config.Now = func() time.Time { return now().Add(ahead) }
+	if s.pending != nil {
+		pending := *s.pending
+		c.pending = &pending
+	}
 	return &c
 }
 
@@ -35,14 +38,9 @@ func TestClones(t *testing.T) {
 				c := Config{Realm: "realm", Format: Format{Bits: 16, Tick: tick,
 					Epoch: time.UnixMilli(0)}, NodeBits: 8}
 				c, err := c.complete()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				a := newSession(m, c)
-				if err := errors.Join(a.enter(t.Context(), true),
-					a.renew(t.Context(), window.None)); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
 				b := clone(a, ahead)
 				node := a.held.Block
 				time.Sleep(30 * time.Second)
@@ -72,33 +70,23 @@ func TestClones(t *testing.T) {
 func TestCloneBeforeSending(t *testing.T) {
 	m := NewMemory()
 	c, err := config(8).complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b *session
 	n := &network{Store: m}
 	a := newSession(n, c)
 	n.watch = func(op string, args ...Record) {
 		if op == "set" && args[1].Owner != (Owner{}) && b == nil {
 			b = clone(a, 0)
-			pending := *a.pending
-			b.pending, b.store = &pending, m
+			b.store = m
 		}
 	}
-	if err := errors.Join(a.enter(t.Context(), true),
-		a.renew(t.Context(), window.None)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(a.enter(t.Context(), true), a.renew(t.Context(), window.None)))
 	mine := a.held
 	other := clone(b, 0)
-	pending := *b.pending
-	other.pending = &pending
 	if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == mine.Block {
 		t.Errorf("the clone has %+v, the first %+v, %v", b.held, mine, err)
 	}
-	if err := other.release(t.Context(), window.None); err != nil {
-		t.Error(err)
-	}
+	must(t, other.release(t.Context(), window.None))
 	if r, err := m.Get(t.Context(), mine.Realm, mine.Block); err != nil || r != mine {
 		t.Errorf("a clone has released %+v, %v; it was %+v", r, err, mine)
 	}
@@ -113,7 +101,7 @@ func TestFenceCarriesMarks(t *testing.T) {
 			c := config(4)
 			c.Format.Bits = 6
 			ahead := c
-			ahead.Now = func() time.Time { return time.Now().Add(150 * time.Second) }
+			skewed(&ahead).Store(int64(150 * time.Second))
 			l := acquire(t, n, ahead)
 			node, hi := Block{l.NodeID(), 4}, l.window.Grant().Hi
 			abandon(l)
@@ -135,8 +123,7 @@ func TestFenceCarriesMarks(t *testing.T) {
 					b, lo := Block{l.NodeID(), uint8(size)}, l.window.Grant().Lo
 					if (b.Contains(node) || node.Contains(b)) && lo < hi {
 						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was "+
-							"granted up to tick %[3]d",
-							b, node, hi, lo)
+							"granted up to tick %[3]d", b, node, hi, lo)
 					}
 				}
 			}
@@ -153,36 +140,23 @@ func TestFenceCarriesMarks(t *testing.T) {
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
-		var mu sync.Mutex
-		wrong := 300 * time.Second
 		c := config(8)
-		c.Now = func() time.Time {
-			mu.Lock()
-			defer mu.Unlock()
-			return time.Now().Add(wrong)
-		}
+		wrong := skewed(&c)
+		wrong.Store(int64(300 * time.Second))
 		l := acquire(t, n, c)
 		hi := l.window.Grant().Hi
 		until, err := Fence(t.Context(), n, Config{Realm: "realm"}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mu.Lock()
-		wrong = 0
-		mu.Unlock()
+		must(t, err)
+		wrong.Store(0)
 		// Its window is known to the store, so it goes on. The renewal finds the fence.
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) - 20*time.Second)
 		if !time.Now().After(until) {
 			t.Fatal("the floor is still to come")
 		}
-		_, _, err = l.ClaimTick(time.Now().UnixMilli() / 256)
-		want := "below " + time.UnixMilli(hi*256).UTC().Format(timeFormat) +
-			", up to which this process was granted times; when these have passed, it gets a new " +
-			"node ID by itself"
-		if !errors.Is(err, ErrExpired) || !errors.Is(err, ErrForgotten) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want ErrForgotten that says %q", err, want)
-		}
+		fails(t, "below its grants", claim(l, 0), ErrExpired, ErrForgotten,
+			"below "+time.UnixMilli(hi*256).UTC().Format(timeFormat)+
+				", up to which this process was granted times; when these have passed, it gets "+
+				"a new node ID by itself")
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) + 30*time.Second)
 		if _, at, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil || at < hi {
 			t.Errorf("when the time has passed: %d, %v, want at least %d", at, err, hi)
@@ -191,95 +165,92 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-type clockless struct {
-	Store
-	broken atomic.Bool
-}
-
-func (c *clockless) Time(ctx context.Context) (time.Time, error) {
-	if c.broken.Load() {
-		return time.Time{}, errDown
-	}
-	return c.Store.Time(ctx)
-}
-
 // The answer to a renewal is lost. Once it is known to be made, generators have its window, though
 // the next one fails.
 func TestPublishedBeforeFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		c := &clockless{Store: n}
-		l := acquire(t, c, config(8))
+	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()
+		var broken atomic.Bool
 		n.set(func() {
-			n.deaf = func(op string, args ...Record) bool {
-				return op == "set" &&
-					!c.broken.Swap(true)
+			n.deaf = func(op string, _ ...Record) bool { return op == "set" && !broken.Swap(true) }
+			n.before = func(op string, _ Record) error {
+				if op == "time" && broken.Load() {
+					return errDown
+				}
+				return nil
 			}
 		})
 		time.Sleep(50 * time.Second)
-		if !c.broken.Load() || l.Err() == nil {
+		if !broken.Load() || l.Err() == nil {
 			t.Fatal("nothing went wrong")
 		}
 		if more := l.Until().Sub(until); more <= 0 {
 			t.Errorf("the renewal was made, and the window has grown by %v: %v", more, l.Err())
 		}
-		c.broken.Store(false)
-		closed(t, l)
+		broken.Store(false)
 	})
 }
 
-// A renewal succeeds even if the store takes longer than it should.
+type logFunc func()
+
+func (f logFunc) Write(b []byte) (int, error) { f(); return len(b), nil }
+
+// While renewals fail, the lease always says why.
+func TestErrWhileFailing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{Store: NewMemory()}
+		failures := 0
+		var l *Lease
+		c := config(8)
+		c.Logger = slog.New(slog.NewTextHandler(logFunc(func() {
+			if failures++; !errors.Is(l.Err(), errDown) {
+				t.Errorf("failure %d: %v", failures, l.Err())
+			}
+		}), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		l = acquire(t, n, c)
+		n.set(func() { n.down = true })
+		time.Sleep(5 * time.Minute)
+		abandon(l)
+		if failures < 10 {
+			t.Errorf("%d failures", failures)
+		}
+	})
+}
+
+// Renewals go on if the store takes long, and none fails unless an answer is lost.
 func TestSlowStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		c := config(8)
-		c.Window, c.MaxLead = 2*time.Second, 10*time.Second
-		l := acquire(t, n, c)
-		lost := false
-		n.set(func() {
-			n.delay = func() time.Duration { return 420 * time.Millisecond }
-			n.deaf = func(op string, args ...Record) bool {
-				defer func() { lost = lost || op == "set" }()
-				return op == "set" && !lost
+	for _, c := range []struct {
+		window, delay time.Duration
+		lost          bool // the answer to the first renewal
+		least         int  // of 200 claims are granted
+	}{
+		{4 * time.Second, 220 * time.Millisecond, false, 200},
+		{2 * time.Second, 420 * time.Millisecond, true, 100},
+	} {
+		cfg, made := config(8), 0
+		cfg.Window, cfg.MaxLead = c.window, 10*time.Second
+		leased(t, cfg, func(t *testing.T, n *network, l *Lease) {
+			lost := !c.lost
+			n.set(func() {
+				n.delay = func() time.Duration { return c.delay }
+				n.deaf = func(op string, _ ...Record) bool {
+					defer func() { lost = lost || op == "set" }()
+					return op == "set" && !lost
+				}
+			})
+			for range 200 {
+				time.Sleep(300 * time.Millisecond)
+				if claim(l, 0) == nil && (c.lost || l.Err() == nil) {
+					made++
+				}
 			}
+			if made < c.least {
+				t.Errorf("%v a request: a tick was granted %d times of 200: %v", c.delay, made,
+					l.Err())
+			}
+			n.set(func() { n.delay = nil })
 		})
-		time.Sleep(20 * time.Second)
-		made := 0
-		for range 100 {
-			time.Sleep(100 * time.Millisecond)
-			if _, _, err := l.ClaimTick(time.Now().UnixMilli() / 256); err == nil {
-				made++
-			}
-		}
-		if made < 20 {
-			t.Errorf(
-				"with 420 ms a request, and one answer lost, a tick was granted %d times of 100: %v",
-				made, l.Err())
-		}
-		n.set(func() { n.delay = nil })
-		closed(t, l)
-	})
-}
-
-// With a short window and a slow store no renewal fails.
-func TestShortWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &network{Store: NewMemory()}
-		n.delay = func() time.Duration { return 220 * time.Millisecond }
-		c := config(8)
-		c.Window, c.MaxLead = 4*time.Second, 10*time.Second
-		l := acquire(t, n, c)
-		for range 200 {
-			time.Sleep(300 * time.Millisecond)
-			if _, _, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil ||
-				l.Err() != nil {
-				t.Fatalf("%v; %v", err, l.Err())
-			}
-		}
-		n.set(func() { n.delay = nil })
-		closed(t, l)
-	})
+	}
 }
 
 // A lease is back within two seconds after its store, which was away for a minute.
@@ -292,9 +263,7 @@ func TestBackSoon(t *testing.T) {
 			time.Sleep(62 * time.Second)
 			n.set(func() { n.down = false })
 			time.Sleep(2 * time.Second)
-			if _, _, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil {
-				t.Error(err)
-			}
+			must(t, claim(l, 0))
 			closed(t, l)
 		}
 	})
@@ -304,26 +273,6 @@ func TestBackSoon(t *testing.T) {
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
-		var mu sync.Mutex
-		seconds := map[int64]int{}
-		n.watch = func(op string, args ...Record) {
-			if op == "set" {
-				mu.Lock()
-				defer mu.Unlock()
-				seconds[time.Now().Unix()]++
-			}
-		}
-		most := func(after string, limit int) {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, k := range seconds {
-				if k > limit {
-					t.Errorf("%s: %d of 200 leases were renewed in one second", after, k)
-					break
-				}
-			}
-			clear(seconds)
-		}
 		// The chance that a lease is renewed in one given second is at most 1/15: two of its
 		// renewals can fall there, each within 30 s. So 13 are expected, and more than 50 have a
 		// chance below 1e-12.
@@ -332,22 +281,33 @@ func TestSpread(t *testing.T) {
 		for range 200 {
 			leases = append(leases, acquire(t, n, config(10)))
 		}
-		mu.Lock()
-		clear(seconds)
-		mu.Unlock()
-		time.Sleep(10 * time.Minute)
-		most("all at one moment", limit)
+		if most := n.mostInASecond(10 * time.Minute); most > limit {
+			t.Errorf("%d of 200 leases, all acquired at once, were renewed in one second", most)
+		}
 		n.set(func() { n.down = true })
 		time.Sleep(5 * time.Minute)
 		n.set(func() { n.down = false })
 		time.Sleep(20 * time.Second)
-		mu.Lock()
-		clear(seconds)
-		mu.Unlock()
-		time.Sleep(10 * time.Minute)
-		most("after an outage", limit)
+		if most := n.mostInASecond(10 * time.Minute); most > limit {
+			t.Errorf("after an outage %d of 200 leases were renewed in one second", most)
+		}
 		closed(t, leases...)
 	})
+}
+
+// mostInASecond waits, and returns the most changes in one second of that time.
+func (n *network) mostInASecond(d time.Duration) int {
+	seconds := map[int64]int{}
+	n.set(func() {
+		n.watch = func(op string, _ ...Record) {
+			if op == "set" {
+				seconds[time.Now().Unix()]++
+			}
+		}
+	})
+	time.Sleep(d)
+	n.set(func() { n.watch = nil })
+	return slices.Max(slices.Collect(maps.Values(seconds)))
 }
 
 // A full realm says when a node ID is free, and a lease that waits gets one.
@@ -366,18 +326,19 @@ func TestWait(t *testing.T) {
 				full.From.After(b.Until().Add(31*time.Second)) {
 				t.Fatalf("no node ID of %d bits: %v", size, err)
 			}
-			if want := "the next is free from " + full.From.Format(timeFormat) +
-				" on"; !strings.Contains(err.Error(), want) {
-				t.Errorf("%q does not say %q", err, want)
-			}
+			fails(t, "no node ID", err, "the next is free from "+full.From.Format(timeFormat)+" on")
 		}
 		c.NodeBits, c.Wait = 1, true
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if _, err := Acquire(ctx, m, c); !errors.Is(err, ErrFull) ||
-			!errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("it waited until its context ended: %v", err)
-		}
+		_, err := Acquire(ctx, m, c)
+		fails(t, "its context ended while it waited", err, ErrFull, context.DeadlineExceeded)
+		n := &network{Store: m}
+		ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		time.AfterFunc(time.Second, func() { n.set(func() { n.hang = true }) })
+		_, err = Acquire(ctx, n, c)
+		fails(t, "its context ended while it read", err, ErrFull, context.DeadlineExceeded)
 		start := time.Now()
 		l := acquire(t, m, c)
 		if d := time.Since(start); d < 30*time.Second || d > 2*time.Minute {
@@ -393,9 +354,7 @@ func TestCreate(t *testing.T) {
 	c := config(8)
 	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	c.MustExist = true
-	if _, err := Acquire(t.Context(), m, c); !errors.Is(err, ErrNoRealm) {
-		t.Errorf("a realm that must exist: %v", err)
-	}
+	fails(t, "a realm that must exist", acquireError(t, m, c), ErrNoRealm)
 	if names, err := m.Realms(t.Context()); err != nil || len(names) != 0 {
 		t.Errorf("there are %v, %v", names, err)
 	}
@@ -459,157 +418,52 @@ func TestSetTerms(t *testing.T) {
 				err)
 		}
 		for _, d := range []time.Duration{-time.Second, time.Millisecond, 25 * time.Hour} {
-			if _, err := SetTerms(t.Context(), m, "realm", d, 0); !errors.Is(err, ErrConfig) {
-				t.Errorf("a window of %v: %v", d, err)
-			}
+			_, err := SetTerms(t.Context(), m, "realm", d, 0)
+			fails(t, "a wrong window", err, ErrConfig)
 		}
-		if _, err := SetTerms(t.Context(), m, "none", time.Minute, 0); !errors.Is(err, ErrNoRealm) {
-			t.Errorf("no realm: %v", err)
-		}
+		_, err = SetTerms(t.Context(), m, "none", time.Minute, 0)
+		fails(t, "no realm", err, ErrNoRealm)
 		abandon(l)
 	})
 }
 
-type counted struct {
-	Store
-	mu                           sync.Mutex
-	calls, lists, records, races int
-}
-
-func (c *counted) count(calls, lists, records int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls, c.lists, c.records = c.calls+calls, c.lists+lists, c.records+records
-}
-
-func (c *counted) Get(ctx context.Context, realm string, b Block) (Record, error) {
-	c.count(1, 0, 1)
-	return c.Store.Get(ctx, realm, b)
-}
-
-func (c *counted) GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error) {
-	c.count(1, 0, len(blocks))
-	return c.Store.GetMany(ctx, realm, blocks)
-}
-
-func (c *counted) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
-	c.count(1, 0, 0)
-	return c.Store.CompareAndSet(ctx, prev, next)
-}
-
-func (c *counted) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
-	c.count(1, 0, 0)
-	return c.Store.CompareAndSetMany(ctx, changes)
-}
-
-func (c *counted) List(ctx context.Context, realm string) ([]Record, error) {
-	rs, err := c.Store.List(ctx, realm)
-	c.count(1, 1, len(rs))
-	return rs, err
-}
-
 // A start costs about the same, however many node IDs are held.
 func TestReadsPerStart(t *testing.T) {
-	c := &counted{Store: NewMemory()}
+	n := &network{Store: NewMemory()}
 	cfg, err := config(14).complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := rand.New(rand.NewPCG(1, 1))
 	start := func() {
-		s := newSession(c, cfg)
+		s := newSession(n, cfg)
 		s.rand = r
-		if err := errors.Join(s.enter(t.Context(), true),
-			s.renew(t.Context(), window.None)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(s.enter(t.Context(), true), s.renew(t.Context(), window.None)))
 	}
-	held := 0
-	for _, n := range []int{10, 100, 1000, 10_000} {
-		for ; held < n; held++ {
+	count := 0
+	for _, goal := range []int{10, 100, 1000, 10_000} {
+		for ; count < goal; count++ {
 			start()
 		}
 		const starts = 100
-		c.calls, c.lists, c.records = 0, 0, 0
+		clear(n.count)
 		for range starts {
 			start()
-			held++
+			count++
 		}
-		calls, records := float64(c.calls)/starts, float64(c.records)/starts
-		t.Logf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", n, calls,
-			records, c.lists, starts)
-		if c.lists > 0 || calls > 15 || records > 250 {
-			t.Errorf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", n,
-				calls, records, c.lists, starts)
+		calls := float64(n.calls("get", "set", "list")) / starts
+		records, lists := float64(n.calls("records"))/starts, n.calls("list")
+		t.Logf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", goal,
+			calls, records, lists, starts)
+		if lists > 0 || calls > 15 || records > 250 {
+			t.Error("too many")
 		}
 		// They are close together, so that there is room for large ones. They would be in 105 and
 		// 674 groups of 16, for 110 and 1100, if each were at a random place.
-		_, blocks, err := Records(t.Context(), c.Store, cfg.Realm)
-		if err != nil {
-			t.Fatal(err)
-		}
 		groups := map[uint32]bool{}
-		for _, r := range blocks {
-			if r.State == Whole && r.Owner != (Owner{}) {
-				groups[r.Block.NodeID>>4] = true
-			}
+		for _, r := range held(t, n.Store) {
+			groups[r.Block.NodeID>>4] = true
 		}
-		if fit := (held + 15) / 16; len(groups) > 3*fit {
-			t.Errorf("%d node IDs are in %d groups of 16, and fit in %d", held, len(groups), fit)
+		if fit := (count + 15) / 16; len(groups) > 3*fit {
+			t.Errorf("%d node IDs are in %d groups of 16, and fit in %d", count, len(groups), fit)
 		}
 	}
-}
-
-// A thousand that start at once soon have a node ID each, with few requests.
-func TestThousand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, held := range []int{0, 1000} {
-			n := &network{Store: NewMemory()}
-			cfg := config(12)
-			for range held {
-				acquire(t, n, cfg)
-			}
-			r := make(chan time.Duration, 4096)
-			n.set(func() {
-				i := 0
-				n.delay = func() time.Duration {
-					i++
-					return time.Duration(i*7919%5000) * time.Microsecond
-				}
-				clear(n.count)
-			})
-			start := time.Now()
-			var wg sync.WaitGroup
-			for range 1000 {
-				wg.Go(func() {
-					l, err := Acquire(t.Context(), n, cfg)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					r <- time.Since(start)
-					t.Cleanup(func() { abandon(l) })
-				})
-			}
-			wg.Wait()
-			close(r)
-			var took []time.Duration
-			for d := range r {
-				took = append(took, d)
-			}
-			slices.Sort(took)
-			if len(took) != 1000 {
-				t.Fatalf("%d have a node ID", len(took))
-			}
-			text := fmt.Sprintf(
-				"%d held: half have a node ID after %v, all after %v; %d reads, %d changes, "+
-					"%d lists",
-				held, took[500], took[999], n.calls("get"), n.calls("set"), n.calls("list"))
-			t.Log(text)
-			if took[999] > 3*time.Second || n.calls("list") > 20 || n.calls("set") > 8000 ||
-				n.calls("get") > 25_000 {
-				t.Error(text)
-			}
-		}
-	})
 }

@@ -2,6 +2,8 @@ package lease
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,13 +18,15 @@ type Memory struct {
 
 func NewMemory() *Memory { return &Memory{} }
 
-func (m *Memory) Get(ctx context.Context, realm string, b Block) (Record, error) {
-	if err := ctx.Err(); err != nil {
-		return Record{}, context.Cause(ctx)
+// do calls f while nobody else uses the records.
+func (m *Memory) do(ctx context.Context, f func()) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.get(realm, b), nil
+	f()
+	return nil
 }
 
 func (m *Memory) get(realm string, b Block) Record {
@@ -32,17 +36,20 @@ func (m *Memory) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
-func (m *Memory) GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	records := make([]Record, len(blocks))
-	for i, b := range blocks {
-		records[i] = m.get(realm, b)
-	}
-	return records, nil
+func (m *Memory) Get(ctx context.Context, realm string, b Block) (r Record, err error) {
+	err = m.do(ctx, func() { r = m.get(realm, b) })
+	return r, err
+}
+
+func (m *Memory) GetMany(ctx context.Context, realm string,
+	blocks []Block) (records []Record, err error) {
+	err = m.do(ctx, func() {
+		records = make([]Record, 0, len(blocks))
+		for _, b := range blocks {
+			records = append(records, m.get(realm, b))
+		}
+	})
+	return records, err
 }
 
 func (m *Memory) CompareAndSet(ctx context.Context, prev, next Record) (bool, error) {
@@ -50,55 +57,41 @@ func (m *Memory) CompareAndSet(ctx context.Context, prev, next Record) (bool, er
 }
 
 // CompareAndSetMany makes all changes or none.
-func (m *Memory) CompareAndSetMany(ctx context.Context, changes []Change) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, context.Cause(ctx)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, c := range changes {
-		if !m.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
-			return false, nil
+func (m *Memory) CompareAndSetMany(ctx context.Context, changes []Change) (stored bool, err error) {
+	err = m.do(ctx, func() {
+		for _, c := range changes {
+			if !m.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
+				return
+			}
 		}
-	}
-	for _, c := range changes {
 		if m.realms == nil {
 			m.realms = map[string]map[Block]Record{}
 		}
-		if m.realms[c.Prev.Realm] == nil {
-			m.realms[c.Prev.Realm] = map[Block]Record{}
+		for _, c := range changes {
+			if m.realms[c.Prev.Realm] == nil {
+				m.realms[c.Prev.Realm] = map[Block]Record{}
+			}
+			m.realms[c.Prev.Realm][c.Prev.Block] = c.Next
 		}
-		m.realms[c.Prev.Realm][c.Prev.Block] = c.Next
-	}
-	return true, nil
+		stored = true
+	})
+	return stored, err
 }
 
-func (m *Memory) List(ctx context.Context, realm string) ([]Record, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	records := make([]Record, 0, len(m.realms[realm]))
-	for _, r := range m.realms[realm] {
-		records = append(records, r)
-	}
-	return records, nil
+func (m *Memory) List(ctx context.Context, realm string) (records []Record, err error) {
+	err = m.do(ctx, func() { records = slices.Collect(maps.Values(m.realms[realm])) })
+	return records, err
 }
 
-func (m *Memory) Realms(ctx context.Context) ([]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var names []string
-	for name, records := range m.realms {
-		if _, ok := records[Block{}]; ok {
-			names = append(names, name)
+func (m *Memory) Realms(ctx context.Context) (names []string, err error) {
+	err = m.do(ctx, func() {
+		for name, records := range m.realms {
+			if _, ok := records[Block{}]; ok {
+				names = append(names, name)
+			}
 		}
-	}
-	return names, nil
+	})
+	return names, err
 }
 
 func (m *Memory) Time(context.Context) (time.Time, error) { return time.Now(), nil }

@@ -274,8 +274,7 @@ func (m *model) next(s *mState) {
 			m.carry(&t)
 		}
 		m.add(&t, func() string {
-			return fmt.Sprintf("the copy is restored; fenced at %d",
-				t.floor)
+			return fmt.Sprintf("the copy is restored; fenced at %d", t.floor)
 		})
 	}
 	if m.variant == ttl && s.time < m.ticks-1 {
@@ -380,8 +379,7 @@ func (m *model) send(s *mState, i int, c change, what string,
 			t.recs, t.forgot = s.recs, true
 			then(&t.procs[i], true, true)
 			m.add(&t, func() string {
-				return fmt.Sprintf("%d: %s: %v: true, and then forgotten",
-					who, what, c)
+				return fmt.Sprintf("%d: %s: %v: true, and then forgotten", who, what, c)
 			})
 		}
 	}
@@ -523,8 +521,7 @@ func (m *model) generate(s *mState, i int) {
 			}
 		}
 		m.add(&t, func() string {
-			return fmt.Sprintf("%d: uses tick %d of %v", p.id, tick,
-				mBlocks[p.win])
+			return fmt.Sprintf("%d: uses tick %d of %v", p.id, tick, mBlocks[p.win])
 		})
 	}
 }

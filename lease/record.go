@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -136,13 +137,12 @@ func (s State) MarshalText() ([]byte, error) {
 }
 
 func (s *State) UnmarshalText(text []byte) error {
-	for i, name := range states {
-		if name == string(text) {
-			*s = State(i)
-			return nil
-		}
+	i := slices.Index(states, string(text))
+	if i < 0 {
+		return fmt.Errorf("lease: no state %.40q", text)
 	}
-	return fmt.Errorf("lease: no state %.40q", text)
+	*s = State(i)
+	return nil
 }
 
 // Terms are what all leases of a realm have in common. [SetTerms] and [Fence] can change the window

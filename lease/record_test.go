@@ -3,8 +3,10 @@ package lease
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,65 +182,61 @@ func TestHeldIsLeftAlone(t *testing.T) {
 
 // The survey finds every free place, and prefers tight ones that can be granted at once.
 func TestChoose(t *testing.T) {
-	rec := func(s string, state State, hwm int64, held bool) Record {
-		b, err := ParseBlock(s)
-		if err != nil {
-			t.Fatal(err)
+	// A record is a text such as "0/1 whole 50" or "0/1 whole 50 held".
+	parse := func(text string) (records []Record) {
+		for line := range strings.SplitSeq(text, ", ") {
+			fields := strings.Fields(line)
+			if len(fields) == 0 {
+				continue
+			}
+			r := Record{Revision: 1}
+			hwm, err := strconv.ParseInt(fields[2], 10, 64)
+			must(t, errors.Join(err, r.Block.UnmarshalText([]byte(fields[0])),
+				r.State.UnmarshalText([]byte(fields[1]))))
+			if r.HWM = hwm; len(fields) > 3 {
+				r.Owner, r.Deadline = Owner{1}, 1000
+			}
+			records = append(records, r)
 		}
-		r := Record{Block: b, Revision: 1, State: state, HWM: hwm}
-		if held {
-			r.Owner, r.Deadline = Owner{1}, 1000
-		}
-		return r
+		return records
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {
 		name    string
 		size    uint8
-		records []Record
+		records string
 		best    string
 		want    string // all blocks that the first attempt may choose
 	}{
-		{"an empty realm", 1, nil, "0/1", "0/1 1/1"},
-		{"an empty realm", 2, nil, "0/1", "0/2 1/2 2/2 3/2"},
-		{"an empty realm, the first few", 5, nil, "0/1", "0/5 1/5 2/5 3/5 4/5 5/5 6/5 7/5"},
-		{"the other half", 1, []Record{rec("0/1", Whole, 50, true)}, "1/1", "1/1"},
-		{"expired", 1, []Record{rec("0/1", Whole, 50, true), rec("1/1", Whole, 50, false)}, "1/1",
-			"1/1"},
-		{"a half that is split", 2, []Record{rec("0/1", Split, 50, false),
-			rec("0/2", Whole, 60, true)}, "1/2", "1/2 2/2 3/2"},
-		{"a half that is split, the first few", 5, []Record{rec("0/1", Split, 50, false),
-			rec("0/2", Whole, 60, true)}, "1/2", "10/5 11/5 12/5 13/5 14/5 15/5 8/5 9/5"},
-		{"a free one before a larger one", 2, []Record{rec("0/1", Whole, 0, false),
-			rec("1/1", Split, 0, false), rec("2/2", Whole, 60, true)}, "3/2", "0/2 1/2 3/2"},
-		{"not one whose time is to come", 2, []Record{rec("0/1", Split, 0, false),
-			rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true),
-			rec("1/1", Whole, 60, false)}, "1/1", "2/2 3/2"},
-		{"one whose time is to come", 2, []Record{rec("0/1", Split, 0, false),
-			rec("0/2", Whole, 105, false), rec("1/2", Whole, 50, true),
-			rec("1/1", Whole, 60, true)}, "0/2", "0/2"},
-		{"none that is too far ahead", 2, []Record{rec("0/1", Split, 0, false),
-			rec("0/2", Whole, 111, false), rec("1/2", Whole, 50, true),
-			rec("1/1", Whole, 60, true)}, "", ""},
-		{"none within one that is too far ahead", 2, []Record{rec("0/1", Split, 111, false),
-			rec("1/1", Whole, 111, false)}, "", ""},
-		{"a merge", 1, []Record{rec("0/1", Split, 0, false), rec("0/2", Split, 0, false),
-			rec("0/3", Whole, 50, false), rec("1/1", Whole, 60, true)}, "0/1", "0/1"},
-		{"no merge of what is held", 1, []Record{rec("0/1", Merging, 0, false),
-			rec("0/2", Split, 0, false), rec("1/3", Whole, 50, true), rec("1/1", Whole, 60, true)},
+		{"an empty realm", 1, "", "0/1", "0/1 1/1"},
+		{"an empty realm", 2, "", "0/1", "0/2 1/2 2/2 3/2"},
+		{"an empty realm, the first few", 5, "", "0/1", "0/5 1/5 2/5 3/5 4/5 5/5 6/5 7/5"},
+		{"the other half", 1, "0/1 whole 50 held", "1/1", "1/1"},
+		{"expired", 1, "0/1 whole 50 held, 1/1 whole 50", "1/1", "1/1"},
+		{"a half that is split", 2, "0/1 split 50, 0/2 whole 60 held", "1/2", "1/2 2/2 3/2"},
+		{"a half that is split, the first few", 5, "0/1 split 50, 0/2 whole 60 held", "1/2",
+			"10/5 11/5 12/5 13/5 14/5 15/5 8/5 9/5"},
+		{"a free one before a larger one", 2, "0/1 whole 0, 1/1 split 0, 2/2 whole 60 held", "3/2",
+			"0/2 1/2 3/2"},
+		{"not one whose time is to come", 2,
+			"0/1 split 0, 0/2 whole 105, 1/2 whole 50 held, 1/1 whole 60", "1/1", "2/2 3/2"},
+		{"one whose time is to come", 2,
+			"0/1 split 0, 0/2 whole 105, 1/2 whole 50 held, 1/1 whole 60 held", "0/2", "0/2"},
+		{"none that is too far ahead", 2,
+			"0/1 split 0, 0/2 whole 111, 1/2 whole 50 held, 1/1 whole 60 held", "", ""},
+		{"none within one that is too far ahead", 2, "0/1 split 111, 1/1 whole 111", "", ""},
+		{"a merge", 1, "0/1 split 0, 0/2 split 0, 0/3 whole 50, 1/1 whole 60 held", "0/1", "0/1"},
+		{"no merge of what is held", 1,
+			"0/1 merging 0, 0/2 split 0, 1/3 whole 50 held, 1/1 whole 60 held", "", ""},
+		{"no merge too far ahead", 1, "0/1 split 0, 0/2 split 0, 1/3 whole 111, 1/1 whole 60 held",
 			"", ""},
-		{"no merge too far ahead", 1, []Record{rec("0/1", Split, 0, false),
-			rec("0/2", Split, 0, false), rec("1/3", Whole, 111, false),
-			rec("1/1", Whole, 60, true)}, "", ""},
-		{"a merge that spares a larger one", 2, []Record{rec("0/1", Split, 0, false),
-			rec("0/2", Split, 0, false), rec("0/3", Whole, 0, false), rec("1/2", Whole, 50, true)},
-			"0/2", "0/2 2/2 3/2"},
-		{"a merge under way is left alone if it can be", 2, []Record{rec("0/1", Merging, 0, false),
-			rec("0/2", Whole, 0, false), rec("1/2", Whole, 0, false), rec("1/1", Split, 0, false)},
-			"2/2", "0/2 1/2 2/2 3/2"},
+		{"a merge that spares a larger one", 2,
+			"0/1 split 0, 0/2 split 0, 0/3 whole 0, 1/2 whole 50 held", "0/2", "0/2 2/2 3/2"},
+		{"a merge under way is left alone if it can be", 2,
+			"0/1 merging 0, 0/2 whole 0, 1/2 whole 0, 1/1 split 0", "2/2", "0/2 1/2 2/2 3/2"},
 	} {
 		got := map[string]bool{}
-		v := newSurvey(c.records, 0, 100, c.size, false)
+		v := newSurvey(parse(c.records), 0, 100, c.size, false)
 		if u := v.usable(10); len(u) > 0 && u[0].record.Block.String() != c.best || len(u) == 0 &&
 			c.best != "" {
 			t.Errorf("%s: the first of %v, want %s", c.name, u, c.best)
@@ -250,11 +248,7 @@ func TestChoose(t *testing.T) {
 			}
 			got[b.String()] = true
 		}
-		var names []string
-		for s := range got {
-			names = append(names, s)
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(got))
 		if s := strings.Join(names, " "); s != c.want {
 			t.Errorf("%s: %d bits out of %v: chose %q, want %q", c.name, c.size, c.records, s,
 				c.want)
@@ -267,7 +261,7 @@ func TestChoose(t *testing.T) {
 			b, _ := v.choose(Block{}, 10, 60, r)
 			wide[b] = true
 		}
-		if len(wide) < len(names) || c.records == nil && len(wide) != 1<<c.size {
+		if len(wide) < len(names) || c.records == "" && len(wide) != 1<<c.size {
 			t.Errorf("%s: after many attempts one of %d", c.name, len(wide))
 		}
 	}

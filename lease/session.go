@@ -267,7 +267,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 		}
 		for _, area := range []Block{s.area, {}} {
 			for range probes {
-				// Search a wider area after lost races: many processes look where node IDs are in use.
+				// After lost races search a wider area: many look where node IDs are in use.
 				area.Size -= min(area.Size, uint8(widening*lost))
 				target := Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
 				small := size-area.Size <= 4 && lost == 0
@@ -325,10 +325,11 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 // take gets a leaf out of a free region. It returns errRefused if the records differ from the
 // survey.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
-	base, ok := v.around(leaf)
+	around, ok := v.around(leaf)
 	if !ok {
 		return errRefused
 	}
+	base := around.record
 	prev, whole, err := s.makeWhole(ctx, v, s.withSpace(base), q.now)
 	if err != nil {
 		return err

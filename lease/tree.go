@@ -100,22 +100,19 @@ func (v *survey) get(b Block) Record {
 	return Record{Block: b}
 }
 
-func (v *survey) around(leaf Block) (Record, bool) {
+// around returns the region that contains a leaf.
+func (v *survey) around(leaf Block) (region, bool) {
 	for _, u := range v.regions {
 		if u.record.Block.Contains(leaf) {
-			return u.record, true
+			return u, true
 		}
 	}
-	return Record{}, false
+	return region{}, false
 }
 
 func (v *survey) grantable(leaf Block, lead int64) bool {
-	for _, u := range v.regions {
-		if u.record.Block.Contains(leaf) {
-			return u.mark <= v.now+lead
-		}
-	}
-	return false
+	u, ok := v.around(leaf)
+	return ok && u.mark <= v.now+lead
 }
 
 // edge is the path of the first node ID of a size.

@@ -17,18 +17,18 @@
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
 // The types UUID and Bytes of scru128, euid and scru160 are stored like ID, but a UUID's text has
-// 36 characters. json and jsonb hold an ID as a string. Other types give an error that says what to
-// do.
+// 36 characters. json and jsonb hold an ID as a string. For other column types, the error says what
+// to do.
 //
-// A typed.ID is stored like the ID inside, without its prefix, in a uuid, bytea or bigint. JSON has
-// the prefix. To store text with the prefix use typed.Text.
+// A typed.ID is stored in a uuid, bytea or bigint like the ID inside, without its prefix. JSON has
+// the prefix. Use typed.Text to store text with the prefix.
 //
-// For NULL use a pointer or sql.Null: to scan NULL into an ID is an error. The zero ID is stored as
-// it is. To get a column's DEFAULT, leave the column out.
+// For NULL use a pointer or sql.Null, because a scan of NULL into an ID fails. The zero ID is
+// stored as it is. To get a column's DEFAULT, leave the column out of the INSERT.
 //
-// A connection must know the domain of a column: see pgx.Conn.LoadType. IDs then have the form of
-// the domain's base type. With pgx.QueryExecModeSimpleProtocol pgx does not know the column's type,
-// and sends the ID's first type in the table.
+// If a column has a domain type, the connection must know the domain; see pgx.Conn.LoadType. IDs
+// then have the form of the domain's base type. With pgx.QueryExecModeSimpleProtocol pgx does not
+// know the column's type, and sends the first type that the table has for the ID.
 package pgxid
 
 import (
@@ -56,8 +56,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to a connection's map. It may be called again. Other packages' codecs stay
-// for values that are no IDs.
+// Register adds the IDs to a connection's type map. A program may call it again. The codecs of
+// other packages stay for values that are not IDs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -104,14 +104,15 @@ type scanner interface {
 type (
 	// A source returns the ID in a value, and false for NULL.
 	source = func(value any) (id encoder, valid bool)
-	// A target returns the ID to scan into. For sql.Null it also returns the address of Valid.
+	// A target returns the ID to scan into. For sql.Null it also returns the address of the field
+	// Valid.
 	target = func(value any) (id scanner, valid *bool)
 )
 
 var (
 	sources  = map[reflect.Type]source{}
 	targets  = map[reflect.Type]target{}
-	defaults []func(*pgtype.Map) // register what pgx sends to a column of unknown type
+	defaults []func(*pgtype.Map) // set which type pgx sends to a column of unknown type
 )
 
 func init() {
@@ -138,7 +139,7 @@ func add[ID encoder](name string) {
 		null := v.(sql.Null[ID])
 		return null.V, null.Valid
 	})
-	// pgx follows pointers only to values that are no driver.Valuer.
+	// pgx does not follow a pointer to a driver.Valuer.
 	addSource[*ID](func(v any) (encoder, bool) {
 		id := v.(*ID)
 		return *cmp.Or(id, new(ID)), id != nil
@@ -262,7 +263,7 @@ func (p scanPlan) Scan(src []byte, value any) error {
 	return err
 }
 
-var errUnsupported = errors.New("pgxid: the type does not hold such IDs")
+var errUnsupported = errors.New("pgxid: the type cannot store such IDs")
 
 type uuidColumn struct{}
 
@@ -349,7 +350,7 @@ func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
 
-// A jsonColumn holds an ID as a JSON string. The binary form may begin with version 1.
+// A jsonColumn holds an ID as a JSON string. The binary form of jsonb begins with version 1.
 type jsonColumn struct{ version bool }
 
 func (c jsonColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
@@ -367,8 +368,8 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported returns the error for an ID in a type that cannot hold it, except typed IDs: for
-// a column of unknown type, pgx calls their Value.
+// wrapUnsupported returns the error for an ID that does not fit the column's type. Typed IDs are an
+// exception, because pgx calls their Value for a column of unknown type.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {
@@ -395,7 +396,7 @@ func unsupported(id encoder) error {
 		types = append([]string{"uuid"}, types...)
 	}
 	return fmt.Errorf(
-		"pgxid: %T does not go into a column of this type; make the column %s, or store id.%s()",
+		"pgxid: %T does not fit a column of this type; make the column %s, or store id.%s()",
 		id, strings.Join(types, " or "), method)
 }
 

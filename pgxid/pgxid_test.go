@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
@@ -30,7 +31,7 @@ func connect(t testing.TB) *pgx.Conn {
 	}
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	pgxid.Register(conn.TypeMap())
-	pgxid.Register(conn.TypeMap()) // again does no harm
+	pgxid.Register(conn.TypeMap()) // a second call does no harm
 	return conn
 }
 
@@ -74,7 +75,7 @@ func check[ID interface {
 			t.Errorf("%s: %s: %v", name, query, err)
 		}
 	}
-	// Each has its own table: pgx remembers statements' types.
+	// Each check has its own table, because pgx remembers the types of statements.
 	table := strings.NewReplacer(".", "_", " ", "_").Replace(name)
 	exec("CREATE TABLE " + table + " (n serial, id " + column + ", list " + column + "[])")
 	encoded, ok := conn.TypeMap().TypeForName(map[string]string{"bigint": "int8"}[column])
@@ -164,6 +165,34 @@ func check[ID interface {
 	}
 }
 
+// Each format's type and its wrapper are known, and the type has a default in PostgreSQL.
+func TestFormats(t *testing.T) {
+	types := map[string]struct{ id, wrapper any }{
+		"scru64":  {a64, scru64.Text(a64)},
+		"scru128": {a128, scru128.Bytes(a128)},
+		"scru160": {a160, scru160.Bytes(a160)},
+		"euid":    {aEUID, euid.Bytes(aEUID)},
+		"uid60":   {aUID, uid60.Text(aUID)},
+	}
+	m := pgtype.NewMap()
+	pgxid.Register(m)
+	for _, name := range format.Names() {
+		of, ok := types[name]
+		if !ok {
+			t.Fatalf("%s cannot be stored, or it has no row here", name)
+		}
+		if _, ok := m.TypeForValue(of.id); !ok {
+			t.Errorf("%s has no default", name)
+		}
+		for _, value := range []any{of.id, of.wrapper} {
+			b, err := m.Encode(pgtype.ByteaOID, pgx.BinaryFormatCode, value, nil)
+			if f, _ := format.Lookup(name); err != nil || len(b) != f.Size {
+				t.Errorf("%T is stored as %x, %v", value, b, err)
+			}
+		}
+	}
+}
+
 func TestTypes(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"bytea", "bigint", "text", "varchar"} {
@@ -207,7 +236,7 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 			id := typed.From[I](inner)
 			if mode != pgx.QueryExecModeCacheStatement && column == "bytea" &&
 				id.String() != "user_"+a160.String() {
-				continue // as of an ID whose first type is another
+				continue // for example, if the ID's first type is another type
 			}
 			var stored string
 			var back typed.ID[P, T]
@@ -300,7 +329,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Wrappers go where IDs go.
+// Wrappers fit the columns that IDs fit.
 func TestWrappers(t *testing.T) {
 	conn := connect(t)
 	for _, c := range []struct {
@@ -371,7 +400,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// In each mode, the ID in a column is the same.
+// Each mode stores the same ID in a column.
 func TestModes(t *testing.T) {
 	conn := connect(t)
 	for _, mode := range []pgx.QueryExecMode{
@@ -389,7 +418,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A domain is known after LoadType.
+// A connection knows a domain after LoadType.
 func TestDomain(t *testing.T) {
 	conn := connect(t)
 	ctx := context.Background()
@@ -424,7 +453,7 @@ func TestDomain(t *testing.T) {
 
 type plainUUID struct{ pgtype.UUIDCodec }
 
-// After another codec is registered, Register again makes both work.
+// If a program registers another codec and calls Register again, both codecs work.
 func TestRegisterAgain(t *testing.T) {
 	m := pgtype.NewMap()
 	for range 20 {
@@ -441,7 +470,7 @@ func TestRegisterAgain(t *testing.T) {
 	}
 }
 
-// Copying rows allocates nothing for IDs.
+// A copy of rows allocates nothing for IDs.
 func TestAllocations(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)

@@ -16,7 +16,7 @@ var two128 = new(big.Int).Lsh(big.NewInt(1), 128)
 
 var toBig = conformance.Big[ID]
 
-// text is the oracle of String.
+// text returns the text that String must return.
 func text(n *big.Int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", TextLen-len(s)) + s
@@ -94,7 +94,7 @@ func TestUUIDForms(t *testing.T) {
 	conformance.UUID(t, id, UUID(id), Bytes(id))
 }
 
-// An inlined function saves its caller a copy.
+// The compiler must inline these functions, which saves a copy of the ID.
 func TestInlining(t *testing.T) {
 	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
 	if err != nil {

@@ -6,19 +6,19 @@
 //	id, err := scru128.Parse(s)
 //	t := id.Time()                   // to the millisecond
 //
-// [ID] describes the layout. Databases store an ID as its text, a [UUID] in a uuid column, and
+// [ID] describes the layout. A database stores an ID as its text, a [UUID] in a uuid column, and
 // [Bytes] as 16 bytes. [First] gives the bounds of a time range: id >= First(from) and id <
 // First(to).
 //
 // # Promises
 //
 // The IDs of a generator strictly increase, with two exceptions: [Options.Stateless], and a clock
-// that goes back by more than the allowance, 10 seconds by default. Then the policy decides; the
-// default starts again, out of order.
+// that goes back by more than the allowance, 10 seconds by default. Then the policy decides. The
+// default policy continues at the clock's time, out of order.
 //
-// IDs of different generators, or from before and after a reset, differ in 80 random bits, or in
-// fewer if a generator makes many IDs in a second: 32 bits are new in each. IDs are not secret: one
-// ID shows all but 32 bits of the next.
+// IDs of different generators differ in 80 random bits. So do IDs from before and after a reset. If
+// a generator makes many IDs in a second, there are fewer such bits: 32 bits are new in each ID.
+// IDs are not secret: one ID shows all bits of the next except 32.
 //
 // Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
 // carry.
@@ -26,7 +26,7 @@
 // # Source
 //
 // "SCRU128: Sortable, Clock and Random number-based Unique identifier", Specification v2.1.1,
-// https://github.com/scru128/spec, without a date. This package's own rules: the binary form is 16
-// bytes, big-endian; the allowance is 10 seconds, where the document says "a few seconds"; there is
-// a policy that waits.
+// https://github.com/scru128/spec, without a date. This package adds rules: The binary form is 16
+// bytes, big-endian. The allowance is 10 seconds; the document says "a few seconds". A generator
+// can have a policy that waits.
 package scru128

@@ -50,7 +50,7 @@ func ExampleNewGenerator() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	var o scru128.Options
 	o.RollbackPolicy = sortid.RollbackAbort
-	o.Clock = func() time.Time { return noon } // to be set back below
+	o.Clock = func() time.Time { return noon } // the example sets it back below
 	g, err := scru128.NewGenerator(o)
 	if err != nil {
 		log.Fatal(err)

@@ -15,18 +15,19 @@ const (
 
 	maxCounter    = 1<<48 - 1
 	renewalPeriod = 1000               // milliseconds
-	notRenewed    = -1 * renewalPeriod // so far before any timestamp that renewal is due
+	notRenewed    = -1 * renewalPeriod // renewal is due at any timestamp
 )
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores a
-// generator for each goroutine is faster; then IDs of different goroutines sort by the millisecond.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
+// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
+// only to the millisecond.
 //
-// The field counter_lo starts at random in each millisecond and goes up by one. The field
-// counter_hi is random and new each second. Entropy is new in each ID. When counter_lo is full,
-// counter_hi goes up by one. When both are full, the timestamp goes up by one. A timestamp ahead of
-// the clock counts as a clock that went back.
+// The field counter_lo starts at a random number in each millisecond, and goes up by one for each
+// ID. The field counter_hi gets a new random number in each second. The field entropy is new in
+// each ID. When counter_lo is full, counter_hi goes up by one. When both are full, the timestamp
+// goes up by one. A timestamp ahead of the clock counts as a clock that went back.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
@@ -34,7 +35,7 @@ type Generator struct {
 
 	timestamp   int64 // of the last ID
 	counter     uint64
-	settledTick int64 // the clock's time for which timestamp is settled
+	settledTick int64 // while the clock shows this time, timestamp stays
 	renewed     int64 // the timestamp when counter_hi was last renewed
 	stateless   bool
 }
@@ -93,7 +94,7 @@ func (g *Generator) Generate() (id ID, err error) {
 }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's and [sortid.ErrClockRollback].
+// matches the context's error and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	_, _, err = g.generate(ctx, &id)
 	return id, err
@@ -105,7 +106,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
-		counter := clock.Counter() // before the lock, to hold it briefly
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {
@@ -124,8 +125,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 	}
 }
 
-// Fill sets ids to new IDs, in order, and locks once for 4096 of them. It fails as Generate does,
-// and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
+// as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -172,7 +173,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath is next if the clock has moved or the counters are full.
+// slowPath does the work of next if the clock has moved or the counters are full.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	counterHi := g.counter >> 24

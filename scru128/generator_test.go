@@ -66,14 +66,14 @@ func TestNew(t *testing.T) {
 		func(s conformance.Setup) *Generator { return newGenerator(t, s) }, New, NewString)
 }
 
-// With the system's entropy NewString makes most IDs in a short way.
+// With the system's entropy, NewString makes most IDs on the fast path.
 func TestNewStringSystem(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	defer func(g *Generator) { global = g }(global)
 	global = newGenerator(t, conformance.Setup{Clock: clock.Now})
 	last := New()
 	twin := newGenerator(t, conformance.Setup{Clock: clock.Now})
-	twin.core.Rand = global.core.Rand // has the same words in store
+	twin.core.Rand = global.core.Rand // has the same random words in its buffer
 	twin.timestamp, twin.settledTick, twin.counter = global.timestamp, global.settledTick, global.counter
 	for range 100 {
 		want, err := twin.Generate()
@@ -116,7 +116,8 @@ func TestThreeLayers(t *testing.T) {
 	}
 }
 
-// A full counter_lo carries into counter_hi, and that into the timestamp, ahead of the clock.
+// A full counter_lo carries into counter_hi. A full counter_hi carries into the timestamp, which
+// then is ahead of the clock.
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		policy sortid.RollbackPolicy
@@ -154,10 +155,10 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// The same with the system's entropy, on the fast path.
+// Like TestOverflow, but with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	for _, size := range []int{1, 9} {
-		// An odd timestamp: a carry that only sets its last bit would be lost.
+		// The timestamp is odd, so the test notices a carry that only sets the last bit.
 		clock := conformance.NewClock(conformance.Start.Add(time.Millisecond))
 		g := newGenerator(t, conformance.Setup{Clock: clock.Now})
 		last := must(t)(g.Generate())
@@ -184,7 +185,7 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// With RollbackWait and the lead used up, it waits for the tick that makes room.
+// With RollbackWait, a generator that is ahead by the whole allowance waits for the next tick.
 func TestOverflowWait(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait,

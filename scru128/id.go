@@ -26,7 +26,8 @@ const (
 //	timestamp 48 | counter_hi 24 | counter_lo 24 | entropy 32
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: they parse, but no generator makes them. So the zero ID can mean "none".
+// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
+// "none".
 //
 // IDs are comparable with ==. Integers, bytes and texts all sort by time.
 type ID [Size]byte
@@ -56,7 +57,7 @@ func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put sets the ID. If it returned an ID, the caller would copy that at once, and the copy would
+// put sets the ID. If it returned an ID, the caller would copy the ID at once, and the copy would
 // wait for both writes.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
@@ -100,14 +101,14 @@ func (id ID) Entropy() uint32 { return binary.BigEndian.Uint32(id[12:]) }
 // Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond: the zero ID before 1970, [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
+// the last timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

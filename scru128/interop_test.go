@@ -16,7 +16,8 @@ import (
 // The format's author wrote this implementation.
 const peer = "scru128@3.0.6"
 
-// install puts the peer into a temporary folder, or skips the test, except in CI.
+// install installs the peer in a temporary folder. If it cannot, it skips the test, or fails it in
+// CI.
 func install(t *testing.T) (dir string) {
 	t.Helper()
 	missing := func(format string, args ...any) {

@@ -13,7 +13,8 @@ const TextLen = base36.Len128
 
 // Parse reads 25 Base36 digits, in either case. Its errors are of type [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	// Short enough to be inlined, which saves a copy of the ID. It does not copy s.
+	// Parse is short, so the compiler inlines it, which saves a copy of the ID. The conversion does
+	// not copy s.
 	err = id.decode([]byte(s))
 	return id, err
 }
@@ -31,7 +32,7 @@ func MustParse(s string) ID {
 func (id *ID) decode(b []byte) error {
 	hi, lo, bad := base36.Decode128(b)
 	if bad != base36.OK {
-		return textError(b[:len(b):len(b)], bad) // the capacity need not be kept across the call
+		return textError(b[:len(b):len(b)], bad) // so the call need not keep the capacity
 	}
 	id.put(hi, lo)
 	return nil

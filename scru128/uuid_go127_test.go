@@ -10,12 +10,12 @@ import (
 	"github.com/sortid/sortid/scru128"
 )
 
-// The standard library's UUID has the same underlying type, so it converts.
+// The standard library's UUID has the same underlying type, so Go converts an ID to it.
 func TestStandardUUID(t *testing.T) {
 	id := scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm")
 	u := uuid.UUID(id)
 	if u.String() != "017fef39-c264-1ba5-6a94-83188841e05a" || scru128.ID(u) != id {
-		t.Errorf("%v is %v, and that is %v", id, u, scru128.ID(u))
+		t.Errorf("%v is %v, which is %v", id, u, scru128.ID(u))
 	}
 	if u := uuid.UUID(scru128.UUID(id)); u.String() != scru128.UUID(id).String() {
 		t.Errorf("%v, want %v", u, scru128.UUID(id))

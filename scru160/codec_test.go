@@ -111,7 +111,7 @@ func TestHexForms(t *testing.T) {
 		t.Errorf("%s, %s, %s, want %s", id.Hex(), Hex(id), id.AppendHex([]byte("x")), digits)
 	}
 	if MustParse(strings.ToUpper(digits)) != id {
-		t.Error("Parse is particular about the case of hexadecimal digits")
+		t.Error("Parse does not ignore the case of hexadecimal digits")
 	}
 	if b, err := json.Marshal(map[Hex]Hex{Hex(id): Hex(id)}); err != nil || string(b) != `{"`+
 		digits+`":"`+digits+`"}` {
@@ -154,8 +154,8 @@ func TestSymbolOffset(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	for s, want := range map[string]string{
 		"":                                 "an empty input: wrong length: 0 bytes, want 32 of base32hex or 40 of hex",
-		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31, want 0-9 or A-V, as a text of 32 characters is base32hex",
-		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0, want 0-9 or a-f, as a text of 40 characters is hex",
+		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31, want 0-9 or A-V, because a text of 32 characters is base32hex",
+		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0, want 0-9 or a-f, because a text of 40 characters is hex",
 	} {
 		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): %v, want %s", s, err, want)

@@ -39,7 +39,7 @@ func ExampleParseError() {
 	fmt.Println(err)
 	// Output:
 	// true true 17
-	// scru160: cannot parse "05TTUP1HNCPNH3OVEX64KDQT9BSNU4C4": not a symbol of the alphabet: 'X' at offset 17, want 0-9 or A-V, as a text of 32 characters is base32hex
+	// scru160: cannot parse "05TTUP1HNCPNH3OVEX64KDQT9BSNU4C4": not a symbol of the alphabet: 'X' at offset 17, want 0-9 or A-V, because a text of 32 characters is base32hex
 }
 
 func ExampleFirst() {

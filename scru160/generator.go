@@ -13,29 +13,30 @@ const name = "scru160"
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores a
-// generator for each goroutine is faster; then IDs of different goroutines sort by the tick.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
+// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
+// only to the tick.
 //
 // A tick is a millisecond, or a microsecond with [Options.Microseconds]. In each tick the counter
-// starts at a random number with a zero top bit, and goes up by one. So a millisecond has room for
-// at least 32,769 IDs by default. When the counter is full, the call waits until the clock has
-// passed the last timestamp, because the timestamp must be the Unix time. A context limits the
-// wait; if it ends, the error is [sortid.ErrOverflow].
+// starts at a random number whose top bit is zero, and goes up by one for each ID. So a millisecond
+// has room for at least 32,769 IDs by default. When the counter is full, the call waits until the
+// clock has passed the last timestamp. The reason is that the timestamp must be the Unix time. A
+// context limits the wait; if it ends, the error is [sortid.ErrOverflow].
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
-	tick        int64  // of the last ID, in milliseconds or microseconds
+	tick        int64  // of the last ID, in milli- or microseconds
 	head        uint64 // the tick in the high 64 bits
-	counter     uint64 // the last one, with its extension
-	settledTick int64  // the clock's time for tick
+	counter     uint64 // of the last ID, with extension
+	settledTick int64  // while the clock shows it, tick stays
 
 	full     uint64 // the largest counter
 	start    uint64 // the bits of the counter that start at random
 	ext      int    // the counter's bits in random16
 	nodeBits int
-	node     uint64 // the node ID, shifted to its place in the middle 64 bits
+	node     uint64 // the node ID, shifted to its position in the middle 64 bits
 	random   uint64 // the random bits of the middle 64 bits
 	micros   bool
 }
@@ -47,33 +48,33 @@ type Options struct {
 
 	// Microseconds puts the microseconds of the time, 0 to 999, into the high 10 bits of the
 	// counter. The low 6 bits count within the microsecond, from a random start of 5 bits. So a
-	// microsecond has room for at least 33 IDs, and IDs of several generators sort by it. The
-	// generator reads the clock for each ID, which costs more than all the rest. Fill reads it for
-	// each run of IDs that fit in a microsecond.
+	// microsecond has room for at least 33 IDs, and IDs of several generators sort by the
+	// microsecond. The generator reads the clock for each ID, which takes more time than the rest
+	// of the work. Fill reads the clock for each run of IDs that fit in a microsecond.
 	Microseconds bool
 
-	// CounterWidth is how many low bits of the counter start at random in each tick; the others
+	// CounterWidth is how many low bits of the counter start at random in each tick; the other bits
 	// start at zero. Fewer random bits leave room for more IDs, but make the next ID easier to
-	// guess. Zero means the maximum: 15, or 5 with Microseconds, plus CounterExtension. Negative
-	// means none; then a millisecond has room for 65,536 IDs.
+	// guess. Zero means the maximum: 15, or 5 with Microseconds, plus CounterExtension. A negative
+	// value means none; then a millisecond has room for 65,536 IDs.
 	CounterWidth int
 
-	// CounterExtension adds 0 to 16 bits to the counter, the high bits of random16. Each bit
-	// doubles the room for IDs in a tick.
+	// CounterExtension adds bits to the counter, 0 to 16. They are the high bits of random16. Each
+	// bit doubles the room for IDs in a tick.
 	CounterExtension int
 
-	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. With
-	// NodeBits of zero there is no node ID.
+	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. If
+	// NodeBits is zero, there is no node ID.
 	NodeID   uint16
 	NodeBits int
 
 	// Lease grants node IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
-	// format lease.SCRU160. Clock must be the lease's clock. Lease excludes NodeBits and
+	// format lease.SCRU160. Clock must be the lease's clock. A lease excludes NodeBits and
 	// RollbackReset.
 	//
-	// The lease sets the size of the node ID, and with CounterExtension that is at most 16 bits.
-	// All generators of a realm must have the same CounterExtension, which decides where the node
-	// ID is.
+	// The lease sets the size of the node ID. This size plus CounterExtension must be at most 16
+	// bits. All generators of a realm must have the same CounterExtension, which decides where the
+	// node ID is.
 	Lease sortid.Lease
 }
 
@@ -119,7 +120,7 @@ func NewGenerator(o Options) (*Generator, error) {
 		width = 0
 	case width > size-1:
 		return nil, g.core.OptionError("CounterWidth",
-			"%d bits, want at most %d, one less than the counter has", width, size-1)
+			"%d bits, want at most %d, one less than the counter's size", width, size-1)
 	}
 	g.full, g.start = 1<<size-1, 1<<width-1
 	g.node = g.placeNode(uint32(o.NodeID))
@@ -153,7 +154,7 @@ func (g *Generator) Generate() (id ID, err error) {
 }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
+// matches the context's error, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
 // [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id)
@@ -165,7 +166,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
-		counter := clock.Counter() // before the lock, to hold it briefly
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		var now int64
 		if g.micros {
@@ -189,8 +190,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets ids to new IDs, in order, and locks once for 4096 of them, or as many as fit in the
-// tick. It fails as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them, or for as
+// many as fit in the tick. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -243,7 +244,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath is next if the clock has moved or the counter is full.
+// slowPath does the work of next if the clock has moved or the counter is full.
 func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	g.core.Rand.Tick(g.core.Time(now).UnixMilli())
 	if now > g.tick {
@@ -281,14 +282,15 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
-		g.counter-- // so this ID is the first once the clock is near
+		g.counter-- // so this ID is next when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, 0, 0, err
 	}
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick, which stays settled while the clock shows settled.
+// first makes the first ID of a tick. The generator stays in this tick while the clock shows the
+// time settled.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {

@@ -25,7 +25,8 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-// subject returns the generator with these options and random bits in random16.
+// subject returns the generator with these options. It makes burst IDs in a tick. The argument
+// random is the number of random bits in random16.
 func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
@@ -57,8 +58,8 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// newWindow returns a window, and a lease of node ID 5 from tick lo, counted from the start, up to
-// hi.
+// newWindow returns a window that grants node ID 5 from tick lo up to hi, counted from
+// conformance.Start.
 func newWindow(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(0))
 	start := conformance.Start.UnixMilli()
@@ -113,7 +114,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// A millisecond that comes later starts at its microsecond 0. One claim lasts to its end.
+// If the claimed millisecond is later than the clock, it starts at its microsecond 0. One claim
+// lasts to the end of the millisecond.
 func TestLeaseMicroseconds(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackWait} {
 		clock := conformance.NewClock(conformance.Start.Add(300 * time.Microsecond))
@@ -163,8 +165,8 @@ func TestLeaseMicroseconds(t *testing.T) {
 	}
 }
 
-// A claim too far ahead of the clock: its tick is used once the clock is near. When it is full, the
-// wait is for the next one.
+// If the claimed tick is too far ahead of the clock, the generator uses it when the clock is near
+// enough. When the tick is full, the generator waits for the next tick.
 func TestLeaseAhead(t *testing.T) {
 	for _, c := range []struct {
 		unit  time.Duration
@@ -198,8 +200,8 @@ func TestLeaseAhead(t *testing.T) {
 	}
 }
 
-// After a claim entropy fails. If the clock goes back, the generator goes on in the tick before,
-// with the node ID of that tick.
+// Entropy fails after a claim. If the clock then goes back, the generator goes on in the earlier
+// tick, with the node ID of that tick.
 func TestLeaseEntropy(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newWindow(8, 0, 1)
@@ -361,7 +363,7 @@ func testLayout(t *testing.T, m mode) {
 		}
 		clock.Add(unit)
 	}
-	// 100 starts: a bit never changes with a chance of 1 in 2^99.
+	// With 100 starts, the chance that a bit never changes is 1 in 2^99.
 	if all := int64(1)<<width - 1; ones&all != all || zeros&all != all {
 		t.Errorf("of %d random bits of the counter's start only %#x were ever 1 and %#x ever 0",
 			width, ones, zeros&all)
@@ -477,7 +479,7 @@ func TestOverflow(t *testing.T) {
 			}
 		}
 
-		// A full counter and a clock a little behind: the last tick must pass first.
+		// The counter is full and the clock is a little behind, so the last tick must pass first.
 		g, clock = full(t, conformance.Setup{}, c.o)
 		clock.Add(-5 * c.unit)
 		if id, err := g.GenerateContext(conformance.Ended(t)); !errors.Is(err, sortid.ErrOverflow) {
@@ -488,7 +490,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// The same with the system's entropy, on the fast path.
+// Like TestCapacity, but with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	for _, c := range []struct {
 		m    mode
@@ -532,7 +534,7 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// More IDs than a millisecond holds are in order, and none is ahead of the clock.
+// If the IDs do not fit in a millisecond, they are in order, and no ID is ahead of the clock.
 func TestOverflowSystemClock(t *testing.T) {
 	for name, o := range map[string]Options{"milliseconds": {},
 		"microseconds": {Microseconds: true}} {

@@ -13,7 +13,7 @@ import (
 // Size is the size of an ID in bytes.
 const Size = 20
 
-// The largest value of each field; random80 has 80 bits of any value.
+// The largest value of each field. The 80 bits of random80 may have any value.
 const (
 	MaxTimestamp = 1<<48 - 1
 	MaxCounter   = 1<<16 - 1
@@ -25,7 +25,8 @@ const (
 //	timestamp 48 | counter 16 | random16 16 | random80 80
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: they parse, but no generator makes them. So the zero ID can mean "none".
+// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
+// "none".
 //
 // IDs are comparable with ==. The bytes and each of the two texts sort by time.
 type ID [Size]byte
@@ -48,7 +49,7 @@ func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (
 	return id, nil
 }
 
-// put sets the ID to its bits from high to low: 64, 64 and 32.
+// put sets the high 64, the middle 64 and the low 32 bits of the ID.
 func (id *ID) put(hi, mid uint64, lo uint32) {
 	binary.BigEndian.PutUint64(id[0:8], hi)
 	binary.BigEndian.PutUint64(id[8:16], mid)
@@ -90,14 +91,14 @@ func (id ID) CounterLow() int { return int(id.Counter() & 63) }
 // Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond: the zero ID before 1970, [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
+// the last timestamp it returns [Max].
 func First(t time.Time) (id ID) {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -11,7 +11,7 @@ import (
 const (
 	// TextLen is the length of an ID's text.
 	TextLen = base32hex.Len
-	// HexLen is the length of an ID's other text.
+	// HexLen is the length of an ID's hexadecimal text.
 	HexLen = 2 * Size
 )
 
@@ -39,18 +39,18 @@ func (id *ID) decode(b []byte) error {
 	case TextLen:
 		if at := base32hex.Decode((*[Size]byte)(id), (*[TextLen]byte)(b)); at >= 0 {
 			return parseerr.Text(name, b, at, sortid.ErrSymbol,
-				"0-9 or A-V, as a text of 32 characters is base32hex")
+				"0-9 or A-V, because a text of 32 characters is base32hex")
 		}
 		return nil
 	case HexLen:
 		var parsed ID
 		if n, err := hex.Decode(parsed[:], b); err != nil {
-			at := 2 * n // or the digit after that, if the error is not about this one
+			at := 2 * n // or the next digit, if the error names another byte
 			if err != hex.InvalidByteError(b[at]) {
 				at++
 			}
 			return parseerr.Text(name, b, at, sortid.ErrSymbol,
-				"0-9 or a-f, as a text of 40 characters is hex")
+				"0-9 or a-f, because a text of 40 characters is hex")
 		}
 		*id = parsed
 		return nil
@@ -66,7 +66,7 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
-// AppendText appends String to b.
+// AppendText appends the text of String to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	if cap(b)-n < TextLen {
@@ -77,7 +77,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalText returns String.
+// MarshalText returns the text of String.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is [Parse]. An error leaves the ID as it was.
@@ -90,7 +90,7 @@ func (id ID) Hex() string {
 	return string(b[:])
 }
 
-// AppendHex appends Hex to b.
+// AppendHex appends the text of Hex to b.
 func (id ID) AppendHex(b []byte) []byte { return hex.AppendEncode(b, id[:]) }
 
 // AppendBinary appends the 20 bytes to b.

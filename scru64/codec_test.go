@@ -21,7 +21,7 @@ import (
 
 var limit = new(big.Int).Exp(big.NewInt(36), big.NewInt(12), nil)
 
-// text is the oracle of String.
+// text returns the text that String must return.
 func text(n *big.Int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", TextLen-len(s)) + s
@@ -121,7 +121,7 @@ func TestSQLForms(t *testing.T) {
 	}
 }
 
-// Their canonical forms.
+// nodeSpecs maps the texts of node specs to their canonical texts.
 var nodeSpecs = map[string]string{
 	"42/8":            "42/8",
 	"0xb00/12":        "2816/12",
@@ -130,7 +130,7 @@ var nodeSpecs = map[string]string{
 	"0/1":             "0/1",
 	"1/01":            "1/1", "00000001/1": "1/1", "0x000001/1": "1/1",
 	"8388607/23": "8388607/23", "0x7fffff/23": "8388607/23",
-	// Twelve digits are an ID; without a timestamp there is only the node ID.
+	// Twelve digits are an ID. If its timestamp is 0, the spec has only its node ID.
 	"000000000001/1": "0/1", "00000009zldr/1": "1/1",
 }
 
@@ -197,7 +197,7 @@ func TestNodeSpec(t *testing.T) {
 			}
 			if spec != mustSpec(fmt.Sprintf("%d/%d", nodeID, size)) ||
 				spec != mustSpec(fmt.Sprintf("%#x/%d", nodeID, size)) {
-				t.Fatalf("%v parses as another", spec)
+				t.Fatalf("%v parses as another spec", spec)
 			}
 			id := ID(r.Uint64N(uint64(Max) + 1))
 			if r.IntN(4) == 0 {
@@ -210,7 +210,7 @@ func TestNodeSpec(t *testing.T) {
 				t.Fatalf("NodeSpecAfter(%v, %d) = %v, %v", id, size, spec, err)
 			}
 			if spec != mustSpec(fmt.Sprintf("%v/%d", id, size)) {
-				t.Fatalf("%v parses as another", spec)
+				t.Fatalf("%v parses as another spec", spec)
 			}
 		}
 		if spec, err := NewNodeSpec(1<<size, size); !spec.IsZero() || !errors.Is(err, ErrNodeSpec) {
@@ -266,7 +266,7 @@ func TestNodeSpecText(t *testing.T) {
 var grammar = regexp.MustCompile(
 	`^(?:([0-9A-Za-z]{12})|([0-9]{1,8})|0x([0-9A-Fa-f]{1,6}))/([0-9]{1,2})$`)
 
-// A regular expression and math/big agree on node specs.
+// ParseNodeSpec agrees with a regular expression and math/big.
 func FuzzParseNodeSpec(f *testing.F) {
 	for in := range nodeSpecs {
 		f.Add(in)
@@ -282,7 +282,7 @@ func FuzzParseNodeSpec(f *testing.F) {
 		}
 		if !ok {
 			if !errors.Is(err, ErrNodeSpec) {
-				t.Fatalf("ParseNodeSpec(%q): %v is no ErrNodeSpec", s, err)
+				t.Fatalf("ParseNodeSpec(%q): %v is not ErrNodeSpec", s, err)
 			}
 			return
 		}

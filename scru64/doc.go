@@ -13,11 +13,12 @@
 //
 // # Promises
 //
-// The IDs of a generator strictly increase. A realm is the scope in which IDs must be unique. Its
-// IDs all differ if
+// The IDs of a generator strictly increase. A realm is the scope in which IDs must be unique. All
+// IDs of a realm differ if
 //
-//   - at any time, all generators have different node IDs, and none begins with the bits of
-//     another: 1/1 (1) and 2/2 (10) may not run together, 0/1 (0) and 2/2 (10) may;
+//   - at any time, all generators have different node IDs, and no node ID begins with the bits of
+//     another: 1/1 (binary 1) and 2/2 (binary 10) must not run together, but 0/1 (binary 0) and 2/2
+//     may;
 //   - a generator that takes over a node ID starts after the last ID made with it
 //     ([NodeSpecAfter]), or after more time than the allowance;
 //   - no generator has the policy [sortid.RollbackReset].
@@ -25,13 +26,13 @@
 // Leases of one realm and one store ensure all of this: see [Options] and package lease.
 //
 // If the clock goes back by at most the allowance, 39 ticks by default, the generator keeps the
-// last timestamp. Beyond it, the policy decides; the default fails with [sortid.ErrClockRollback].
-// Everything is safe for concurrent use. Nothing in an ID is secret.
+// last timestamp. If the clock goes back further, the policy decides. The default policy fails with
+// [sortid.ErrClockRollback]. Everything is safe for concurrent use. Nothing in an ID is secret.
 //
 // # Source
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
-// https://github.com/scru64/spec, "Specification (work in progress)", without number or date. This
-// package's own rules: in a node spec, an ID with timestamp 0 gives the node ID alone, and 0x is in
-// lower case; ID(v) is not checked; node IDs from leases.
+// https://github.com/scru64/spec, "Specification (work in progress)", without a number or a date.
+// This package adds rules: In a node spec, an ID with timestamp 0 gives only the node ID, and 0x
+// must be in lower case. The conversion ID(v) does not check v. Leases can grant node IDs.
 package scru64

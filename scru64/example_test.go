@@ -58,7 +58,7 @@ func ExampleNewGenerator() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// A clock that stands still, and a counter that starts at zero.
+	// The clock stands still, and the counter starts at zero.
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	o := scru64.Options{NodeSpec: spec, OverflowGuard: 16}
 	o.Clock = func() time.Time { return noon }
@@ -163,7 +163,7 @@ func ExampleFirst() {
 	// true
 }
 
-// JSON has the text: JavaScript would lose digits of the integer.
+// JSON has the text, because JavaScript would lose digits of the integer.
 func ExampleID_MarshalText() {
 	b, err := json.Marshal(map[string]scru64.ID{"id": 109959589539758421})
 	fmt.Println(string(b), err)
@@ -180,7 +180,7 @@ func ExampleText() {
 	// string 0u2pf62ji4b9
 }
 
-// The store is in memory; package store has others.
+// This store is in memory. Package store has other stores.
 func ExampleOptions_lease() {
 	ctx := context.Background()
 	l, err := lease.Acquire(ctx, lease.NewMemory(),
@@ -197,7 +197,7 @@ func ExampleOptions_lease() {
 	}
 	id, err := g.Generate()
 	if err != nil {
-		log.Fatal(err) // with RollbackWait only if the lease is closed
+		log.Fatal(err) // with RollbackWait, only if the lease is closed
 	}
 	fmt.Println(id.NodeID(8) == l.NodeID())
 	// Output: true

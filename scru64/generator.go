@@ -25,14 +25,15 @@ const (
 
 var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbort}
 
-// ErrCounterStart: the function [Options.CounterStart] returned too large a number.
-var ErrCounterStart = errors.New("scru64: the counter cannot start there")
+// ErrCounterStart: the function [Options.CounterStart] returned a number that is too large.
+var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 
 // A Generator makes the IDs of one node. It is safe for concurrent use. Two generators that run at
 // the same time, even in one process, need different node IDs or a shared lease.
 //
-// The counter starts at random in each tick. When it is full, the timestamp goes up by one and the
-// counter starts at random again. A timestamp ahead of the clock counts as a clock that went back.
+// The counter starts at a random number in each tick. When the counter is full, the timestamp goes
+// up by one and the counter starts at a new random number. A timestamp ahead of the clock counts as
+// a clock that went back.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
@@ -41,45 +42,48 @@ type Generator struct {
 	last        ID
 	end         ID    // the last ID of the same timestamp
 	timestamp   int64 // of the last ID
-	settledTick int64 // the clock's tick for which timestamp is settled
+	settledTick int64 // while the clock shows this tick, timestamp stays
 
-	node        ID // the node ID, shifted to its place
+	node        ID // the node ID, shifted to its position
 	counterBits int
 	guardBits   int
 	start       func(timestamp uint64, counterSize int) uint32
 }
 
-// Options are the options of a [Generator]. Either NodeSpec or Lease is needed. The default policy
-// is [sortid.RollbackAbort]; [sortid.RollbackReset] can repeat IDs.
+// Options are the options of a [Generator]. Set either NodeSpec or Lease. The default policy is
+// [sortid.RollbackAbort]; [sortid.RollbackReset] can repeat IDs.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// NodeSpec is a node ID that only this generator has. If it has a previous ID, all IDs are
-	// larger. A clock behind the previous ID counts as one that went back.
+	// NodeSpec is a node ID that only this generator may have. If the spec has a previous ID, all
+	// new IDs are larger. A clock behind the previous ID counts as a clock that went back.
 	NodeSpec NodeSpec
 
 	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
-	// lease.SCRU64. Clock must be the lease's clock. Lease excludes NodeSpec and RollbackReset.
+	// lease.SCRU64. Clock must be the lease's clock. A lease excludes NodeSpec and RollbackReset.
 	Lease sortid.Lease
 
-	// OverflowGuard is how many high bits of the counter start at zero in each tick; the rest start
-	// at random. So a tick has room for at least
+	// OverflowGuard is how many high bits of the counter start at zero in each tick; the other bits
+	// start at random. So a tick has room for at least
 	//
 	//	2^counter_size - 2^(counter_size - OverflowGuard) + 1
 	//
 	// IDs, or 2^counter_size if no bit is random. Zero means the default: one bit if node_id_size
-	// is 20 or more, otherwise none. Negative means none. More than counter_size is an error.
+	// is 20 or more, otherwise none. A negative value means none. A value above counter_size is an
+	// error.
 	OverflowGuard int
 
-	// CounterStart replaces the random start and OverflowGuard. It gets the timestamp and the
-	// counter's size in bits, and must return a number below 2^counterSize. Otherwise the call
-	// fails with ErrCounterStart. It runs under the generator's lock, so it must not call the
-	// generator. If a call fails, the number may stay unused.
+	// CounterStart returns the first counter of a tick, and replaces the random start and
+	// OverflowGuard. Its arguments are the timestamp and the counter's size in bits. If the result
+	// is not below 2^counterSize, the generator fails with ErrCounterStart. CounterStart runs under
+	// the generator's lock, so it must not call the generator. If a call of the generator fails,
+	// the number may stay unused.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 
-// NewGenerator returns [ErrNodeSpec] if the options have neither a NodeSpec nor a Lease, and a
-// [*sortid.OptionError] if an option is wrong.
+// NewGenerator returns a generator. The error is [ErrNodeSpec] if the options have neither a
+// NodeSpec nor a Lease, or if no ID can follow the previous ID. It is a [*sortid.OptionError] if an
+// option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick, start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
@@ -126,7 +130,7 @@ func NewGenerator(o Options) (*Generator, error) {
 var global = sync.OnceValues(fromEnvironment)
 
 func fromEnvironment() (*Generator, error) {
-	const hint = "set it to the node ID and its size of this process alone, for example " +
+	const hint = "set it to a node ID that only this process has, and its size, for example " +
 		NodeSpecVar + "=42/8"
 	s, ok := os.LookupEnv(NodeSpecVar)
 	if !ok {
@@ -140,9 +144,9 @@ func fromEnvironment() (*Generator, error) {
 	return NewGenerator(Options{NodeSpec: spec})
 }
 
-// New returns an ID of the process-wide generator. The environment variable SCRU64_NODE_SPEC has
-// its node spec at the first call. If it is unset or invalid, each call fails with [ErrNodeSpec].
-// Otherwise New fails as [Generator.Generate] does.
+// New returns an ID of the process-wide generator. The first call reads that generator's node spec
+// from the environment variable SCRU64_NODE_SPEC. If the variable is unset or invalid, each call
+// fails with [ErrNodeSpec]. Otherwise New fails as [Generator.Generate] does.
 func New() (ID, error) {
 	g, err := global()
 	if err != nil {
@@ -166,12 +170,12 @@ func NewString() (string, error) {
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's and [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// matches the context's error and [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to hold it briefly
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {
@@ -187,8 +191,8 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets ids to new IDs, in order, and locks once for 4096 of them. It fails as Generate does,
-// and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
+// as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -260,7 +264,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // so this ID is the first once the clock is near
+		g.last-- // so this ID is next when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
@@ -284,7 +288,7 @@ func (g *Generator) counterStart(timestamp int64) (uint32, error) {
 	if g.start != nil {
 		n := g.start(uint64(timestamp), g.counterBits)
 		if n>>g.counterBits != 0 {
-			return 0, fmt.Errorf("%w: at %d, want a number of %d bits", ErrCounterStart, n,
+			return 0, fmt.Errorf("%w: %d, want at most %d bits", ErrCounterStart, n,
 				g.counterBits)
 		}
 		return n, nil

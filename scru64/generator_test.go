@@ -32,7 +32,7 @@ func newGenerator(t testing.TB, spec string, s conformance.Setup, own ...Options
 
 var must = conformance.Must[ID]
 
-// burst is what Options.OverflowGuard promises.
+// burst returns the IDs in a tick that Options.OverflowGuard promises.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
 
 func longLease() *window.Window {
@@ -127,7 +127,7 @@ func TestNew(t *testing.T) {
 		func() string { return conformance.Must[string](t)(NewString()) })
 }
 
-// Without a good node spec New fails at each call, and says what to do.
+// Without a valid node spec, New fails at each call, and says what to do.
 func TestNewWithoutNodeSpec(t *testing.T) {
 	good := global
 	t.Cleanup(func() { global = good })
@@ -142,7 +142,7 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 			}
 			for _, hint := range append(hints, NodeSpecVar, NodeSpecVar+"=42/8") {
 				if !strings.Contains(err.Error(), hint) {
-					t.Errorf("%v: no word of %s", err, hint)
+					t.Errorf("%v does not mention %s", err, hint)
 				}
 			}
 			t.Setenv(NodeSpecVar, "42/8") // too late
@@ -211,7 +211,7 @@ func TestNodeBits(t *testing.T) {
 	}
 }
 
-// The counter starts at random in all bits but the guard bits.
+// The counter starts at random in all bits except the guard bits.
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
 		counter := 24 - size
@@ -297,7 +297,7 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// Overflows lead the timestamp ahead of the clock, at most by the allowance. Then the policy
+// Overflows move the timestamp ahead of the clock, by at most the allowance. Then the policy
 // decides.
 func TestOverflowLead(t *testing.T) {
 	const allowance = 5
@@ -381,8 +381,8 @@ func TestContinue(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		previous ID
-		at       time.Duration // of the clock, from the previous ID's tick on
-		want     ID            // 0: a new tick, and a random counter
+		at       time.Duration // the clock's time after the previous ID's tick
+		want     ID            // 0 means a new tick and a random counter
 		err      error
 	}{
 		{"in the same tick", tick + 5<<16 + 77, Tick - 1, tick + 5<<16 + 78, nil},
@@ -425,7 +425,7 @@ func TestContinue(t *testing.T) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
-	// A chain of generators, each after the last ID of the one before.
+	// In a chain of generators, each continues after the last ID of the generator before it.
 	r := rand.New(rand.NewPCG(4, 4))
 	clock := conformance.NewClock(conformance.Start)
 	spec := mustSpec("9/18")

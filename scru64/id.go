@@ -20,7 +20,7 @@ const (
 
 const (
 	nodeCtrBits = 24 // shared by node ID and counter
-	tickBits    = 8  // the bits of a Unix time in milliseconds below the timestamp
+	tickBits    = 8  // a timestamp is a Unix time in milliseconds without its low 8 bits
 )
 
 // Tick is the unit of the timestamp.
@@ -31,10 +31,10 @@ const Tick = 256 * time.Millisecond
 //	timestamp 40 | node_id n | counter 24-n
 //
 // The timestamp counts ticks of 256 ms from 1970 to 4261. The node_id_size n, 1 to 23, is not in
-// the ID. The timestamps 0 and [MaxTimestamp] are reserved: they parse, but no generator makes
-// them. So the zero ID can mean "none".
+// the ID. The timestamps 0 and [MaxTimestamp] are reserved: IDs with them parse, but no generator
+// makes such IDs. So the zero ID can mean "none".
 //
-// IDs are comparable with ==. Integers, texts, and the 8 bytes, big-endian, all sort by time. The
+// IDs are comparable with ==. Integers, texts and the 8 big-endian bytes all sort by time. The
 // conversion ID(v) does not check v. If v is above [Max], String returns a message that does not
 // parse, and methods that return an error return [sortid.ErrRange].
 type ID uint64
@@ -42,8 +42,8 @@ type ID uint64
 // Max is the largest ID.
 const Max ID = base36.Limit62 - 1
 
-// FromFields returns the ID with a timestamp, and with node ID and counter as one integer. It
-// returns [sortid.ErrField] if a value is above [MaxTimestamp] or [MaxNodeCtr].
+// FromFields returns the ID with these fields. The integer nodeCtr has the node ID and the counter.
+// FromFields returns [sortid.ErrField] if a value is above [MaxTimestamp] or [MaxNodeCtr].
 func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -54,7 +54,7 @@ func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 	return ID(timestamp<<nodeCtrBits | uint64(nodeCtr)), nil
 }
 
-// FromUint64 returns the ID of an integer, or a [*sortid.ParseError] if it is above [Max].
+// FromUint64 returns the ID with the integer v, or a [*sortid.ParseError] if v is above [Max].
 func FromUint64(v uint64) (ID, error) {
 	if v > uint64(Max) {
 		return 0, parseerr.Integer(name, v, integers)
@@ -75,7 +75,7 @@ func (id ID) NodeCtr() uint32 { return uint32(id) & MaxNodeCtr }
 // node ID. A size above 24 counts as 24, which leaves no counter.
 func (id ID) NodeID(size int) uint32 { return id.NodeCtr() >> counterBits(size) }
 
-// Counter returns the counter, given the size of the node ID as for [ID.NodeID].
+// Counter returns the counter, given the size of the node ID in bits as for [ID.NodeID].
 func (id ID) Counter(size int) uint32 { return uint32(id) & (1<<counterBits(size) - 1) }
 
 func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrBits) }
@@ -83,14 +83,14 @@ func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrB
 // Time returns the start of the timestamp's tick, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp() << tickBits)).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's tick: the zero ID before 1970, [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's tick. Before 1970 it returns the zero ID, and after the last
+// timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch tick := clock.UnixMilli(t) >> tickBits; {
 	case tick < 0:

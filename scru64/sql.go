@@ -14,8 +14,8 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error: scan
-// into sql.Null[ID].
+// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error; scan a
+// nullable column into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:

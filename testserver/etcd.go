@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -147,11 +146,15 @@ func etcdProgram(t testing.TB) string {
 }
 
 var buildEtcd = sync.OnceValues(func() (string, error) {
-	_, file, _, _ := runtime.Caller(0)
+	dir := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/sortid/sortid/testserver")
+	path, err := clientOutput(dir)
+	if err != nil {
+		return "", err
+	}
 	cmd := exec.Command("go", "tool", "-n", "go.etcd.io/etcd/server/v3")
-	cmd.Dir = filepath.Join(filepath.Dir(file), "etcd")
-	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK=off")
-	path, err := clientOutput(cmd)
+	cmd.Dir = filepath.Join(path, "etcd")
+	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK=off", "CGO_ENABLED=0")
+	path, err = clientOutput(cmd)
 	if err != nil {
 		return "", fmt.Errorf("%s in %s: %w", cmd, cmd.Dir, err)
 	}

@@ -46,6 +46,6 @@ func TestMistakesDoNotCompile(t *testing.T) {
 		}
 	}
 	if err := s.Err(); err != nil || wanted == 0 {
-		t.Errorf("%d errors wanted, %v; the compiler said\n%s", wanted, err, output)
+		t.Errorf("want %d errors, %v; the compiler said\n%s", wanted, err, output)
 	}
 }

@@ -1,5 +1,5 @@
-// Package typed gives the IDs of each kind of thing a prefix and a Go type. A user's ID is then
-// user_0372ijojuxuhjsfkeryi2mrtm, and a function for orders' IDs does not take it.
+// Package typed gives a prefix and a Go type to the IDs of each kind of object. A user's ID is then
+// user_0372ijojuxuhjsfkeryi2mrtm, and a function that takes an order's ID does not accept it.
 //
 //	type User struct {
 //		ID   typed.ID[User, scru128.ID]
@@ -23,21 +23,21 @@
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
 // A typed ID has the size of the ID inside, is comparable, and can be a map key. The prefix costs
-// no allocation, and time only where text is written or read.
+// no allocation. It costs time only when a program writes or reads text.
 //
 // # Text
 //
-// The text is the prefix, an underscore and the ID's text. Prefixes follow TypeID's rules: at most
-// 63 characters a-z and _, no _ at either end. A wrong Prefix panics when it first writes or reads
-// text. An empty prefix has no underscore. The last _ is the separator, but a uid60 text may
-// contain one itself.
+// The text is the prefix, an underscore and the ID's text. Prefixes follow TypeID's rules: a prefix
+// has at most 63 characters a-z and _, and no _ at either end. If a prefix breaks these rules, the
+// first reading or writing of a text panics. An empty prefix has no underscore. The last _ is the
+// separator, except if it is part of a uid60 text.
 //
 // Texts with one prefix sort as the IDs do, except for uid60. JSON, log/slog, flag.TextVar and
 // other users of [encoding.TextMarshaler] write the text.
 //
 // # Databases
 //
-// A column holds the ID without the prefix. [ID.Value] gives a uuid for scru128 and euid, a bigint
+// A column has the ID without the prefix. [ID.Value] returns a uuid for scru128 and euid, a bigint
 // for scru64 and uid60, and 20 bytes for scru160. For BINARY(16) store scru128.Bytes(id.Inner()).
 // Use [Text] to store text with the prefix, and [Any] for a column with several prefixes.
 //
@@ -49,5 +49,5 @@
 //	type OrderID = typed.ID[order, scru64.ID]
 //
 //	id, err := typed.Generate[OrderID](g)    // order_0u2pf62ji4b9
-//	id := typed.From[OrderID](inner)         // an ID that the program has already
+//	id := typed.From[OrderID](inner)         // inner is an ID without a prefix
 package typed

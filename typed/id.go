@@ -14,15 +14,15 @@ const name = "typed"
 
 // An ID wraps an ID of type T, and adds the prefix of P to its text.
 //
-// IDs are immutable and comparable. IDs of different P or T do not convert to each other. The zero
-// value holds the format's zero ID. No generator makes it, so it can mean "none".
+// IDs are immutable and comparable. Go does not convert between IDs of different P or T. The zero
+// value has the format's zero ID inside. No generator makes it, so it can mean "none".
 type ID[P Prefixer, T Inner[T]] struct {
 	phantom[P]
 	id T
 }
 
-// A phantom takes no room, and keeps Go from converting between structs of different P. It contains
-// no P, so P may contain the ID.
+// A phantom has size 0. It prevents a conversion between structs of different P. It contains no P,
+// so P may contain the ID.
 type phantom[P Prefixer] struct{}
 
 // Prefix returns the prefix without the separator.
@@ -44,19 +44,19 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 	return ID[P, T]{id: id}, err
 }
 
-// From returns the typed ID around an ID.
+// From returns the typed ID with id inside.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of t's tick. IDs with times from a up to, but not
-// including, b are in [First(a), First(b)), in whole ticks.
+// First returns the smallest ID of t's tick. The IDs of times from a up to b, without b, are in
+// [First(a), First(b)), in whole ticks.
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
 
 // Parse returns the ID of a text with the prefix. Errors are of type [*sortid.ParseError]. They
-// match [sortid.ErrPrefix] if the prefix differs.
+// match [sortid.ErrPrefix] if the prefix is wrong.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
-	// Parse is short enough to be inlined, which saves a copy of the ID.
+	// Parse is short, so the compiler inlines it, which saves a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
 	return id, err
 }
@@ -76,7 +76,7 @@ func (id ID[P, T]) Inner() T { return id.id }
 // Time returns the time in UTC.
 func (id ID[P, T]) Time() time.Time { return id.id.Time() }
 
-// Compare returns -1, 0 or +1 as id sorts before, with or after other.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) }
 
 // IsZero reports whether the ID inside is the zero ID.
@@ -111,12 +111,12 @@ func (id ID[P, T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil)
 // UnmarshalBinary reads the binary form. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).UnmarshalBinary(b) }
 
-// Value stores the ID without the prefix; see the package comment. For a nullable column use
+// Value returns the ID without the prefix; see the package comment. For a nullable column use
 // sql.Null.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
-// Scan reads an ID without a prefix. It refuses a text with one (use [Text]) and NULL (use
-// sql.Null).
+// Scan reads an ID without a prefix. A text with a prefix is an error; use [Text]. NULL is an
+// error; use sql.Null.
 func (id *ID[P, T]) Scan(src any) error {
 	if src == nil {
 		return errNull
@@ -132,13 +132,13 @@ func (id *ID[P, T]) Scan(src any) error {
 	return nil
 }
 
-// Text returns the ID for a column of text with the prefix.
+// Text returns the ID for a text column that has the prefix.
 func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 
 // Any returns the ID as an [Any].
 func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
 
-// Every [ID] implements Column. Packages such as pgxid recognise an ID by it.
+// A Column is any typed ID. Every [ID] implements it, so that packages such as pgxid recognize IDs.
 type Column interface {
 	encoding.BinaryAppender // without the prefix
 	encoding.TextAppender   // with the prefix
@@ -164,7 +164,7 @@ func (t Text[P, T]) MarshalText() ([]byte, error) { return t.ID.MarshalText() }
 // UnmarshalText is [ID.UnmarshalText].
 func (t *Text[P, T]) UnmarshalText(b []byte) error { return t.ID.UnmarshalText(b) }
 
-// Value stores the text with the prefix.
+// Value returns the text with the prefix.
 func (t Text[P, T]) Value() (driver.Value, error) { return textValue(t) }
 
 // Scan reads a text with the prefix.

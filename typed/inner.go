@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Inner is the constraint of the ID inside. All formats satisfy it.
+// Inner is the constraint for the ID inside. The IDs of all formats satisfy it.
 type Inner[T any] interface {
 	scru64.ID | scru128.ID | scru160.ID | euid.ID | uid60.ID
 
@@ -23,7 +23,7 @@ type Inner[T any] interface {
 	IsZero() bool
 }
 
-// Free is the constraint of formats whose process-wide generator needs no node ID.
+// Free is the constraint for IDs whose process-wide generator needs no node ID.
 type Free[T any] interface {
 	Inner[T]
 	scru128.ID | scru160.ID | euid.ID
@@ -36,7 +36,7 @@ type format[T any] struct {
 	new   func() T // nil unless T is Free
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type
-	// underscore is the length of the longest text if texts may contain the separator; else 0.
+	// underscore is the length of the longest text if texts may contain the separator; otherwise 0.
 	underscore int
 }
 
@@ -77,7 +77,7 @@ func formatOf[T Inner[T]]() *format[T] {
 }
 
 // Method calls through interfaces or type parameters move arguments to the heap. So the next two
-// functions name each format. They use if: a type switch is slower.
+// functions name each format. They use if, because a type switch is slower.
 
 func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	b = appendPrefix(b, p)

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Prefixer gives a prefix. Prefix is called on the zero value and must always return the same.
-// Small types, such as struct{}, are the fastest.
+// A Prefixer has a prefix. The package calls Prefix on the zero value. Prefix must always return
+// the same prefix. Small types, such as struct{}, are the fastest.
 type Prefixer interface {
 	Prefix() string
 }
@@ -22,7 +22,7 @@ type Prefixer interface {
 // MaxPrefixLen is the length of the longest prefix.
 const MaxPrefixLen = 63
 
-// CheckPrefix returns an error that matches [sortid.ErrPrefix] if prefix breaks the rules of the
+// CheckPrefix returns an error that matches [sortid.ErrPrefix] if prefix breaks the rules in the
 // package comment.
 func CheckPrefix(prefix string) error {
 	switch n := len(prefix); {
@@ -49,17 +49,17 @@ func prefixError(prefix, format string, args ...any) error {
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
-	// The first eight bytes of text, and a mask of those in use.
+	// The first eight bytes of text, and a mask of the bytes in use.
 	word, mask uint64
 }
 
 func (k *kind) prefix() string { return strings.TrimSuffix(k.text, "_") }
 
 var (
-	// Each place in kinds goes to the first type that hashes to it, later types to moreKinds.
+	// Each slot of kinds is for the first type that hashes to it. Later types are in moreKinds.
 	kinds     [256]atomic.Pointer[kind]
 	moreKinds sync.Map // from key
-	noPrefix  kind     // marks a free place
+	noPrefix  kind     // in each free slot
 )
 
 func init() {
@@ -71,10 +71,10 @@ func init() {
 // keyOf returns the first word of an interface, which identifies its type.
 func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 
-// slot returns the place of *p's type in kinds. Another type may have taken it.
+// slot returns the slot of *p's type in kinds. Another type may be in it.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf returns the kind of *p. It keeps kinds, as getting and checking a prefix is slow.
+// kindOf returns the kind of *p. It keeps kinds, because it is slow to get and check a prefix.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {
@@ -102,7 +102,7 @@ func kindOf(p any) *kind {
 	return k
 }
 
-// These are not generic: the compiler does not inline calls in generic functions.
+// These functions are not generic, because the compiler does not inline calls in generic functions.
 
 func appendPrefix(b []byte, p any) []byte {
 	key := keyOf(p)
@@ -153,7 +153,7 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// Shorter texts are only of old IDs.
+		// Only old IDs have shorter texts.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {
@@ -186,7 +186,7 @@ func wrongPrefix[T Inner[T]](b []byte, k *kind) error {
 	return parseerr.Text(name, s, -1, reason, fmt.Sprintf("%q", k.prefix()))
 }
 
-// badText returns the error of a text that begins with k.text. The text's prefix may be longer.
+// badText returns the error of a text that begins with k.text. The text's own prefix may be longer.
 func badText[T Inner[T]](b []byte, k *kind, err error) error {
 	if found, _, ok := cut[T](string(b)); ok && len(found) >= len(k.text) &&
 		CheckPrefix(found) == nil {

@@ -33,7 +33,7 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
-// Goroutines may meet at a type's first use.
+// Several goroutines may be the first to use a type.
 func TestConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
@@ -50,7 +50,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// An ID with any prefix has a text that is read as the same ID, or no text.
+// The text of an Any parses to the same Any, or AppendText fails.
 func TestAnyRoundTrip(t *testing.T) {
 	refused := 0
 	for _, prefix := range []string{"", "a", "user", "my_user", "a_b_c_d",
@@ -67,7 +67,7 @@ func TestAnyRoundTrip(t *testing.T) {
 						t.Errorf("%q %d is refused, but has the text %s, %v", prefix, inner, b, err)
 					}
 					if back, err := ParseAny[uid60.ID](raw.String()); err == nil && back == raw {
-						t.Errorf("%q %d is refused, but can be read", prefix, inner)
+						t.Errorf("%q %d is refused, but would parse", prefix, inner)
 					}
 					continue
 				}

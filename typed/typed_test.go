@@ -21,6 +21,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
@@ -29,7 +30,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// A row can have the prefix and an ID with it.
+// A struct can define the prefix and contain an ID with this prefix.
 type user struct {
 	ID   UserID
 	Name string
@@ -69,18 +70,27 @@ var (
 )
 
 func TestVectors(t *testing.T) {
-	t.Run("scru64", testVectors[scru64.ID])
-	t.Run("scru128", testVectors[scru128.ID])
-	t.Run("scru160", testVectors[scru160.ID])
-	t.Run("euid", testVectors[euid.ID])
-	t.Run("uid60", testVectors[uid60.ID])
+	tests := map[string]func(*testing.T){
+		"scru64":  testVectors[scru64.ID],
+		"scru128": testVectors[scru128.ID],
+		"scru160": testVectors[scru160.ID],
+		"euid":    testVectors[euid.ID],
+		"uid60":   testVectors[uid60.ID],
+	}
+	for _, name := range format.Names() {
+		test := tests[name]
+		if test == nil {
+			t.Fatalf("%s cannot be typed, or it has no row here", name)
+		}
+		t.Run(name, test)
+	}
 }
 
 func testVectors[T typed.Inner[T]](t *testing.T) {
-	format := strings.TrimPrefix(t.Name(), "TestVectors/")
+	name := strings.TrimPrefix(t.Name(), "TestVectors/")
 	v := conformance.TypedVectors(t)
 	for _, c := range v.Valid {
-		if c.Format == format {
+		if c.Format == name {
 			var inner T
 			if err := any(&inner).(encoding.TextUnmarshaler).UnmarshalText([]byte(c.Inner)); err != nil {
 				t.Fatal(err)
@@ -96,7 +106,7 @@ func testVectors[T typed.Inner[T]](t *testing.T) {
 		}
 	}
 	for _, c := range v.Invalid {
-		if c.Format == format {
+		if c.Format == name {
 			checkInvalid[T](t, c)
 		}
 	}
@@ -280,7 +290,7 @@ func (atEnd) Prefix() string  { return "user_" }
 func (atHead) Prefix() string { return "_user" }
 func (tooBig) Prefix() string { return strings.Repeat("a", 64) }
 
-// An invalid prefix shows at the first use.
+// The first use of an invalid prefix panics.
 func TestBadPrefix(t *testing.T) {
 	checkBadPrefix[upper](t)
 	checkBadPrefix[digit](t)
@@ -367,7 +377,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Columns' native types hold no prefix.
+// A column's native type has no prefix.
 func TestValue(t *testing.T) {
 	e := euid.MustParse("C8EE934SR007G5Q94QKKXFRFV8B")
 	h := scru160.MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
@@ -498,7 +508,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// No allocation beyond the inner ID's.
+// A typed ID allocates no more than the inner ID.
 func TestAllocations(t *testing.T) {
 	t.Run("scru64", testAllocations[scru64.ID])
 	t.Run("scru128", testAllocations[scru128.ID])
@@ -591,7 +601,7 @@ func fuzz[T typed.Inner[T]](t *testing.T, s string) {
 	}
 	id, err2 := typed.Parse[typed.ID[user, T]](s)
 	if err == nil && any.Prefix() == "user" && (err2 != nil || id.Inner() != any.Inner()) {
-		t.Fatalf("%q is %v, and of a type %v, %v", s, any, id, err2)
+		t.Fatalf("%q is %v, and as a typed ID %v, %v", s, any, id, err2)
 	}
 	if err2 == nil {
 		if back, err := typed.Parse[typed.ID[user, T]](id.String()); err != nil || back != id {

@@ -88,7 +88,7 @@ func TestPadding(t *testing.T) {
 			t.Errorf("the text of %d is %q, want %q", v, got, s)
 		}
 	}
-	// A after the rotation is a digit: these are other IDs.
+	// Here A is a digit and not padding, so these are other IDs.
 	for _, s := range []string{"AxinaS8QBh", "xinaS8QBhA"} {
 		if got, err := Parse(s); err != nil || got == MustParse("xinaS8QBh") {
 			t.Errorf("Parse(%q) = %v, %v", s, got, err)
@@ -192,7 +192,7 @@ func TestSQLForms(t *testing.T) {
 	}
 	conformance.Column(t, id, Text(id), "xinaS8QBh", int64(id), id.String(), []byte(id.String()),
 		"xiAnaS8QBh")
-	// Some drivers return integers of unsigned columns so.
+	// Some drivers return a uint64 for an unsigned column.
 	var got ID
 	if err := got.Scan(uint64(Max)); err != nil || got != Max {
 		t.Errorf("Scan of the largest uint64: %v, %v", got, err)

@@ -1,5 +1,5 @@
 // Package uid60 makes, reads and writes uid60s: IDs of 60 bits that fit an int64 and sort by time.
-// Import it where IDs must be short and should look random. THEIR TEXTS DO NOT SORT.
+// Import it if IDs must be short and should look random. THEIR TEXTS DO NOT SORT BY TIME.
 //
 //	id, err := uid60.New()
 //	s := id.String()                 // xinaS8QBh, or ten characters since May 2020
@@ -7,10 +7,10 @@
 //	t := id.Time()                   // to the millisecond
 //
 // [ID] describes the layout. The text is the integer in base 64, padded with A to four digits. The
-// digits are A-Z, a-z, 0-9, - and _. The last two digits, which change most, come first:
-// 11093174944930914 is naS8QBhxi and so reads xinaS8QBh. Case matters. A database stores an ID as
-// an int64, and a [Text] as text. [First] gives the bounds of a time range: id >= First(from) and
-// id < First(to), as integers.
+// digits are A-Z, a-z, 0-9, - and _. The last two digits, which change most, come first: the digits
+// of 11093174944930914 are naS8QBhxi, so its text is xinaS8QBh. Case matters. A database stores an
+// ID as an int64, and a [Text] as text. [First] gives the bounds of a time range: id >= First(from)
+// and id < First(to), as integers.
 //
 // # Promises
 //
@@ -21,15 +21,15 @@
 // package lease.
 //
 // If the clock goes back by at most the allowance, 10 s by default, a generator keeps the last
-// timestamp. Beyond it, the policy decides; the default fails with [sortid.ErrClockRollback].
-// Everything is safe for concurrent use.
+// timestamp. If the clock goes back further, the policy decides. The default policy fails with
+// [sortid.ErrClockRollback]. Everything is safe for concurrent use.
 //
 // # Source
 //
-// "Unique ID Generator Design", without version, date or address; uid60 is this project's name. The
-// document's heading says 48 bits for the timestamp, its picture 42. Where its rule for the
-// sequence says a second, it means a millisecond. This package's own rules: the sequence starts at
-// 0 and does not wrap within a millisecond. The first and the last timestamp are reserved. Short
-// texts are padded, and padding parses. The worker ID is the high bits of random. ID(v) is not
-// checked. The allowance, the policies, and node IDs from leases are also its own.
+// "Unique ID Generator Design", without a version, a date or an address; this project chose the
+// name uid60. The timestamp has 48 bits in the document's heading, but 42 in its picture. Its rule
+// for the sequence says a second, but means a millisecond. This package adds rules: The sequence
+// starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
+// reserved. Short texts are padded, and padding parses. The worker ID is the high bits of random.
+// The conversion ID(v) does not check v. The document has no allowance, no policies and no leases.
 package uid60

@@ -78,7 +78,7 @@ func ExampleOptions() {
 	// Output: 5 <nil>
 }
 
-// A millisecond has room for 512 IDs. The next one never comes on this clock.
+// A millisecond has room for 512 IDs. On this clock, the next millisecond never comes.
 func ExampleGenerator_GenerateContext() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	g, err := uid60.NewGenerator(
@@ -96,7 +96,7 @@ func ExampleGenerator_GenerateContext() {
 	// Output: uid60: the counter is full until the clock moves on; gave up waiting: context deadline exceeded
 }
 
-// The IDs of a day, in an index of integers: texts do not sort.
+// An index of integers finds the IDs of a day. Texts do not sort by time.
 func ExampleFirst() {
 	day := time.Date(2019, 7, 3, 0, 0, 0, 0, time.UTC)
 	from, to := uid60.First(day), uid60.First(day.AddDate(0, 0, 1))
@@ -108,7 +108,7 @@ func ExampleFirst() {
 	// true
 }
 
-// JSON has the text: JavaScript would lose digits of the integer.
+// JSON has the text, because JavaScript would lose digits of the integer.
 func ExampleID_MarshalText() {
 	b, err := json.Marshal(map[string]uid60.ID{"id": 11093174944930914})
 	fmt.Println(string(b), err)

@@ -19,9 +19,9 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 // A Generator makes IDs that strictly increase, at most 512 in a millisecond. It is safe for
 // concurrent use. Several generators need different worker IDs or leases; see [Options].
 //
-// The sequence goes up by one for each ID, also from one millisecond to the next. After 511 it is 0
-// again, but only in a new millisecond. So a generator that has used 511 waits until the clock has
-// passed the last timestamp. A context limits the wait; if it ends, the error is
+// The sequence goes up by one for each ID, also from one millisecond to the next. After 511, the
+// sequence is 0 again, but only in a new millisecond. So a generator that has used 511 waits until
+// the clock has passed the last timestamp. A context limits the wait; if it ends, the error is
 // [sortid.ErrOverflow].
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
@@ -31,9 +31,9 @@ type Generator struct {
 	last        ID    // the last ID without its random bits
 	end         ID    // the same with sequence 511
 	timestamp   int64 // of the last ID
-	settledTick int64 // the clock's time for which timestamp is settled
+	settledTick int64 // while the clock shows this time, timestamp stays
 
-	worker     ID  // the worker ID, shifted to its place
+	worker     ID  // the worker ID, shifted to its position
 	randomBits int // the other bits of random
 }
 
@@ -43,13 +43,13 @@ type Generator struct {
 type Options struct {
 	sortid.GeneratorOptions
 
-	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the other bits are random. With
-	// a size of zero there is no worker ID.
+	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the other bits are random. If
+	// the size is zero, there is no worker ID.
 	WorkerID     uint16
 	WorkerIDSize int
 
 	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
-	// format lease.UID60. Clock must be the lease's clock. Lease excludes WorkerIDSize and
+	// format lease.UID60. Clock must be the lease's clock. A lease excludes WorkerIDSize and
 	// RollbackReset.
 	Lease sortid.Lease
 }
@@ -107,13 +107,13 @@ func NewString() (string, error) {
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
+// matches the context's error, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
 // [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to hold it briefly
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
 		if err == nil {
@@ -126,8 +126,8 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets ids to new IDs, in order, and locks once for each millisecond that it needs. It fails
-// as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each millisecond that it
+// needs. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -162,7 +162,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath is next if the clock has moved or the sequence is used up.
+// slowPath does the work of next if the clock has moved or the sequence is used up.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now + epoch)
 	if now > g.timestamp {
@@ -195,15 +195,15 @@ func (g *Generator) begin(now int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
-		g.last -= 1 << sequenceShift // so this ID is the first once the clock is near
+		g.last -= 1 << sequenceShift // so this ID is next when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
 	return id, nil
 }
 
-// first makes the first ID of a timestamp, which stays settled while the clock shows settled. It
-// continues the sequence.
+// first makes the first ID of a timestamp, and continues the sequence. The generator keeps this
+// timestamp while the clock shows the time settled.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)

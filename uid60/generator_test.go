@@ -51,7 +51,8 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// newLease returns a lease of worker ID 1, from tick lo, counted from the start, up to hi.
+// newLease returns a lease that grants worker ID 1 from tick lo up to hi, counted from
+// conformance.Start.
 func newLease(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(epoch))
 	start := conformance.Start.UnixMilli() - epoch
@@ -120,11 +121,12 @@ func TestLeaseSequence(t *testing.T) {
 		}
 	}
 	if rollbacks == 0 {
-		t.Error("no claim was too far ahead: that was not tested")
+		t.Error("no claim was too far ahead, so the test missed that case")
 	}
 }
 
-// With a full sequence ahead of the clock, the wait is for the next millisecond.
+// If the sequence is full in a millisecond ahead of the clock, the generator waits for the next
+// one.
 func TestLeaseAhead(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: newLease(9, 5, 9)})
@@ -156,7 +158,8 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// From 0 on, over all milliseconds, and after 511 at 0 again; also after a rollback.
+// The sequence counts from 0 to 511 over all milliseconds. Then it starts at 0 again, also after a
+// rollback.
 func TestSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
@@ -192,7 +195,8 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// The clock shows each millisecond. After the first one, each has 512 IDs of a steady stream.
+// The clock shows each millisecond. In a steady stream, each millisecond after the first has 512
+// IDs.
 func TestSteadyStream(t *testing.T) {
 	for _, first := range []int{1, 2, 300, 511, 512} {
 		g := newGenerator(t, conformance.Setup{})
@@ -228,7 +232,8 @@ func TestSteadyStream(t *testing.T) {
 	}
 }
 
-// On a real clock no millisecond has more than 512 IDs, and wraps start at 0.
+// On a real clock, no millisecond has more than 512 IDs, and the sequence is 0 again only in a new
+// one.
 func TestRealStream(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{})
 	ids := make([]ID, 512*30)
@@ -252,7 +257,7 @@ func TestRealStream(t *testing.T) {
 	}
 }
 
-// After 511 the generator waits for the next millisecond or the context's end, whatever the policy.
+// After 511 the generator waits for the next millisecond or the context's end, with each policy.
 func TestWaitForNext(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait,
 		sortid.RollbackReset} {

@@ -56,7 +56,7 @@ func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 	return ID(timestamp<<timestampShift | uint64(sequence)<<sequenceShift | uint64(random)), nil
 }
 
-// FromUint64 returns the ID of an integer, or a [*sortid.ParseError] if it is above [Max].
+// FromUint64 returns the ID with the integer v, or a [*sortid.ParseError] if v is above [Max].
 func FromUint64(v uint64) (ID, error) {
 	if v > uint64(Max) {
 		return 0, parseerr.Integer(name, v, integers)
@@ -77,7 +77,7 @@ func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence 
 func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
 
 // Worker returns the worker ID, given its size in bits. The ID does not tell whether it has one. A
-// size below 0 counts as 0, which leaves no worker ID; one above 9 counts as 9.
+// size below 0 counts as 0, which leaves no worker ID. A size above 9 counts as 9.
 func (id ID) Worker(bits int) uint16 {
 	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
 }
@@ -85,14 +85,14 @@ func (id ID) Worker(bits int) uint16 {
 // Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp()) + epoch).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before, with or after other.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's millisecond: the zero ID before 2018-03-01, [Max] after the
-// last timestamp.
+// First returns the smallest ID of t's millisecond. Before 2018-03-01 it returns the zero ID, and
+// after the last timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:

@@ -16,7 +16,7 @@ func (id ID) Value() (driver.Value, error) {
 }
 
 // Scan reads an integer, or a text of 4 to 10 characters. Eight bytes are always a text, never the
-// binary form. NULL is an error: scan into sql.Null[ID].
+// binary form. NULL is an error; scan a nullable column into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
@@ -41,7 +41,7 @@ func (id *ID) Scan(src any) error {
 }
 
 // Text is an ID that a database stores as its text. Texts do not sort by time, and the column must
-// tell upper case from lower.
+// be case-sensitive.
 type Text ID
 
 // Value stores the ID as its text.

@@ -26,8 +26,8 @@ var (
 
 func init() { basen.FillPairs(pairs[:], alphabet) }
 
-// Parse reads a text of 4 to 10 characters. It may be padded with A from the third place on. Case
-// matters. Errors are of type [*sortid.ParseError].
+// Parse reads a text of 4 to 10 characters. Padding with A, from the third character on, is
+// allowed. Case matters. Errors are of type [*sortid.ParseError].
 func Parse(s string) (ID, error) {
 	v, ok := decode([]byte(s)) // does not copy s
 	if !ok {
@@ -51,7 +51,7 @@ func decode(b []byte) (v uint64, ok bool) {
 		return 0, false
 	}
 	last := decodeTable[2][b[0]] + decodeTable[3][b[1]]
-	if len(b) == MaxTextLen { // all present-day IDs
+	if len(b) == MaxTextLen { // all IDs since May 2020
 		high, low := decodeTable.Four((*[4]byte)(b[2:6])), decodeTable.Four((*[4]byte)(b[6:10]))
 		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), high|low|last < basen.NoSymbol
 	}

@@ -210,7 +210,9 @@ func TestGenerators(t *testing.T) {
 	case testing.Short():
 		n = 100_000
 	}
+	tested := map[string]bool{}
 	for _, g := range generators {
+		tested[g.format] = true
 		f, _ := format.LookupAny(g.format)
 		g.options.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 		for how, pace := range map[string]time.Duration{"single": g.single, "fill": g.fill,
@@ -237,6 +239,11 @@ func TestGenerators(t *testing.T) {
 					return got
 				})
 			})
+		}
+	}
+	for _, name := range format.Names() {
+		if !tested[name] {
+			t.Errorf("generators lacks %s", name)
 		}
 	}
 }

@@ -404,6 +404,9 @@ func TestRaw(t *testing.T) {
 		t.Errorf("random80: %d bytes of %d, or wrong ones", got.Len(), want.Len())
 	}
 	for _, f := range format.Ours() {
+		if randomFields[f.Name] == nil {
+			t.Errorf("randomFields lacks %s", f.Name)
+		}
 		for _, name := range randomFields[f.Name] {
 			got.Reset()
 			check(t, f.Name, model.Find(f.Name, "").Make(model.New(7, "", 3000, 1)),

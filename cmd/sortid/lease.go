@@ -239,14 +239,14 @@ Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 			case !held:
 				return fmt.Errorf(
 					"node ID %s of realm %q has been given back by %s in the meantime; "+
-					"nothing was changed",
+						"nothing was changed",
 					e.Block, r.Name, e.Who())
 			}
 			fmt.Fprintf(c.Err,
 				"sortid: node ID %s of realm %q is taken from %s; "+
 					"its generators continue until %s at most, "+
 					"and other processes can have the node ID from then on\n",
-			e.Block, r.Name, e.Who(), e.Until)
+				e.Block, r.Name, e.Who(), e.Until)
 			return nil
 		})
 	}

@@ -42,23 +42,33 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	// Under nohup this test ignores SIGHUP, and so would its children, unless it is handled here.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+	quick, others := splitScripts(t)
+	params := testscript.Params{
+		Files:               quick,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			// Without this, the race detector ends each command a second late.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool,
-			[]string){"exit": exits, "later": later},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exit": exits, "later": later,
+			"call": func(ts *testscript.TestScript, neg bool, args []string) {
+				if code := call(ts, args); (code != 0) != neg {
+					ts.Fatalf("exit code %d", code)
+				}
+			},
+		},
 		Condition: func(name string) (bool, error) {
 			if name != "root" {
 				return false, fmt.Errorf("no condition %s", name)
 			}
 			return os.Getuid() == 0, nil
 		},
-	})
+	}
+	testscript.RunT(oneByOne{t}, params)
+	params.Files = others
+	testscript.Run(t, params)
 }
 
 // exits CODE PROGRAM [ARG...] checks a program's exit code.
@@ -69,7 +79,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
+	if args[1] == "call" {
+		got = call(ts, args[2:])
+	} else if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exited *exec.ExitError
 		if !errors.As(err, &exited) {
 			ts.Fatalf("%v", err)

@@ -1,9 +1,15 @@
+//go:build !race
+
+// With the race detector, jsonschema would slow down the start of each command in TestScripts.
+
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +17,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 )
 
@@ -121,5 +128,43 @@ func TestSchemas(t *testing.T) {
 		if c.lines != 0 && n != c.lines || n == 0 {
 			t.Errorf("%s: %d lines, want %d", c.args, n, c.lines)
 		}
+	}
+}
+
+// verify's JSON fits its strict schema.
+func TestVerifySchema(t *testing.T) {
+	schema := schemaOf(t, "verify")
+	dir := t.TempDir()
+	file := func(name string, args ...string) string {
+		ids := sortid(t, "", append([]string{"new"}, args...)...)
+		name = filepath.Join(dir, name)
+		check.OK(t, os.WriteFile(name, []byte(ids+"bad\n"), 0o600))
+		return name
+	}
+	euid, node := file("euid", "euid", "-n", "2000"), file("node", "scru64", "--node", "42/8", "-n",
+		"2000")
+	empty := filepath.Join(dir, "empty")
+	check.OK(t, os.WriteFile(empty, nil, 0o600))
+	kinds := map[string]bool{}
+	for _, args := range [][]string{
+		{"verify", "-o", "json", euid, node},
+		{"verify", "-o", "json", "euid", euid, empty, "--live"},
+		{"verify", "-o", "json", "--unique", node, node},
+	} {
+		var out bytes.Buffer
+		if code, stderr := start(nil, &out, args...); code != exit.Bad || stderr != "" {
+			t.Errorf("%v: code %d, %s", args, code, stderr)
+		}
+		for line := range strings.Lines(out.String()) {
+			object := fits(t, schema, line)
+			for _, kind := range []string{"checks", "places", "clashes"} {
+				if object[kind] != nil {
+					kinds[kind] = true
+				}
+			}
+		}
+	}
+	if len(kinds) != 3 {
+		t.Errorf("there were only lines with %v", kinds)
 	}
 }

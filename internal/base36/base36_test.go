@@ -34,7 +34,7 @@ func mixed(r *rand.Rand, s string) string {
 	return string(b)
 }
 
-// edges tries numbers where arithmetic goes wrong, as far as bits go.
+// edges tries integers of at most so many bits, near powers of 2 and multiples of powers of 36.
 func edges(bits int, try func(n *big.Int)) {
 	limit := new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	around := func(n *big.Int) {
@@ -137,7 +137,7 @@ func TestRange(t *testing.T) {
 	for d := int64(1); d < 1000; d++ {
 		try(new(big.Int).Sub(end, big.NewInt(d)))
 	}
-	// Around the edges of each digit, where the first digits decide and where not.
+	// Change each digit of a number near 2^128, up and down.
 	for power := big.NewInt(1); power.Cmp(end) < 0; power.Mul(power, big.NewInt(36)) {
 		for i := int64(-40); i < 40; i++ {
 			n := new(big.Int).Add(first, new(big.Int).Mul(power, big.NewInt(i)))
@@ -155,8 +155,8 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Every byte that is not a digit is found at every place, also before others and in a number that
-// is too large.
+// Decode finds every byte that is not a digit, at every offset. The byte may be before other such
+// bytes, or in a number that is too large.
 func TestSymbols(t *testing.T) {
 	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm",
 		"zzzzzzzzzzzzzzzzzzzzzzzzz"} {
@@ -208,7 +208,7 @@ func TestLength(t *testing.T) {
 	}
 }
 
-// Append leaves the bytes before the text and the room after it alone.
+// Append does not change the bytes before the text or the room after it.
 func TestAppend(t *testing.T) {
 	for capacity := range 64 {
 		for _, c := range []struct {

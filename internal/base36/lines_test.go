@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The same digits as one by one, also of integers near each other.
+// AppendLines128 writes the same digits as Append128, also for integers close to each other.
 func TestAppendLines128(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

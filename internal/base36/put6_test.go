@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Every pair of digits at every place, beside the smallest and the largest others.
+// put6 writes every pair of digits at every place, beside the smallest and the largest other
+// digits.
 func TestPut6(t *testing.T) {
 	twelve := func(v uint64) {
 		var got, want [12]byte
@@ -38,7 +39,7 @@ func TestPut6(t *testing.T) {
 	}
 }
 
-// The quotient is exact, and the fraction is less than 1 too large, at all edges.
+// At all edges, the quotient is exact, and the fraction is too large by less than 1.
 func TestDivide(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	limit := big.NewInt(Limit62)

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The same integers as one by one, also of texts that begin alike. Nothing else is valid.
+// Sequence128 gives the same integers as Decode128, also for texts with the same first digits. It
+// accepts no other texts.
 func TestSequence128(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s Sequence128
@@ -20,7 +21,7 @@ func TestSequence128(t *testing.T) {
 			t.Fatalf("%q: %#x, %#x, %v; want %#x, %#x, %v", text, hi, lo, ok, wantHi, wantLo, want)
 		}
 	}
-	try(strings.Repeat("\x00", Len128-Len62) + strings.Repeat("0", Len62)) // as a zero value begins
+	try(strings.Repeat("\x00", Len128-Len62) + strings.Repeat("0", Len62)) // as in a zero value
 	hi, lo := r.Uint64(), r.Uint64()
 	for range 200_000 {
 		switch r.IntN(8) {
@@ -44,7 +45,7 @@ func TestSequence128(t *testing.T) {
 		}
 		try(string(b))
 	}
-	// The largest integer, and larger ones that begin alike.
+	// Try the largest integer, and larger integers with the same first digits.
 	edges(130, func(n *big.Int) {
 		if digits := text(n, Len128); len(digits) == Len128 {
 			try(digits)

@@ -5,11 +5,11 @@ package basen
 // and four times NoSymbol does not overflow.
 const NoSymbol = 1 << 28
 
-// A DecodeTable holds the value of each byte at each of four places, or NoSymbol.
+// A DecodeTable has the value of each byte at each of four places, or NoSymbol.
 type DecodeTable [4][256]uint32
 
-// NewDecodeTable takes an alphabet in upper or lower case. With ignoreCase, letters may be in
-// either.
+// NewDecodeTable takes an alphabet in upper or lower case. With ignoreCase, the table reads letters
+// in either case.
 func NewDecodeTable(alphabet string, ignoreCase bool) (t DecodeTable) {
 	for place := range t {
 		for c := range t[place] {

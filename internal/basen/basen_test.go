@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each byte in each place, against a search in the alphabet.
+// For each byte in each place, the table agrees with a search in the alphabet.
 func TestDecodeTable(t *testing.T) {
 	for _, c := range []struct {
 		alphabet   string
@@ -42,7 +42,7 @@ func TestDecodeTable(t *testing.T) {
 			power /= len(c.alphabet)
 		}
 		if got := table.Four(&[4]byte{}); got < NoSymbol {
-			t.Errorf("%.12s: four bytes that are no symbols are %d", c.alphabet, got)
+			t.Errorf("%.12s: four bytes that are not symbols are %d", c.alphabet, got)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestDecodeTable(t *testing.T) {
 func TestAlias(t *testing.T) {
 	table := NewDecodeTable("0123456789ABCDEFGHJKMNPQRSTVWXYZ", true)
 	if table.Four((*[4]byte)([]byte("000O"))) < NoSymbol {
-		t.Fatal("O is a symbol before it is one")
+		t.Fatal("O is a symbol before the test adds it")
 	}
 	table.Alias('O', '0')
 	table.Alias('I', '1')

@@ -1,6 +1,6 @@
 // Package clock reads the Unix time in milliseconds in a few nanoseconds.
 //
-// Reading the system clock costs more than the rest of making an ID. So a [Clock] keeps a reading
+// To read the system clock takes longer than the rest of making an ID. So a [Clock] keeps a reading
 // while a cheap counter shows that at most [Staleness] has passed.
 package clock
 
@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Staleness limits how long a reading is kept. A [Clock] may return a millisecond that ended at
-// most this long ago, or that a step of the system clock skipped. While the counter is steady, no
-// reading is kept past the end of its millisecond.
+// Staleness limits how long a [Clock] keeps a reading. A Clock may return a millisecond that ended
+// at most this long ago, or that a step of the system clock skipped. While the counter is steady, a
+// Clock keeps no reading past the end of its millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
-	// lifetime is how long a reading is kept. The other half allows for a changing counter rate,
-	// and for counters that differ between cores.
+	// lifetime is how long a Clock keeps a reading. The other half of Staleness allows for a
+	// counter rate that changes, and for counters that differ between cores.
 	lifetime = Staleness / 2
 
 	// maxUses limits the uses of a reading, in case the counter stands still.
 	maxUses = 4096
 
-	// The counter's rate is measured over such intervals.
+	// The limits of the intervals over which a Clock measures the counter's rate.
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
@@ -36,7 +36,7 @@ type Clock struct {
 	usesLeft  int    // and this number of calls
 
 	now     func() time.Time
-	counter func() uint64 // nil: an injected clock, read on each call
+	counter func() uint64 // nil for an injected clock, which is read on each call
 
 	// The current sample began at sampleTime, when the counter was at most sampleCount.
 	sampleTime         time.Time
@@ -57,14 +57,14 @@ func Injected(now func() time.Time) Clock { return Clock{now: now} }
 // Layout is how errors and reports show a time in UTC: RFC 3339 to the millisecond.
 const Layout = "2006-01-02T15:04:05.000Z"
 
-// farAway is over thirty thousand years in seconds: no format reaches it.
+// farAway is over thirty thousand years in seconds. No format reaches it.
 const farAway = 1 << 40
 
 // NoTime is what the zero Clock shows, in milliseconds.
 const NoTime = -farAway * 1000
 
-// UnixMilli returns t.UnixMilli(). A time too far away for milliseconds becomes a time before or
-// after all others.
+// UnixMilli returns t.UnixMilli(). A time that does not fit becomes a time before or after all
+// other times.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -103,21 +103,21 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// Use the smaller of two samples: during the other the machine may have slept, and its counter
-	// continued while its clocks stood still.
+	// Use the smaller of two samples. The machine may have slept during the other sample, so that
+	// its counter continued while its clocks stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// A caller with a slightly older counter value has waited for the lock. For it the reading is
-	// new.
+	// A caller with a slightly older counter value has waited for the lock. For this caller the
+	// reading is new.
 	slack := uint64(float64(lifetime) * rate)
 	c.ms, c.usesLeft = t.UnixMilli(), maxUses
 	c.validFrom, c.validFor = before-slack, slack+uint64(float64(min(left, lifetime))*rate)
 	return c.ms
 }
 
-// sample measures the counter's rate, rounded down: from the counter after the sample's first
-// reading to the counter before its last one. It discards both rates if the counter went back, if
-// the machine slept or stepped its clock, or after a long time without a reading.
+// sample measures the counter's rate, rounded down. It counts from the counter after the sample's
+// first reading to the counter before its last reading. It discards both rates if the counter went
+// back, if the machine slept or stepped its clock, or after a long time without a reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
 	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
@@ -133,11 +133,12 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 	c.sampleTime, c.sampleCount = t, after
 }
 
-// Pause waits until the clock shows us (Unix microseconds), but at most 50 ms, in case the clock
-// was set meanwhile. If ctx ends, the error matches its error. Pause is safe for concurrent use.
+// Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
+// because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
+// Pause is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
-	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and not at
-	// all before a short wait.
+	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not
+	// sleep for a short wait.
 	const early, short = 100 * time.Microsecond, 400 * time.Microsecond
 	const longest = 50 * time.Millisecond
 	for {
@@ -166,11 +167,11 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 
 // Sleep waits for d. If ctx ends first, it returns [ContextError].
 func Sleep(ctx context.Context, d time.Duration) error {
-	if ctx.Done() == nil { // allocates nothing
+	if ctx.Done() == nil { // avoids an allocation
 		time.Sleep(d)
 		return nil
 	}
-	// If both have ended, the select below chooses at random.
+	// If the context and the timer have ended, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}

@@ -33,7 +33,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// A machine has a wall clock, a monotonic clock and a counter, which may part.
+// A machine has a wall clock, a monotonic clock and a counter, which may differ.
 type machine struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -136,16 +136,16 @@ func rounds(n int) int {
 	return n
 }
 
-// Without trouble the answer is a millisecond in which the call began or ended. No reading is kept
-// past the end of its millisecond.
+// If the clocks are steady, Milli returns a millisecond in which the call began or ended. It keeps
+// no reading past the end of its millisecond.
 func TestSteady(t *testing.T) {
-	for _, rate := range []float64{0.024, 1, 2.4, 5} { // a fortieth of a GHz: arm64
+	for _, rate := range []float64{0.024, 1, 2.4, 5} { // 0.024 GHz is usual on arm64
 		m := newMachine(t, 1)
 		m.rate = rate
-		// A slow counter's rounding: one count is a part of a nanosecond's error.
+		// Allow no slack, although one count of a slow counter takes many nanoseconds.
 		m.calls(rounds(500_000), 0)
 
-		// The reading is kept for all that time.
+		// The Clock keeps the reading for all that time.
 		for range 100 {
 			m.advance(100)
 			m.call(0)
@@ -162,7 +162,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// A caller that was overtaken while it waited uses the newer reading.
+// If another caller was first while a caller waited, the caller uses the newer reading.
 func TestOvertaken(t *testing.T) {
 	m := newMachine(t, 2)
 	m.calls(100_000, 0)
@@ -177,7 +177,7 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// A step of the wall clock is seen within Staleness.
+// The Clock shows a step of the wall clock within Staleness.
 func TestSteps(t *testing.T) {
 	m := newMachine(t, 3)
 	for range rounds(3000) {
@@ -203,7 +203,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A counter that jumps, at most within the reserve or not forward twice in a row.
+// The counter jumps. A jump is within the reserve, or the counter does not jump forward twice in a
+// row.
 func TestCounterJumps(t *testing.T) {
 	m := newMachine(t, 4)
 	reserve := float64(Staleness-lifetime) * m.rate * 0.9
@@ -228,7 +229,7 @@ func TestCounterJumps(t *testing.T) {
 	}
 }
 
-// Two cores whose counters differ by what the reserve allows.
+// The counters of two cores differ by at most the reserve.
 func TestSkew(t *testing.T) {
 	for seed := range uint64(rounds(20)) {
 		m := newMachine(t, seed)
@@ -237,7 +238,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// A counter that jumps back far at times, as between sockets, costs only readings.
+// If the counter sometimes jumps back far, as between sockets, the only cost is more readings.
 func TestFarCores(t *testing.T) {
 	m := newMachine(t, 5)
 	m.skew = []float64{0, 3600e9 * m.rate}
@@ -256,7 +257,8 @@ func TestRateChanges(t *testing.T) {
 	}
 }
 
-// The machine sleeps: its monotonic clock stands. The counter goes on, stands or starts over.
+// The machine sleeps, and its monotonic clock stands still. The counter continues, stands still or
+// starts at zero.
 func TestSleep(t *testing.T) {
 	m := newMachine(t, 7)
 	for range rounds(1000) {
@@ -282,7 +284,8 @@ func TestSleep(t *testing.T) {
 	}
 }
 
-// The counter goes on in short sleeps, each in another sample. No reading lives too long.
+// The counter continues during short sleeps, each in another sample. The Clock keeps no reading too
+// long.
 func TestSleepInEachSample(t *testing.T) {
 	for _, sleep := range []time.Duration{50 * time.Microsecond, time.Millisecond,
 		200 * time.Millisecond, time.Hour} {
@@ -294,7 +297,7 @@ func TestSleepInEachSample(t *testing.T) {
 			m.count += float64(sleep) * m.rate
 			m.call(Staleness)
 		}
-		// The machine is awake: no reading is kept past the millisecond's end.
+		// The machine is awake, so the Clock keeps no reading past the millisecond's end.
 		for range 2000 {
 			m.advance(500)
 			m.call(time.Microsecond)
@@ -302,7 +305,7 @@ func TestSleepInEachSample(t *testing.T) {
 	}
 }
 
-// If the counter stops for a time, only that time is lost.
+// If the counter stops for a time, the Clock is late by that time only.
 func TestCounterStops(t *testing.T) {
 	m := newMachine(t, 9)
 	for range rounds(200) {
@@ -322,8 +325,8 @@ func TestCounterStops(t *testing.T) {
 	}
 }
 
-// A counter stands still. After maxUses calls it counts as slow, after as many again as standing.
-// From then on each answer is right.
+// The counter stands still. After maxUses calls the Clock treats it as slow, and after as many more
+// calls as stopped. From then on each answer is right.
 func TestFrozenCounter(t *testing.T) {
 	for _, warm := range []int{0, 10_000} {
 		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond,
@@ -381,7 +384,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// An injected clock is read at each call.
+// The Clock reads an injected clock at each call.
 func TestInjected(t *testing.T) {
 	at := time.UnixMilli(1000)
 	c := Injected(func() time.Time { return at })
@@ -393,12 +396,12 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// The real machine: never before the call, never after it.
+// On the real machine, Milli returns a time that is not before or after the call.
 func TestSystem(t *testing.T) {
 	c := System()
 	end := time.Now().Add(300 * time.Millisecond)
 	for now := time.Now(); now.Before(end); {
-		// The machine's clock may step while the test runs; Staleness is for that.
+		// The machine's clock may step while the test runs, so allow for Staleness.
 		before := now.Add(-Staleness).UnixMilli()
 		ms := c.Milli(Counter())
 		now = time.Now()
@@ -410,7 +413,7 @@ func TestSystem(t *testing.T) {
 
 func TestCounter(t *testing.T) {
 	if System().counter == nil {
-		t.Skip("no counter here that never stops")
+		t.Skip("this machine has no counter that never stops")
 	}
 	a := Counter()
 	time.Sleep(2 * time.Millisecond)
@@ -484,7 +487,7 @@ func TestWaitContext(t *testing.T) {
 		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want the deadline", name, err)
 		}
-		// At once, even if the pause has ended too.
+		// The error comes at once, even if the pause has also ended.
 		for range 20 {
 			if err := Sleep(ctx, time.Nanosecond); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("%s: %v at once, want the deadline", name, err)
@@ -508,7 +511,7 @@ func TestWaitContext(t *testing.T) {
 	}
 }
 
-// A wait follows a clock that moves meanwhile, also back.
+// A wait ends at the right time, even if the clock moves forward or back meanwhile.
 func TestWaitInjected(t *testing.T) {
 	var mu sync.Mutex
 	at := time.UnixMilli(1000)

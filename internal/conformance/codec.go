@@ -47,7 +47,7 @@ type Codec[T ID[T]] struct {
 	Parse     func(string) (T, error)
 	MustParse func(string) T
 	First     func(time.Time) T
-	Text      func(*big.Int) string     // by an independent method
+	Text      func(*big.Int) string     // computed by an independent method
 	Fields    func(T) map[string]string // in decimal
 	FromBytes func([]byte) (T, error)   // nil for integers
 	Sorts     bool                      // texts sort as IDs do
@@ -67,7 +67,7 @@ func (c *Codec[T]) random(r *rand.Rand) *big.Int {
 	for i := range words {
 		words[i] = big.Word(r.Uint64())
 	}
-	// Short numbers too: leading zeros are where padding goes wrong.
+	// Try short numbers too, because padding can go wrong with leading zeros.
 	n.SetBits(words).Rsh(n, uint(r.IntN(4))*uint(r.IntN(c.Limit.BitLen()))/3)
 	return n.Mod(n, c.Limit)
 }
@@ -103,7 +103,7 @@ func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("Allocations", c.testAllocations)
 }
 
-// Random IDs are written and read, and some are compared with math/big.
+// testRoundTrip writes and reads random IDs, and compares some of them with math/big.
 func (c *Codec[T]) testRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 1_000_000
@@ -200,7 +200,7 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 	}
 }
 
-// Bad input gives the right error, changes nothing, and is not kept.
+// Bad input gives the right error and changes nothing. The error does not keep the input.
 func (c *Codec[T]) testBadInput(t *testing.T) {
 	id := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(12345)))
 	text := id.String()
@@ -282,7 +282,7 @@ func (c *Codec[T]) testFromBytes(t *testing.T) {
 	b := any(id).(interface{ Bytes() []byte }).Bytes()
 	clear(b)
 	if b, _ = id.MarshalBinary(); !bytes.Equal(any(id).(interface{ Bytes() []byte }).Bytes(), b) {
-		t.Error("Bytes returns the ID's own memory, or others")
+		t.Error("Bytes returns the ID's own memory, or wrong bytes")
 	}
 	if got, err := c.FromBytes(b); got != id || err != nil {
 		t.Errorf("FromBytes(%x) = %v, %v, want %v", b, got, err, id)
@@ -290,7 +290,7 @@ func (c *Codec[T]) testFromBytes(t *testing.T) {
 	want := fmt.Sprintf("%d bytes, want %d", c.Size-1, c.Size)
 	if got, err := c.FromBytes(b[1:]); !errors.Is(err, sortid.ErrBinaryLength) || got != *new(T) ||
 		!strings.Contains(err.Error(), want) {
-		t.Errorf("FromBytes of a byte less: %v, %v", got, err)
+		t.Errorf("FromBytes of one byte less: %v, %v", got, err)
 	}
 }
 
@@ -386,7 +386,7 @@ func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 		if !ok {
 			var p *sortid.ParseError
 			if !errors.As(err, &p) {
-				t.Fatalf("Parse(%q): %v is no *ParseError", s, err)
+				t.Fatalf("Parse(%q): %v is not a *ParseError", s, err)
 			}
 			return
 		}

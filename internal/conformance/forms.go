@@ -20,7 +20,7 @@ var (
 	Reset    = Setup{RollbackPolicy: sortid.RollbackReset}
 )
 
-// Refused tests options that NewGenerator refuses, by the fields that the error names.
+// Refused tests options that NewGenerator refuses. The key is the fields that the error must name.
 func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	wrong map[string][]O) {
 	t.Helper()
@@ -34,8 +34,8 @@ func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	}
 }
 
-// Column tests a wrapper of IDs for columns of another type: its value, and that it scans the
-// sources as the ID does.
+// Column tests a wrapper of IDs for columns of another type. It tests the wrapper's value, and that
+// the wrapper scans the sources as the ID does.
 func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, sources ...any) {
 	t.Helper()
 	if v, err := any(wrapped).(driver.Valuer).Value(); !reflect.DeepEqual(v, value) || err != nil {
@@ -53,7 +53,7 @@ func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, 
 	}
 }
 
-// KeepsOn tests that texts which are none change nothing.
+// KeepsOn tests that invalid texts do not change the value.
 func KeepsOn[W comparable](t *testing.T, w W, texts ...string) {
 	t.Helper()
 	for _, bad := range texts {

@@ -33,18 +33,19 @@ type Generator[T ID[T]] struct {
 	Tick    time.Duration
 	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// Burst is the least number of IDs in one tick of a frozen clock, before the generator leaves
-	// the tick or waits.
+	// Burst is the smallest number of IDs in one tick of a clock that stands still. After that the
+	// generator uses another tick or waits.
 	Burst int
 	// Leads: after a Burst the generator uses later ticks.
 	Leads bool
 	// Shared: all ticks together have Burst IDs, and the next ID needs a later tick.
 	Shared bool
-	// NoEntropy: no random bits.
+	// NoEntropy: the IDs have no random bits.
 	NoEntropy bool
-	// Unordered: no order, and no policy.
+	// Unordered: the IDs are in no order, and the policy does not matter.
 	Unordered bool
-	// Leased: no reset, and the lease's range of time. A failing entropy source may cost a tick.
+	// Leased: there is no reset, and the lease sets the range of time. If entropy fails, a tick may
+	// be lost.
 	Leased bool
 	// Random masks the bits of the binary form that are random in each ID.
 	Random []byte
@@ -60,7 +61,7 @@ type Clock struct {
 	t  time.Time
 }
 
-// Start is where the tests' clocks start: a tick starts there in all formats.
+// Start is the first time on the tests' clocks. In all formats it is the start of a tick.
 var Start = time.UnixMilli(1_700_000_000_000 &^ 255).UTC()
 
 func NewClock(t time.Time) *Clock { return &Clock{t: t} }
@@ -94,7 +95,7 @@ func (c Constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A Limited source fails with Err once no bytes are left.
+// A Limited source fails with Err when no bytes are left.
 type Limited struct {
 	io.Reader
 	Left int
@@ -165,7 +166,7 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 }
 
-// Must returns a function that ends the test on an error.
+// Must returns a function that returns v, or ends the test on an error.
 func Must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -194,11 +195,12 @@ func (g *Generator[T]) start(t testing.TB, at time.Time, s Setup) (Gen[T], *Cloc
 }
 
 func (g *Generator[T]) tick(t time.Time) time.Time {
-	us := t.UnixMicro() // nanoseconds would not reach the year 10889
+	us := t.UnixMicro() // an int64 of nanoseconds does not reach the year 10889
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// supply returns n, or the least number of IDs that Leads allows within the default allowance.
+// supply returns n. With Leads it returns at most the number of IDs that the default allowance
+// certainly has room for.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks
@@ -224,7 +226,7 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 	}
 	ids = append(ids, more...)
 	after := g.tick(time.Now())
-	if g.Leads { // a small counter runs ahead
+	if g.Leads { // the timestamp may be ahead
 		after = after.Add(time.Duration(len(ids)/g.Burst+1) * g.Tick)
 	}
 	for i, id := range ids {
@@ -271,8 +273,8 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	}
 }
 
-// While the clock stands still, a tick has at least as many IDs as promised. After that IDs use the
-// next ticks, or none until the clock moves.
+// While the clock stands still, a tick has at least as many IDs as promised. After that, IDs use
+// the next ticks, or the generator waits until the clock moves.
 func (g *Generator[T]) testFrozen(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(2)})
 	n := min(g.Burst, 100_000)
@@ -383,8 +385,8 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 	}
 }
 
-// With the system's entropy, every random bit is random in each ID, also in those made with few
-// steps.
+// With the system's entropy, every random bit is random in each ID, also in the IDs of the fast
+// path.
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
@@ -428,7 +430,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 				continue
 			}
 			random = true
-			// A fair coin is this far off once in 10^50 tests.
+			// With fair bits, this happens once in 10^50 tests.
 			if got < n/4 || got > 3*n/4 {
 				t.Errorf("%s: bit %d is set in %d of %d IDs", name, j, got, n)
 			}
@@ -473,7 +475,7 @@ func (g *Generator[T]) testSmallRollback(t *testing.T) {
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	Increasing(t, ids)
 	if got := ids[len(ids)-1].Time(); !got.Equal(g.tick(Start.Add(time.Minute))) {
-		t.Errorf("once the clock has caught up the time is %v", got)
+		t.Errorf("when the clock has caught up, the time is %v", got)
 	}
 }
 
@@ -571,7 +573,7 @@ func (g *Generator[T]) testWait(t *testing.T) {
 	Increasing(t, []T{first, Must[T](t)(gen.Generate())})
 }
 
-// RollbackWait waits for the first time within the allowance.
+// With RollbackWait, a wait ends at the first tick within the allowance.
 func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	const ticks = 5
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(7),
@@ -600,7 +602,7 @@ func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	}
 }
 
-// A source that fails or gives too few bytes gives no ID. Later the generator works again.
+// If the source fails or gives too few bytes, there is no ID. Later the generator works again.
 func (g *Generator[T]) testEntropy(t *testing.T) {
 	broken := errors.New("broken")
 	for n := range 64 {
@@ -635,7 +637,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 	}
 }
 
-// A failure leaves no trace: later IDs are the same as without it.
+// A failure changes nothing: later IDs are the same as without it.
 func (g *Generator[T]) testEntropyLater(t *testing.T) {
 	steps := []time.Duration{0, g.Tick, 0, 300 * time.Millisecond, 999 * time.Millisecond,
 		time.Second, g.Tick, time.Minute, -3 * time.Second, time.Hour}
@@ -713,7 +715,8 @@ func (g *Generator[T]) testTimeRange(t *testing.T) {
 	}
 }
 
-// Eight goroutines share a generator. Each sees its own IDs in order, and no two IDs are the same.
+// Eight goroutines share a generator. The IDs of each goroutine are in order, and no two IDs are
+// the same.
 func (g *Generator[T]) testConcurrent(t *testing.T) {
 	const goroutines = 8
 	each := g.supply(goroutines*4050) / goroutines

@@ -21,8 +21,8 @@ type Leased[T ID[T]] struct {
 	Size   int // of the node IDs, at least 3 bits
 	Node   func(T) uint32
 	At     func(T) int64
-	Last   int64 // the last timestamp, which is reserved as 0 is
-	// Leads: a full counter takes later ticks. Otherwise the generator waits.
+	Last   int64 // the last timestamp; it is reserved, like 0
+	// Leads: with a full counter, the generator uses later ticks. Otherwise it waits.
 	Leads bool
 }
 
@@ -113,7 +113,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 6, 3)
 	l.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
-	ids = append(ids, Must[T](t)(gen.Generate())) // of a tick that it has
+	ids = append(ids, Must[T](t)(gen.Generate())) // in a tick that it has claimed
 	g.check(t, ids[len(ids)-1], 6, 3)
 	clock.Add(g.Format.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
@@ -132,8 +132,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	Increasing(t, ids)
 }
 
-// If the window begins later by more than the allowance, the policy decides. The claimed tick is
-// used as soon as the clock is near.
+// If the window begins later by more than the allowance, the policy decides. The generator uses the
+// claimed tick as soon as the clock is near enough.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
@@ -200,8 +200,8 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 	}
 }
 
-// A generator that waits for the clock waits until it has passed the claimed tick. Only then it
-// claims another.
+// A generator waits until the clock has passed the claimed tick. Only then does it claim another
+// tick.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Format.Tick), Setup{Entropy: Constant(0xff)})
 	ctx := Ended(t)
@@ -253,7 +253,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	select {
 	case <-l.RenewalRequests():
 	default:
-		t.Error("no renewal was asked for")
+		t.Error("the generator did not ask for a renewal")
 	}
 	go func() {
 		time.Sleep(5 * time.Millisecond)
@@ -283,7 +283,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	Increasing(t, ids)
 	last := ids[len(ids)-1]
 	var wg sync.WaitGroup
-	wg.Go(func() { // renewal, always a tick late
+	wg.Go(func() { // each renewal is a tick late
 		for lo := g.now() + 2; lo < g.now()+ticks; lo += 2 {
 			time.Sleep(time.Millisecond)
 			clock.Add(3 * g.Format.Tick)
@@ -299,7 +299,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	for {
 		err := gen.FillContext(ctx, ids)
 		if err == nil {
-			err = ctx.Err() // a generator that never stops does not look at it
+			err = ctx.Err() // a generator that never stops would not return this error
 		}
 		if errors.Is(err, sortid.ErrLeaseClosed) {
 			break
@@ -377,7 +377,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				clock.Add(time.Duration(r.Int64N(9)-3) * g.Format.Tick / 2)
 			case 1:
 				now := int64(clock.Now().Sub(g.Format.Epoch) / g.Format.Tick)
-				if hwm > now+25 { // else all IDs are soon too far ahead of the clock
+				if hwm > now+25 { // otherwise all IDs are soon too far ahead of the clock
 					continue
 				}
 				lo := max(hwm, now) + r.Int64N(3)
@@ -402,7 +402,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				Increasing(t, []T{last[i], id})
 				last[i] = id
 				if node, ok := granted[g.At(id)]; !ok || node != g.Node(id) {
-					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, to %d", seed,
+					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, up to %d", seed,
 						id, g.Node(id), ok, node)
 				}
 				if other, ok := owner[g.At(id)]; ok && other != i {
@@ -524,7 +524,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 	}
 }
 
-// Eight generators that share a lease take eight ticks in one.
+// Eight generators that share a lease use eight ticks while the clock shows one.
 func (g *Leased[T]) testSharedAhead(t *testing.T) {
 	l, clock := g.lease(5, 20), NewClock(Start)
 	for i := range int64(8) {

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/sortid/sortid"
@@ -24,7 +23,7 @@ type Vectors struct {
 type Valid struct {
 	Note      string            `json:"note"`
 	Text      string            `json:"text"`
-	Canon     string            `json:"canonical,omitempty"` // unless text is
+	Canon     string            `json:"canonical,omitempty"` // empty if Text is canonical
 	Int       string            `json:"int"`
 	Hex       string            `json:"hex"` // big-endian, at full width
 	Time      string            `json:"time"`
@@ -39,9 +38,17 @@ type Invalid struct {
 	Offset int    `json:"offset"` // of the first bad byte, or -1
 }
 
+// Dir returns the folder of the vectors. It searches the current folder and the folders around it,
+// because a program built with -trimpath does not know where its source is.
 func Dir() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "testdata", "vectors")
+	dir := filepath.Join("testdata", "vectors")
+	for range 9 {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Join("..", dir)
+	}
+	return dir
 }
 
 func VectorsOf(t testing.TB, format string) (v Vectors) {
@@ -146,7 +153,8 @@ type TypedValid struct {
 	Text   string `json:"text"`
 }
 
-// TypedInvalid is no ID with the prefix Want, or with any prefix if Want is empty.
+// TypedInvalid is a text that is not an ID with the prefix Want. If Want is empty, it is not an ID
+// with any prefix.
 type TypedInvalid struct {
 	Note   string `json:"note"`
 	Format string `json:"format"`

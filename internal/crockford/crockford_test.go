@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What each value is written as, and what is read as it, in the format's document.
+// The symbols of each value, for writing and for reading, from the format's document.
 var (
 	alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	others   = map[byte]byte{'O': '0', 'o': '0', 'I': '1', 'i': '1', 'L': '1', 'l': '1'}
@@ -59,7 +59,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte at every place: a symbol in one of its forms, or an error with its offset.
+// Every byte at every offset is a form of a symbol, or an error with its offset.
 func TestSymbols(t *testing.T) {
 	good := [Len]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
 	for at := range Len {

@@ -15,10 +15,10 @@ const (
 	reseedAfter = 1 << 20
 )
 
-// A Source gives random words from ChaCha8, seeded by the operating system at the first use and as
-// [Source.Tick] says, or from a reader. It is not safe for concurrent use.
+// A Source gives random words from ChaCha8 or from a reader. The operating system seeds ChaCha8 at
+// the first use, and then as [Source.Tick] says. It is not safe for concurrent use.
 type Source struct {
-	used        int // words of buf
+	used        int // how many words of buf are used
 	buf         [bufferSize]uint32
 	reader      io.Reader
 	bytes       [8]byte // a field, so that it is not allocated each time
@@ -29,19 +29,20 @@ type Source struct {
 
 func System() Source { return Source{used: bufferSize} }
 
-// From returns a source that reads only the bytes that it needs from r, as big-endian words. Errors
-// of r, or for too few bytes, go to the caller.
+// From returns a source that reads big-endian words from r, and only the bytes that it needs. The
+// caller gets the errors of r, and an error for too few bytes.
 func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
-// Tick tells the source the Unix time in milliseconds. Each second has a new seed, so that copies
-// of a virtual machine soon give different words.
+// Tick sets the Unix time in milliseconds. In each second the source takes a new seed, so that
+// copies of a virtual machine soon give different words.
 func (s *Source) Tick(ms int64) {
 	if second := ms / 1000; second != s.second {
 		s.second, s.refillsLeft, s.used = second, 0, bufferSize
 	}
 }
 
-// Second returns the Unix second of the last Tick. The next word's seed is no older.
+// Second returns the Unix second of the last Tick. The seed of the next word is from this second or
+// later.
 func (s *Source) Second() int64 { return s.second }
 
 // Next32 returns false if 32 random bits are not in the buffer. Then the caller uses
@@ -97,7 +98,7 @@ func (s *Source) read(n int) ([]byte, error) {
 func (s *Source) refill() {
 	if s.refillsLeft == 0 {
 		var seed [32]byte
-		crand.Read(seed[:]) // never fails: it would end the program
+		crand.Read(seed[:]) // never returns an error; a failure ends the program
 		if s.chacha == nil {
 			s.chacha = rand.NewChaCha8(seed)
 		}

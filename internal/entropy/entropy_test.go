@@ -21,7 +21,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// seeded returns a source of a known seed and the words that it must give.
+// seeded returns a source with a known seed, and a function for the words that it must give.
 func seeded(seed [32]byte) (*Source, func() uint32) {
 	s := System()
 	s.chacha, s.refillsLeft = rand.NewChaCha8(seed), reseedAfter
@@ -38,8 +38,8 @@ func seeded(seed [32]byte) (*Source, func() uint32) {
 	}
 }
 
-// Whatever the mix of calls, the words are ChaCha8's, in order. Only a buffer's last one may be
-// skipped.
+// With any mix of calls, the source gives the words of ChaCha8 in order. It may skip only the last
+// words of a buffer.
 func TestStream(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	s, next := seeded([32]byte{1})
@@ -73,7 +73,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Two copies of a source give the same words for the rest of the second, and then no common one.
+// Two copies of a source give the same words for the rest of the second, and then different words.
 func TestTick(t *testing.T) {
 	copied := func(s *Source) *Source {
 		c, chacha := *s, *s.chacha
@@ -111,7 +111,7 @@ func TestTick(t *testing.T) {
 					same++
 				}
 			}
-			if same > 3 { // nearly always 0 by chance
+			if same > 3 { // with random words it is nearly always 0
 				t.Errorf("from %d to %d: %d words of two copies are the same", from, to, same)
 			}
 		}
@@ -133,7 +133,7 @@ func TestReseed(t *testing.T) {
 		}
 	}
 	if same > 3 || s.refillsLeft != reseedAfter-1 {
-		t.Errorf("after the seed's last buffer %d words of %d are still its own; %d fills left",
+		t.Errorf("after the seed's last buffer, %d words of %d still come from it; %d fills left",
 			same, bufferSize, s.refillsLeft)
 	}
 }
@@ -181,7 +181,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// The source reads only the bytes that it needs, however the reader gives them.
+// The source reads only the bytes that it needs, in whatever pieces the reader gives them.
 func TestReader(t *testing.T) {
 	data := make([]byte, 1200)
 	for i := range data {
@@ -219,7 +219,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// Too few bytes, or the reader's error, are an error. Later the source works again.
+// Too few bytes and the reader's error give an error. Later the source works again.
 func TestShortReads(t *testing.T) {
 	for n := range 8 {
 		b := bytes.NewReader(make([]byte, n))

@@ -17,16 +17,16 @@ import (
 
 const NoTick = -1 << 63
 
-// batchSize IDs take some tens of microseconds.
+// batchSize is the number of IDs in a batch, which takes some tens of microseconds.
 const batchSize = 4096
 
-// recheck is the longest wait for a lease before the clock is read again.
+// recheck is the longest wait for a lease before the generator reads the clock again.
 const recheck = 50 * time.Millisecond
 
 // ErrRetry says that the generator must wait, or has waited, and must try again.
 var ErrRetry = errors.New("gen: retry")
 
-// errZero is the error of a Core without Init, whose clock shows clock.NoTime.
+// errZero is the error of a Core before Init. Its clock shows clock.NoTime.
 var errZero = fmt.Errorf("sortid: %w: the Generator is its zero value; make one with NewGenerator",
 	sortid.ErrOption)
 
@@ -37,8 +37,8 @@ type Format struct {
 	Policy sortid.RollbackPolicy
 }
 
-// A Core is the part of a generator that does not depend on its IDs' layout. Callers hold the lock,
-// unless a method says otherwise.
+// A Core is the part of a generator that does not depend on its IDs' layout. Callers must hold the
+// lock, unless a method says otherwise.
 type Core struct {
 	sync.Mutex
 	Clock clock.Clock
@@ -50,7 +50,7 @@ type Core struct {
 	micros    bool // ticks are microseconds
 	lease     sortid.Lease
 
-	// With ErrRetry: the tick to wait for, and the error if the wait ends early.
+	// After ErrRetry, the tick to wait for, and the error if the wait ends early.
 	until int64
 	why   error
 }
@@ -71,7 +71,7 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 		return c.OptionError("RollbackPolicy", "no policy %d", c.policy)
 	case l != nil && c.policy == sortid.RollbackReset:
 		return c.OptionsError([]string{"Lease", "RollbackPolicy"},
-			"they exclude each other: a reset goes back to earlier ticks")
+			"they exclude each other, because a reset goes back to earlier ticks")
 	case l != nil && c.policy == sortid.RollbackDefault:
 		c.policy = sortid.RollbackAbort
 	case c.policy == sortid.RollbackDefault:
@@ -93,8 +93,8 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	return nil
 }
 
-// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. The compiler does
-// not inline methods of packages that the formats do not import.
+// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. Formats call it
+// because the compiler does not inline methods of packages that they do not import.
 func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
 
 func (c *Core) Next96() (hi uint64, lo uint32, ok bool) { return c.Rand.Next96() }
@@ -109,7 +109,7 @@ func (c *Core) SetAllowance(d, tick time.Duration) {
 	c.allowance = int64(d / tick)
 }
 
-// UseMicroseconds changes the generator's tick, but not the lease's.
+// UseMicroseconds changes the generator's tick, but not the lease's tick.
 func (c *Core) UseMicroseconds(allowance time.Duration) {
 	c.micros = true
 	c.SetAllowance(allowance, time.Microsecond)
@@ -136,7 +136,7 @@ func (c *Core) Time(tick int64) time.Time {
 }
 
 // CheckRollback applies the policy if the clock, at tick now, is too far behind the next ID's tick.
-// It reports whether the generator must start again. The last ID's tick is last.
+// It reports whether the generator must start again. last is the tick of the last ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero
@@ -155,13 +155,13 @@ func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	}
 }
 
-// WaitFor makes Finish wait for a tick; why is the error if the context ends first.
+// WaitFor makes Finish wait for a tick. If the context ends first, why is the error.
 func (c *Core) WaitFor(tick int64, why error) error {
 	c.until, c.why = tick, why
 	return ErrRetry
 }
 
-// Waits returns the time of the last wait, and the error if it gives up.
+// Waits returns the time that the last wait is for, and the error if the wait ends early.
 func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
 
 func (c *Core) Leased() bool { return c.lease != nil }
@@ -175,8 +175,8 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, err
 }
 
-// Finish unlocks the generator. If err is ErrRetry, it then waits and returns ErrRetry or the error
-// of the context. Other errors it returns as they are.
+// Finish unlocks the generator. If err is ErrRetry, it then waits, and returns ErrRetry or the
+// error of the context. It returns other errors as they are.
 func (c *Core) Finish(ctx context.Context, err error) error {
 	until, why := c.until, c.why
 	c.Unlock()
@@ -189,8 +189,8 @@ func (c *Core) Finish(ctx context.Context, err error) error {
 	return ErrRetry
 }
 
-// wait may end early, so that the caller reads the clock and asks the lease again: a clock that was
-// set may have changed the wait. It is called without the lock.
+// wait may end early, so that the caller reads the clock and asks the lease again. Somebody may
+// have set the clock meanwhile. The caller must not hold the lock.
 func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	if why != sortid.ErrLeaseExpired {
 		if err := c.Clock.Pause(ctx, c.Time(until).UnixMicro()); err != nil {
@@ -202,13 +202,13 @@ func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	defer cancel()
 	err := c.lease.WaitTick(short, until)
 	if short.Err() != nil && ctx.Err() == nil && !errors.Is(err, sortid.ErrLeaseClosed) {
-		return nil // time to read the clock again
+		return nil // the caller must read the clock again
 	}
 	return err
 }
 
-// Fill fills ids with fill, which makes IDs at tick now and returns how many. It locks and reads
-// the clock once for each batch. After an error it clears ids.
+// Fill calls fill for each batch of ids. fill makes IDs at tick now, and returns how many. Fill
+// locks the generator and reads the clock once for each batch. After an error it clears ids.
 func Fill[ID any](ctx context.Context, c *Core, ids []ID,
 	fill func(now int64, ids []ID) (int, error)) error {
 	if c.format == nil {

@@ -13,7 +13,7 @@ import (
 
 var quarter = Format{Name: "quarter", Epoch: -1000, Shift: 8, Policy: sortid.RollbackReset}
 
-// A lease for the ticks of quarter. Its WaitTick is wait.
+// A testLease is a lease with the ticks of the format quarter. Its WaitTick calls wait.
 type testLease struct {
 	length time.Duration
 	wait   func(context.Context) error
@@ -100,7 +100,7 @@ func TestCheckRollback(t *testing.T) {
 	}
 }
 
-// A wait for a lease ends after 50 ms, with the lease's error, or with the context.
+// A wait for a lease ends after 50 ms, or earlier with the error of the lease or of the context.
 func TestLeaseWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		blocks := func(ctx context.Context) error { <-ctx.Done(); return sortid.ErrLeaseExpired }
@@ -112,11 +112,9 @@ func TestLeaseWait(t *testing.T) {
 			err  error
 			d    time.Duration
 		}{
-			"blocks": {t.Context(), blocks, ErrRetry, 50 * time.Millisecond},
-			"renewed": {t.Context(), func(context.Context) error { return nil }, ErrRetry,
-				0},
-			"fails": {t.Context(),
-				func(context.Context) error { return sortid.ErrLeaseExpired },
+			"blocks":  {t.Context(), blocks, ErrRetry, 50 * time.Millisecond},
+			"renewed": {t.Context(), func(context.Context) error { return nil }, ErrRetry, 0},
+			"fails": {t.Context(), func(context.Context) error { return sortid.ErrLeaseExpired },
 				sortid.ErrLeaseExpired, 0},
 			"closed": {t.Context(),
 				func(ctx context.Context) error { <-ctx.Done(); return sortid.ErrLeaseClosed },

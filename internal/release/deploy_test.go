@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,17 +33,39 @@ func packaged(t *testing.T, name string) string {
 	return string(data)
 }
 
+var programDir string // of the command that is built once for several tests
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "sortid-release-test-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	programDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	sortid := filepath.Join(programDir, "sortid")
+	build := exec.Command("go", "build", "-o", sortid, "./cmd/sortid")
+	build.Dir = filepath.Join("..", "..")
+	build.Env = append(os.Environ(), "GOWORK=")
+	text, err := build.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, text)
+	}
+	return sortid, err
+})
+
 func buildSortid(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds the command")
 	}
-	sortid := filepath.Join(t.TempDir(), "sortid")
-	build := exec.Command("go", "build", "-o", sortid, "./cmd/sortid")
-	build.Dir = filepath.Join("..", "..")
-	build.Env = append(os.Environ(), "GOWORK=")
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+	sortid, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return sortid
 }

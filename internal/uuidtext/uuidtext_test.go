@@ -33,7 +33,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte at every place, against encoding/hex.
+// For every byte at every offset, Decode agrees with encoding/hex.
 func TestSymbols(t *testing.T) {
 	u := random(rand.New(rand.NewPCG(3, 4)))
 	good := string(Append(nil, &u))

@@ -60,7 +60,7 @@ type format struct {
 	forms  map[string]func(*big.Int) string
 
 	printed  string            // texts in the document
-	integers map[string]string // of some of them
+	integers map[string]string // the integers of some printed texts
 	variants func(string) map[string]string
 	alphabet string
 	invalid  []conformance.Invalid
@@ -188,7 +188,7 @@ var formats = []*format{
 			lastSymbols("C8EE934SR007G5Q94QKKXFRFV8B"), []conformance.Invalid{
 				invalid("two neighbours swapped", "8CEE934SR007G5Q94QKKXFRFV8B", "check"),
 				invalid("one symbol mistyped", "C8EE934SR007G5Q94QKKXFRFV9B", "check"),
-				// 127 cannot be a remainder of a division by 127.
+				// A remainder modulo 127 is never 127.
 				invalid("check value 127 for 0", strings.Repeat("0", 25)+"3Z", "check"),
 			}),
 	},
@@ -322,7 +322,7 @@ func (f *format) vectors() conformance.Vectors {
 	for text := range strings.FieldsSeq(f.printed) {
 		n := f.parse(text)
 		if says := f.integers[text]; says != "" && n.String() != says {
-			log.Fatalf("%s: the document says that %s is %s, the rules %v", f.name, text, says, n)
+			log.Fatalf("%s: the document says that %s is %s, but the rules say %v", f.name, text, says, n)
 		}
 		v.Valid = append(v.Valid, f.valid("printed in the document", n, text))
 	}

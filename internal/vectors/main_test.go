@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Nobody has edited the files by hand.
+// The files are the output of the command, without later changes.
 func TestFilesAreCurrent(t *testing.T) {
 	for file, want := range files() {
 		got, err := os.ReadFile(file)

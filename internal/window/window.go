@@ -1,7 +1,7 @@
-// Package window is the [sortid.Lease] inside a lease of package lease, which fills a [Window] with
-// grants: node IDs and ticks. A generator calls [Window.ClaimTick] before the first ID of a tick.
-// So every ID is inside a grant, however long the goroutine is held up. The generator may finish a
-// claimed tick after the lease is closed or lost.
+// Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
+// Package lease gives it grants. A grant is a node ID and ticks. A generator calls
+// [Window.ClaimTick] before the first ID of a tick. So every ID is inside a grant, even if the
+// goroutine is delayed. The generator may finish a claimed tick after the lease is closed or lost.
 package window
 
 import (
@@ -26,11 +26,11 @@ type Grant struct {
 }
 
 // A Window holds the current grant of a lease. It is safe for concurrent use. Generators may share
-// a Window: each tick goes to only one. Make one with [New].
+// a Window, because only one of them gets each tick. Make a Window with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
 	used      atomic.Int64          // the last claimed tick
-	renewFrom atomic.Int64          // a claim from here on asks for renewal
+	renewFrom atomic.Int64          // a claim of this tick or a later one asks for renewal
 
 	size     int
 	tick     time.Duration
@@ -48,7 +48,7 @@ var (
 	closed = &Grant{Lo: None, Hi: None}
 )
 
-// New returns a window without a grant, for node IDs of size bits. Ticks are counted from epoch.
+// New returns a window without a grant, for node IDs of size bits. Tick 0 starts at epoch.
 func New(size int, tick time.Duration, epoch time.Time) *Window {
 	w := &Window{
 		size: size, tick: tick, epoch: epoch,
@@ -67,14 +67,12 @@ func (w *Window) TickLength() time.Duration { return w.tick }
 
 func (w *Window) Epoch() time.Time { return w.epoch }
 
-// ClaimTick claims the first granted, unclaimed tick from t on. It allocates only if it fails.
+// ClaimTick claims the first granted tick that is not before t and not yet claimed. It allocates
+// only if it fails.
 func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	for {
 		g, used := w.grant.Load(), w.used.Load()
-		at := max(t, g.Lo)
-		if at <= used {
-			at = used + 1
-		}
+		at := max(t, g.Lo, used+1)
 		if at >= g.Hi {
 			w.RequestRenewal()
 			return 0, 0, w.expired(g, at)
@@ -82,12 +80,13 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Not before the claim is visible: the lease looks at it to see whether to renew.
+		// Ask only after the claim is visible, because the lease reads it to decide whether to
+		// renew.
 		if at >= w.renewFrom.Load() {
 			w.RequestRenewal()
 		}
-		// The claim is visible, so read the grant once more. Close first takes away the grant and
-		// then reads the last claim, so one of the two sees the other.
+		// The claim is visible, so read the grant once more. Close first removes the grant and then
+		// reads the last claim. So either Close sees this claim, or this claim sees Close.
 		if g = w.grant.Load(); g.Lo <= at && at < g.Hi {
 			return g.NodeID, at, nil
 		}
@@ -103,8 +102,7 @@ func (w *Window) expired(g *Grant, t int64) error {
 	err := fmt.Errorf("%w: no node ID has been granted", sortid.ErrLeaseExpired)
 	if g.Hi != None {
 		err = fmt.Errorf("%w: node ID %d/%d was granted up to %s, and the next ID is due at %s",
-			sortid.ErrLeaseExpired,
-			g.NodeID, w.size, w.text(g.Hi), w.text(t))
+			sortid.ErrLeaseExpired, g.NodeID, w.size, w.text(g.Hi), w.text(t))
 	}
 	if w.reason != nil {
 		err = fmt.Errorf("%w; it was not renewed: %w", err, w.reason)
@@ -113,10 +111,9 @@ func (w *Window) expired(g *Grant, t int64) error {
 }
 
 func (w *Window) Time(t int64) time.Time {
-	const limit = 1 << 52 // avoids overflow
-	ms := min(max(t, -limit/w.tick.Milliseconds()),
-		limit/w.tick.Milliseconds()) * w.tick.Milliseconds()
-	return time.UnixMilli(w.epoch.UnixMilli() + ms).UTC()
+	tick := w.tick.Milliseconds()
+	limit := 1 << 52 / tick // avoids overflow
+	return time.UnixMilli(w.epoch.UnixMilli() + min(max(t, -limit), limit)*tick).UTC()
 }
 
 func (w *Window) text(t int64) string { return w.Time(t).Format(clock.Layout) }
@@ -129,10 +126,7 @@ func (w *Window) WaitTick(ctx context.Context, t int64) error {
 		if over {
 			return sortid.ErrLeaseClosed
 		}
-		at := max(t, g.Lo)
-		if used := w.used.Load(); at <= used {
-			at = used + 1
-		}
+		at := max(t, g.Lo, w.used.Load()+1)
 		if at < g.Hi {
 			return nil
 		}
@@ -153,25 +147,30 @@ func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set replaces the grant. Claims from tick renewFrom on send on [Window.RenewalRequests]. After
-// Close, Set does nothing.
-func (w *Window) Set(g Grant, renewFrom int64) {
+// Set is Renew without a reason.
+func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
+
+// Renew replaces the grant, and the reason why the last renewal failed. A claim of tick renewFrom
+// or a later one sends on [Window.RenewalRequests]. After Close, Renew does nothing.
+func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return
 	}
-	w.reason = nil
+	w.reason = reason
 	w.renewFrom.Store(renewFrom)
 	w.grant.Store(&g)
 	w.wake()
 }
 
-// Fail sets the reason that errors give until the next Set.
+// Fail sets the reason that errors give until the next Renew. After Close, Fail does nothing.
 func (w *Window) Fail(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.reason = reason
+	if !w.closed {
+		w.reason = reason
+	}
 }
 
 func (w *Window) Err() error {
@@ -180,7 +179,8 @@ func (w *Window) Err() error {
 	return w.reason
 }
 
-// Close ends the window for good and returns the last claimed tick. No later tick is ever claimed.
+// Close ends the window for good and returns the last claimed tick. After Close, no claim of a
+// later tick succeeds.
 func (w *Window) Close() (used int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -37,7 +37,7 @@ func TestClaim(t *testing.T) {
 	w.Set(Grant{42, 10, 20}, 15)
 	want(5, 42, 10)
 	want(12, 42, 12)
-	want(12, 42, 13) // taken
+	want(12, 42, 13) // already claimed
 	want(11, 42, 14) // skipped
 	expired(20)
 	expired(1 << 62)
@@ -118,7 +118,7 @@ func TestRequestRenewal(t *testing.T) {
 	}
 }
 
-// A waiter goes on when the window grows, is closed, or its context ends.
+// A wait ends when the window grows, the window is closed, or the context ends.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow()
@@ -167,7 +167,7 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// Generators race with each other, with renewal and with Close: no tick twice.
+// Generators run at the same time as renewals and Close. No tick is claimed twice.
 func TestRace(t *testing.T) {
 	for round := range 80 {
 		w := newWindow()
@@ -209,7 +209,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// No generator gets a tick after the one that Close returns. Other processes get the rest.
+// No generator gets a tick after the one that Close returns. Other processes get the later ticks.
 func TestCloseRace(t *testing.T) {
 	for range 50 {
 		w := newWindow()
@@ -235,7 +235,7 @@ func TestCloseRace(t *testing.T) {
 		running.Wait()
 		used := w.Close()
 		wg.Wait()
-		// A claim that Close overtakes may leave its mark, but gets nothing.
+		// A claim at the same time as Close may raise the last claimed tick, but it fails.
 		if last := max(top[0], top[1]); last > used || last < used-2 {
 			t.Fatalf("Close said that %d was the last tick claimed; it was %d", used, last)
 		}

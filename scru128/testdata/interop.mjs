@@ -1,4 +1,4 @@
-// Reads lines "parse TEXT" and "make COUNT", and answers each ID with its text, its
+// This script reads lines "parse TEXT" and "make COUNT", and answers each ID with its text, its
 // hexadecimal form and its fields, as the independent implementation sees them.
 import { createInterface } from "node:readline";
 import { Scru128Generator, Scru128Id } from "scru128";

@@ -65,14 +65,6 @@ func (s *Server) permitRealm(ctx context.Context, realm string) error {
 	return nil
 }
 
-// permitStore returns a problem unless the request may use some realm.
-func (s *Server) permitStore(ctx context.Context) error {
-	if e := s.tokenOf(ctx); e != nil && !e.mayUseStore() {
-		return huma.Error403Forbidden(forbidden)
-	}
-	return nil
-}
-
 // charge takes n IDs from both the token's limit and the source, or from neither.
 func (s *Server) charge(r *http.Request, src *source, n int) error {
 	var mine *rate.Limiter

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"path/filepath"
 	"strconv"
@@ -35,53 +37,31 @@ func virtual(t *testing.T, c Config) *Server {
 	if c.Store == nil {
 		c.Store = lease.NewMemory()
 	}
-	s, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	s := newServer(t, c)
 	waitReady(t, s)
 	return s
 }
 
-// A reply is an answer with the beginning of its body.
+// A reply is an answer that needs no network.
 type reply struct {
-	status, lines int
-	header        http.Header
-	body          strings.Builder
-	onWrite       func() // called before each write
-}
-
-func (r *reply) Header() http.Header { return r.header }
-
-func (r *reply) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
+	*httptest.ResponseRecorder
+	onWrite func() // called before each write
 }
 
 func (r *reply) Write(b []byte) (int, error) {
 	if r.onWrite != nil {
 		r.onWrite()
 	}
-	r.WriteHeader(http.StatusOK)
-	r.lines += strings.Count(string(b), "\n")
-	if r.body.Len() < 10_000 {
-		r.body.Write(b)
-	}
-	return len(b), nil
+	return r.ResponseRecorder.Write(b)
 }
+
+func (r *reply) lines() int { return bytes.Count(r.Body.Bytes(), []byte("\n")) }
 
 func (r *reply) retryAfter(t *testing.T) time.Duration {
 	t.Helper()
-	n, err := strconv.Atoi(r.header.Get("Retry-After"))
+	n, err := strconv.Atoi(r.Header().Get("Retry-After"))
 	if err != nil || n < 1 {
-		t.Fatalf("status %d with Retry-After %q: %s", r.status, r.header.Get("Retry-After"),
-			&r.body)
+		t.Fatalf("status %d with %v: %s", r.Code, r.Header(), r.Body)
 	}
 	return time.Duration(n) * time.Second
 }
@@ -103,28 +83,29 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	w := &reply{header: http.Header{}, onWrite: onWrite}
+	w := &reply{newRecorder(), onWrite}
 	s.ServeHTTP(w, r)
 	return w
 }
 
-func limited(t *testing.T, requests, ids int) (*Tokens, string) {
+// tokensOf returns a file of tokens, and each token's header by its name. The lines lack the
+// hashes.
+func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	t.Helper()
-	text, line, err := NewToken("one", []string{permitAdmin}, requests, ids)
-	if err != nil {
-		t.Fatal(err)
+	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
+	for _, line := range lines {
+		name, rest, _ := strings.Cut(line, " ")
+		text, line, err := NewToken(name, []string{permitIDs}, 0, 0)
+		must(t, err)
+		file += strings.TrimSuffix(line, permitIDs+"\n") + rest + "\n"
+		bearer[name] = "Authorization: Bearer " + text
 	}
-	path := filepath.Join(t.TempDir(), "tokens")
-	if err := AppendToken(path, line); err != nil {
-		t.Fatal(err)
-	}
+	write(t, path, file)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	tokens, err := OpenTokens(ctx, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tokens, "Authorization: Bearer " + text
+	must(t, err)
+	return tokens, bearer
 }
 
 // Greedy clients get what scru64 IDs others leave.
@@ -159,8 +140,8 @@ func testGreedyClients(t *testing.T) {
 				for ctx.Err() == nil {
 					asked.Add(1)
 					w := askFrom(ctx, s, c.addr, "GET", path, strings.NewReader(""), nil)
-					if w.status == http.StatusOK {
-						made.Add(int64(w.lines))
+					if w.Code == http.StatusOK {
+						made.Add(int64(w.lines()))
 						answered.Add(1)
 					}
 					time.Sleep(c.pause)
@@ -191,24 +172,7 @@ func testGreedyClients(t *testing.T) {
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	bearer := map[string]string{}
-	for _, name := range []string{"greedy", "modest"} {
-		text, line, err := NewToken(name, []string{permitAdmin}, 0, 0)
-		if err == nil {
-			err = AppendToken(path, line)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		bearer[name] = "Authorization: Bearer " + text
-	}
-	watching, stop := context.WithCancel(t.Context())
-	defer stop()
-	tokens, err := OpenTokens(watching, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens, bearer := tokensOf(t, "greedy admin", "modest admin")
 	for name, c := range map[string]struct {
 		config         Config
 		greedy, modest string // addresses
@@ -217,7 +181,7 @@ func testShares(t *testing.T) {
 		"IPv6":                {Config{}, "[2001:db8::1]:1", "[2001:db8:0:1::1]:1"},
 		"tokens of one proxy": {Config{Tokens: tokens}, "127.0.0.1:1", "127.0.0.1:1"},
 	} {
-		c.config.Store = &narrow{Store: lease.NewMemory(), connections: make(chan struct{}, 2)}
+		c.config.Store = narrow()
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
 			gate                       *gate
@@ -257,8 +221,8 @@ func testShares(t *testing.T) {
 			w := askFrom(t.Context(), s, c.modest, kind.method, kind.path,
 				strings.NewReader(kind.modest), nil,
 				"Content-Type: application/json", bearer["modest"])
-			if w.status != http.StatusOK {
-				t.Errorf("%s: %s: another client: %d: %s", name, kind.path, w.status, &w.body)
+			if w.Code != http.StatusOK {
+				t.Errorf("%s: %s: another client: %d: %s", name, kind.path, w.Code, w.Body)
 			}
 			leave()
 			all.Wait()
@@ -280,7 +244,8 @@ func (s stalled) Read([]byte) (int, error) {
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
-	tokens, bearer := limited(t, 0, 1000)
+	tokens, headers := tokensOf(t, "one admin ids=1000")
+	bearer := headers["one"]
 	s := virtual(t, Config{Tokens: tokens})
 	source := s.generators.byName["scru64"].queue.limit
 	mine := tokens.find(bearer[len("Authorization: Bearer "):]).ids
@@ -289,8 +254,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 	check := func(what string, status int, w *reply, ids, fromSource float64) {
 		t.Helper()
-		if w.status != status {
-			t.Fatalf("%s: %d, want %d: %s", what, w.status, status, &w.body)
+		if w.Code != status {
+			t.Fatalf("%s: %d, want %d: %s", what, w.Code, status, w.Body)
 		}
 		now := time.Now()
 		if got := mine.TokensAt(now); got != ids {
@@ -321,20 +286,20 @@ func testRefusalsCostNothing(t *testing.T) {
 		-float64(int(source.Limit())))
 
 	time.Sleep(w.retryAfter(t))
-	if w := spend(40_000, "/v1/ids/scru64"); w.status != http.StatusOK || w.lines != 40_000 {
-		t.Errorf("after Retry-After: %d: %s", w.status, &w.body)
+	if w := spend(40_000, "/v1/ids/scru64"); w.Code != http.StatusOK || w.lines() != 40_000 {
+		t.Errorf("after Retry-After: %d: %s", w.Code, w.Body)
 	}
 	w = spend(100_000, "/v1/ids/scru128")
-	if w.status != http.StatusTooManyRequests {
-		t.Fatalf("%d, want 429", w.status)
+	if w.Code != http.StatusTooManyRequests {
+		t.Fatalf("%d, want 429", w.Code)
 	}
 	time.Sleep(w.retryAfter(t) - time.Second)
-	if w := spend(100_000, "/v1/ids/scru128"); w.status != http.StatusTooManyRequests {
-		t.Errorf("a second before Retry-After: %d, want 429", w.status)
+	if w := spend(100_000, "/v1/ids/scru128"); w.Code != http.StatusTooManyRequests {
+		t.Errorf("a second before Retry-After: %d, want 429", w.Code)
 	}
 	time.Sleep(time.Second)
-	if w := spend(100_000, "/v1/ids/scru128"); w.status != http.StatusOK {
-		t.Errorf("after Retry-After: %d: %s", w.status, &w.body)
+	if w := spend(100_000, "/v1/ids/scru128"); w.Code != http.StatusOK {
+		t.Errorf("after Retry-After: %d: %s", w.Code, w.Body)
 	}
 }
 
@@ -353,8 +318,8 @@ func testProbesAreCharged(t *testing.T) {
 		cost := 0.0
 		for range 1000 {
 			before := source.Tokens()
-			if w := ask(t.Context(), s, "GET", "/readyz", ""); w.status != http.StatusOK {
-				t.Fatalf("%d: %s", w.status, &w.body)
+			if w := ask(t.Context(), s, "GET", "/readyz", ""); w.Code != http.StatusOK {
+				t.Fatalf("%d: %s", w.Code, w.Body)
 			}
 			cost += before - source.Tokens()
 			time.Sleep(c.pause)
@@ -377,8 +342,8 @@ func testAbortedRequests(t *testing.T) {
 			"/metrics"} {
 			abandon(gone, s, path)
 		}
-		if w := ask(t.Context(), s, "GET", "/readyz", ""); w.status != http.StatusOK {
-			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.status, &w.body)
+		if w := ask(t.Context(), s, "GET", "/readyz", ""); w.Code != http.StatusOK {
+			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.Code, w.Body)
 		}
 	}
 	if n := s.requests.in + s.largeAnswers.in; n != 0 {
@@ -396,81 +361,38 @@ func abandon(gone context.Context, s *Server, path string) {
 	ask(gone, s, "GET", path, "")
 }
 
-// Calls of a narrow store wait for one of two connections, as databases' do. A list of "hangs" ends
-// only with its context.
-type narrow struct {
-	lease.Store
-	connections chan struct{}
-	lists       atomic.Int64 // that have begun
-}
-
-func (n *narrow) call(ctx context.Context, d time.Duration) error {
-	select {
-	case n.connections <- struct{}{}:
-		defer func() { <-n.connections }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 const callTime = 100 * time.Millisecond
 
-func (n *narrow) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return lease.Record{}, err
-	}
-	return n.Store.Get(ctx, realm, b)
-}
-
-func (n *narrow) GetMany(ctx context.Context, realm string,
-	b []lease.Block) ([]lease.Record, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return nil, err
-	}
-	return n.Store.GetMany(ctx, realm, b)
-}
-
-func (n *narrow) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return false, err
-	}
-	return n.Store.CompareAndSetMany(ctx, changes)
-}
-
-func (n *narrow) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
-	return n.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
-}
-
-func (n *narrow) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	d := callTime
-	if realm == "hangs" {
-		n.lists.Add(1)
-		d = time.Hour
-	}
-	if err := n.call(ctx, d); err != nil {
-		return nil, err
-	}
-	return n.Store.List(ctx, realm)
-}
-
-func (n *narrow) Time(ctx context.Context) (time.Time, error) {
-	if err := n.call(ctx, callTime); err != nil {
-		return time.Time{}, err
-	}
-	return time.Now(), nil
+// Calls of a narrow store wait for one of two connections, as databases' do. A list of "hangs" ends
+// only with its context.
+func narrow() *hooked {
+	connections := make(chan struct{}, 2)
+	return &hooked{Store: lease.NewMemory(),
+		before: func(ctx context.Context, method, realm string) error {
+			d := callTime
+			if method == "List" && realm == "hangs" {
+				d = time.Hour
+			}
+			select {
+			case connections <- struct{}{}:
+				defer func() { <-connections }()
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			select {
+			case <-time.After(d):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}}
 }
 
 // Slow lists and a full queue keep neither renewals nor other clients from the store.
 func TestStoreHammered(t *testing.T) { inBubble(t, testStoreHammered) }
 
 func testStoreHammered(t *testing.T) {
-	store := &narrow{Store: lease.NewMemory(), connections: make(chan struct{}, 2)}
+	store := narrow()
 	s := virtual(t, Config{Store: store})
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer stop()
@@ -481,13 +403,13 @@ func testStoreHammered(t *testing.T) {
 			for ctx.Err() == nil {
 				w := ask(ctx, s, "POST", "/v1/store/"+path, body, "Content-Type: application/json")
 				switch {
-				case w.status == http.StatusOK:
+				case w.Code == http.StatusOK:
 					done.Add(1)
-				case w.status == http.StatusServiceUnavailable && ctx.Err() == nil:
+				case w.Code == http.StatusServiceUnavailable && ctx.Err() == nil:
 					refused.Add(1)
 					time.Sleep(w.retryAfter(t))
 				case ctx.Err() == nil:
-					t.Errorf("%s: %d: %s", path, w.status, &w.body)
+					t.Errorf("%s: %d: %s", path, w.Code, w.Body)
 					return
 				}
 			}
@@ -501,18 +423,17 @@ func testStoreHammered(t *testing.T) {
 	}
 	for ctx.Err() == nil {
 		for _, path := range []string{"/v1/ids/scru64", "/v1/ids/uid60"} {
-			if w := ask(t.Context(), s, "GET", path, ""); w.status != http.StatusOK {
-				t.Fatalf("%s: %d: %s", path, w.status, &w.body)
+			if w := ask(t.Context(), s, "GET", path, ""); w.Code != http.StatusOK {
+				t.Fatalf("%s: %d: %s", path, w.Code, w.Body)
 			}
 		}
 		time.Sleep(time.Second)
 	}
 	hammering.Wait()
-	t.Logf("%d lists begun, %d reads answered, %d refused", store.lists.Load(), read.Load(),
-		refused.Load())
-	if store.lists.Load() == 0 || read.Load() == 0 || refused.Load() == 0 {
-		t.Errorf("%d lists begun, %d reads answered, %d refused: want some of each",
-			store.lists.Load(), read.Load(), refused.Load())
+	lists := store.count("List")
+	t.Logf("%d lists begun, %d reads answered, %d refused", lists, read.Load(), refused.Load())
+	if lists == 0 || read.Load() == 0 || refused.Load() == 0 {
+		t.Error("want some of each")
 	}
 }
 
@@ -685,7 +606,8 @@ func testUnreadAnswersEnd(t *testing.T) {
 func TestLinesAreLimited(t *testing.T) { inBubble(t, testLinesAreLimited) }
 
 func testLinesAreLimited(t *testing.T) {
-	tokens, bearer := limited(t, 0, 1000)
+	tokens, headers := tokensOf(t, "one admin ids=1000")
+	bearer := headers["one"]
 	s := virtual(t, Config{Tokens: tokens})
 	for name, c := range map[string]struct {
 		line string
@@ -700,14 +622,13 @@ func testLinesAreLimited(t *testing.T) {
 		const seconds = 20
 		w := ask(t.Context(), s, "POST", "/v1/inspect", strings.Repeat(c.line, seconds*1000/c.cost),
 			bearer)
-		w.WriteHeader(http.StatusOK) // unless there was nothing to answer
-		if took := time.Since(begin).Seconds(); w.status != http.StatusOK || took < seconds-1 ||
+		if took := time.Since(begin).Seconds(); w.Code != http.StatusOK || took < seconds-1 ||
 			took > seconds+1 {
-			t.Errorf("%s: %d after %v s, want %d s: %.200s", name, w.status, took, seconds, &w.body)
+			t.Errorf("%s: %d after %v s, want %d s: %.200s", name, w.Code, took, seconds, w.Body)
 		}
 		if w := ask(t.Context(), s, "GET", "/v1/ids/euid?n=1000", "",
-			bearer); w.status != http.StatusTooManyRequests {
-			t.Errorf("%s: IDs beside the lines: %d", name, w.status)
+			bearer); w.Code != http.StatusTooManyRequests {
+			t.Errorf("%s: IDs beside the lines: %d", name, w.Code)
 		}
 	}
 }

@@ -16,9 +16,7 @@ import (
 // answer of net/http.
 func BenchmarkRequest(b *testing.B) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	b.Cleanup(func() { s.Close(b.Context()) })
 	waitReady(b, s)
 	answer := []byte(strings.Repeat("0", 25) + "\n")
@@ -38,9 +36,7 @@ func BenchmarkRequest(b *testing.B) {
 			b.Cleanup(ts.Close)
 			addr := ts.Listener.Addr().String()
 			conn, err := net.Dial("tcp", addr)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			defer conn.Close()
 			in := bufio.NewReader(conn)
 			request := []byte("GET " + c.path + " HTTP/1.1\r\nHost: " + addr + "\r\n\r\n")

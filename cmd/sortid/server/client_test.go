@@ -24,17 +24,13 @@ func TestGeneratedClient(t *testing.T) {
 	waitReady(t, s)
 	dir := t.TempDir()
 	source, err := os.ReadFile(filepath.Join("testdata", "client.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range map[string]string{
 		"client.ts":    string(source),
 		"openapi.json": send(t, "GET", ts.URL+"/openapi.json", "").body,
 		"package.json": `{"type":"module","private":true}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	run := func(name string, args ...string) ([]byte, error) {
 		cmd := exec.Command(name, args...)

@@ -74,9 +74,7 @@ func (s seed) request() *http.Request {
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
 		Origins: []string{"https://example.com"}})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Cleanup(func() { s.Close(f.Context()) })
 	checkSeeds(f, s)
 	for _, seed := range seeds {
@@ -150,33 +148,35 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 	}
 }
 
-// checkNew fails unless IDs come after all before.
-func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) {
+// checkNew fails unless IDs come after all before. It returns how many there are.
+func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) int {
 	t.Helper()
 	name, ok := strings.CutPrefix(r.URL.Path, idsPath)
 	sch, err := format.Lookup(name)
 	if !ok || err != nil {
-		return
+		return 0
 	}
 	encoding := format.Encoding(cmp.Or(r.URL.Query().Get("encoding"), string(format.Text)))
 	texts := strings.Fields(string(body))
 	if strings.HasPrefix(string(body), "{") {
-		var list struct{ IDs []string }
-		if err := json.Unmarshal(body, &list); err != nil {
-			t.Errorf("%s: %v", r.URL, err)
+		var list struct {
+			Format string
+			IDs    []string
+		}
+		if err := json.Unmarshal(body, &list); err != nil || list.Format != name {
+			t.Errorf("%s: %q, %v", r.URL, list.Format, err)
 		}
 		texts = list.IDs
 	}
 	for _, text := range texts {
 		id, err := sch.ParseAs(encoding, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if before, ok := last[name]; ok && id.Compare(before) <= 0 {
 			t.Fatalf("%s after %s", id, before)
 		}
 		last[name] = id
 	}
+	return len(texts)
 }
 
 // compareHead compares status and headers of GET and HEAD. What can be made may change in between,

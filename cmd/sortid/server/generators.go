@@ -141,7 +141,7 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	encoding format.Encoding) ([]byte, error) {
 	generator, err := src.get()
 	if err != nil {
-		return b, fmt.Errorf("%w: %w", errUnavailable, err)
+		return b, err
 	}
 	batch, _ := src.batches.Get().(format.Batch)
 	if batch == nil {
@@ -149,7 +149,7 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	}
 	defer src.batches.Put(batch)
 	if err := batch.Fill(ctx, n); err != nil {
-		return b, fmt.Errorf("%w: %w", errUnavailable, publicError(err))
+		return b, publicError(err)
 	}
 	return batch.Append(b, encoding, '\n'), nil
 }

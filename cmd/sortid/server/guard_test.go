@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,29 +20,16 @@ import (
 // sendHost sends a request word for word.
 func sendHost(t *testing.T, url, request string) answer {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	io.WriteString(c, request)
-	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-	if err != nil {
-		t.Fatalf("%q: %v", request, err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp, string(b)}
+	_, in := raw(t, url, request)
+	return read(t)(http.ReadResponse(in, nil))
 }
 
 func checkProblem(t *testing.T, what string, a answer, status int) {
 	t.Helper()
 	var p httpstore.Problem
 	if a.StatusCode != status || a.Header.Get("Content-Type") != "application/problem+json" ||
-		json.Unmarshal([]byte(a.body), &p) != nil || p.Status != status || p.Detail == "" {
+		json.Unmarshal([]byte(a.body), &p) != nil || p.Status != status || p.Title == "" ||
+		p.Detail == "" {
 		t.Errorf("%s: %d, want the problem %d: %s", what, a.StatusCode, status, a.body)
 	}
 }
@@ -52,13 +37,7 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 // A page whose domain leads here has its name as Host. Without tokens the server refuses names that
 // such pages can have.
 func TestHosts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
-	write(t, path, line)
-	tokens, err := OpenTokens(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens, _ := tokensOf(t, "shop ids")
 	open, plain := start(t, Config{Hosts: []string{"IDs.example.com", "fd00::1", "sortid:8420"}})
 	guarded, _ := start(t, Config{Tokens: tokens})
 	for host, served := range map[string]bool{
@@ -127,9 +106,7 @@ func TestHosts(t *testing.T) {
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, plain.URL+"/healthz", nil)
 	r.Host = "evil.example"
 	resp, err := transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	resp.Body.Close()
 	if resp.ProtoMajor != 2 || resp.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("%s: %d, want 421", resp.Proto, resp.StatusCode)
@@ -148,9 +125,7 @@ func TestHostIsLocalAddress(t *testing.T) {
 		"[fe80::1%eth0]:8420":    {"[fe80::1]:8420": 200, "[fe80::2]:8420": 421},
 	} {
 		addr, err := net.ResolveTCPAddr("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for host, want := range hosts {
 			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
 			r.Host = host
@@ -184,9 +159,7 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	}
 	good := Config{Hosts: []string{"ids.example.com", "::1", "[fd00::1]:80"},
 		Origins: []string{"*", "https://example.com:8443"}}
-	if err := good.Check(); err != nil {
-		t.Error(err)
-	}
+	must(t, good.Check())
 }
 
 // realmChange makes a realm.
@@ -234,9 +207,7 @@ func TestForeignPages(t *testing.T) {
 			_, ts := start(t, Config{Store: memory, Origins: origins})
 			made := func() bool {
 				r, err := memory.Get(t.Context(), "made", lease.Block{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				return r.Revision != 0
 			}
 			for who, headers := range foreign {
@@ -296,17 +267,25 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// Only trusted pages may send JSON, and only to a host of the server.
+// Only trusted pages may read answers or send JSON, and only of a host of the server.
 func TestPreflight(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory(),
 		Origins: []string{"https://trusted.example"}})
-	for origin, want := range map[string]string{"https://trusted.example": "https://trusted.example", "https://evil.example": "", "null": ""} {
-		a := send(t, http.MethodOptions, ts.URL+"/v1/store/compare-and-set", "", "Origin: "+origin,
-			"Sec-Fetch-Site: cross-site",
+	_, none := start(t, Config{})
+	const trusted = "https://trusted.example"
+	allows := func(url, method, path, origin, want string) {
+		t.Helper()
+		a := send(t, method, url+path, "", "Origin: "+origin, "Sec-Fetch-Site: cross-site",
 			"Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type")
 		if got := a.Header.Get("Access-Control-Allow-Origin"); got != want {
-			t.Errorf("%s: allowed %q, want %q", origin, got, want)
+			t.Errorf("%s %s: allowed %q, want %q", method, origin, got, want)
 		}
+	}
+	for origin, want := range map[string]string{trusted: trusted, "https://evil.example": "",
+		"null": ""} {
+		allows(ts.URL, http.MethodOptions, "/v1/store/compare-and-set", origin, want)
+		allows(ts.URL, http.MethodGet, "/v1/inspect/xinaS8QBh", origin, want)
+		allows(none.URL, http.MethodGet, "/v1/inspect/xinaS8QBh", origin, "")
 	}
 	a := sendHost(t, ts.URL,
 		"OPTIONS /v1/ids/euid HTTP/1.1\r\nHost: evil.example\r\nOrigin: https://trusted.example\r\n"+
@@ -320,8 +299,7 @@ func TestPagePolicy(t *testing.T) {
 	_, ts := start(t, Config{Page: []byte("<!doctype html>"), PagePolicy: policy})
 	a := send(t, http.MethodGet, ts.URL+"/", "")
 	if got := a.Header.Get("Content-Security-Policy"); got != policy ||
-		a.body != "<!doctype html>" ||
-		a.Header.Get("X-Content-Type-Options") != "nosniff" {
+		a.body != "<!doctype html>" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%q, %q, %v", got, a.body, a.Header)
 	}
 }
@@ -329,9 +307,7 @@ func TestPagePolicy(t *testing.T) {
 // docs/service.md states the server's limits.
 func TestDocumentedLimits(t *testing.T) {
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, table, _ := strings.Cut(string(text), "| Limit | Value |\n|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := map[string]string{}

@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -70,26 +69,13 @@ func (s *Server) registerIDs() {
 					Description: "The encoding of the IDs; uuid is for formats of 128 bits",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
 						Default: string(format.Text)}},
-				{Name: "Accept", In: "header",
-					Description: "text/plain, one ID a line, or application/json",
-					Schema:      &huma.Schema{Type: huma.TypeString}},
+				{Name: "Accept", In: "header", Schema: text(""),
+					Description: "text/plain, one ID a line, or application/json"},
 			},
-			Responses: map[string]*huma.Response{"200": {
-				Description: "IDs, one in a line, or as JSON",
-				Content: map[string]*huma.MediaType{
-					"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}},
-					typeJSON: {Schema: &huma.Schema{
-						Type: huma.TypeObject,
-						Properties: map[string]*huma.Schema{
-							"format": {Type: huma.TypeString},
-							"ids": {Type: huma.TypeArray,
-								Items: &huma.Schema{Type: huma.TypeString}},
-						},
-						Required: []string{"format", "ids"},
-					}},
-				},
-			}},
+			Responses: answers("IDs, one in a line, or as JSON", "text/plain", text("")),
 		}
+		op.Responses["200"].Content[typeJSON] = &huma.MediaType{Schema: object(properties{
+			"format": text(""), "ids": arrayOf(text(""))}, "format", "ids")}
 		s.describeErrors(op, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
 			http.StatusTooManyRequests, http.StatusServiceUnavailable)
@@ -189,7 +175,7 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	b := pieces.Get().(*[]byte)
 	defer pieces.Put(b)
 	if err := in.piece(r.Context(), b, 0); err != nil {
-		return unavailable(err)
+		return busy("%v", err)
 	}
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = headerText, headerNoStore
@@ -281,14 +267,7 @@ func accepts(header string) (asJSON bool, err error) {
 	return asJSON, nil
 }
 
-// unavailable returns the problem for an error that will pass.
-func unavailable(err error) error {
-	if errors.Is(err, errUnavailable) {
-		return busy("%s", strings.TrimPrefix(err.Error(), errUnavailable.Error()+": "))
-	}
-	return err
-}
-
+// busy returns the problem for an error that will pass.
 func busy(format string, args ...any) error {
 	return busyFor(retryAfter*time.Second, format, args...)
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,99 +27,87 @@ const (
 
 func (s *Server) registerInspect() {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-	errorsOf := []int{http.StatusUnauthorized, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests}
-
-	one := huma.Operation{
-		OperationID: "inspect", Method: http.MethodGet, Path: "/v1/inspect/{id}",
-		Tags:        []string{"inspect"},
-		Summary:     "Show what is in an ID",
-		Description: "Returns what `sortid inspect -o json` prints.",
-		Errors:      errorsOf,
-		Responses:   jsonResponse("the ID's format, encodings, time and fields", object),
+	const oneALine = "one object a line"
+	get := func(id, path, summary, description string,
+		responses map[string]*huma.Response) huma.Operation {
+		return s.operation("inspect", permitAny, huma.Operation{OperationID: id,
+			Method: http.MethodGet, Path: path, Summary: summary, Description: description,
+			Responses: responses, Errors: []int{http.StatusUnauthorized,
+				http.StatusUnprocessableEntity, http.StatusTooManyRequests}})
 	}
-	s.secure(&one, permitAny)
-	huma.Register(s.api, one, func(ctx context.Context, in *struct {
-		ID     string     `path:"id" maxLength:"200" doc:"An ID in any encoding"`
-		Format formatName `query:"format" doc:"The ID's format, if it is known"`
-	}) (*rawOutput, error) {
-		given, err := lookup(in.Format)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.spendLines(ctx, 1, len(in.ID)); err != nil {
-			return nil, err
-		}
-		b, err := inspect.AppendJSON(nil, given, in.ID)
-		if err != nil {
-			return nil, huma.Error422UnprocessableEntity("no ID",
-				&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
-		}
-		return rawJSON(append(b, '\n')), nil
-	})
 
-	lines := huma.Operation{
-		OperationID: "inspect-lines", Method: http.MethodPost, Path: "/v1/inspect",
-		Tags:    []string{"inspect"},
-		Summary: "Show what is in IDs, one in a line",
-		Description: "Returns one JSON object for each line that is not blank, as it reads them. For a line that is no ID the object has " +
-			"`line` and `error`, and the rest goes on.",
-		Middlewares: huma.Middlewares{s.within(s.lineBodies)},
-		Errors: append(slices.Clone(errorsOf), http.StatusRequestEntityTooLarge,
-			http.StatusServiceUnavailable),
-		RequestBody: &huma.RequestBody{Required: true, Description: "IDs, one in a line",
-			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}},
-		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
-			Content: map[string]*huma.MediaType{typeNDJSON: {Schema: &huma.Schema{Type: huma.TypeString}}}}},
-	}
-	s.secure(&lines, permitAny)
-	huma.Register(s.api, lines, func(ctx context.Context, in *struct {
-		Format formatName `query:"format" doc:"The format of all IDs, if it is known"`
-		Length int64      `header:"Content-Length" hidden:"true"`
-	}) (*huma.StreamResponse, error) {
-		given, err := lookup(in.Format)
-		if err != nil {
-			return nil, err
-		}
-		if in.Length > maxLines {
-			return nil, huma.NewError(http.StatusRequestEntityTooLarge,
-				fmt.Sprintf("the body has %d bytes, want at most %d; send it in parts", in.Length,
-					int64(maxLines)))
-		}
-		return &huma.StreamResponse{Body: func(ctx huma.Context) { s.inspectLines(ctx, given) }},
-			nil
-	})
+	huma.Register(s.api, get("inspect", "/v1/inspect/{id}", "Show what is in an ID",
+		"Returns what `sortid inspect -o json` prints.",
+		answers("the ID's format, encodings, time and fields", typeJSON, object)), s.inspect)
 
-	bounds := huma.Operation{
-		OperationID: "bounds", Method: http.MethodGet, Path: "/v1/bounds/{format}",
-		Tags:    []string{"inspect"},
-		Summary: "Show the first ID of a time range and the first after it",
-		Description: "Returns what `sortid bounds -o json` prints. A time is one of " +
-			when.Accepted + ".",
-		Errors:    errorsOf,
-		Responses: jsonResponse("the first ID of the range and the first after it", object),
-	}
-	s.secure(&bounds, permitAny)
-	huma.Register(s.api, bounds, s.bounds)
+	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in a line",
+		"Returns one JSON object for each line that is not blank, as it reads them. "+
+			"For a line that is no ID the object has `line` and `error`, and the rest goes on.",
+		answers(oneALine, typeNDJSON, text("")))
+	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{s.within(s.lineBodies)}
+	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
+	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in a line",
+		Content: map[string]*huma.MediaType{"text/plain": {Schema: text("")}}}
+	huma.Register(s.api, op, s.inspectBody)
 
-	formats := huma.Operation{
-		OperationID: "formats", Method: http.MethodGet, Path: "/v1/formats",
-		Tags:        []string{"inspect"},
-		Summary:     "Describe the formats",
-		Description: "Returns what `sortid formats -o json` prints: one object a line.",
-		Errors:      errorsOf,
-		Responses: map[string]*huma.Response{"200": {Description: "one object a line",
-			Content: map[string]*huma.MediaType{typeNDJSON: {Schema: &huma.Schema{Type: huma.TypeString}}}}},
-	}
-	s.secure(&formats, permitAny)
-	huma.Register(s.api, formats, func(context.Context, *struct{}) (*rawOutput, error) {
-		return &rawOutput{ContentType: typeNDJSON, Body: format.Table()}, nil
-	})
+	huma.Register(s.api, get("bounds", "/v1/bounds/{format}",
+		"Show the first ID of a time range and the first after it",
+		"Returns what `sortid bounds -o json` prints. A time is one of "+when.Accepted+".",
+		answers("the first ID of the range and the first after it", typeJSON, object)), s.bounds)
+
+	huma.Register(s.api, get("formats", "/v1/formats", "Describe the formats",
+		"Returns what `sortid formats -o json` prints: one object a line.",
+		answers(oneALine, typeNDJSON, text(""))),
+		func(context.Context, *struct{}) (*rawOutput, error) {
+			return &rawOutput{ContentType: typeNDJSON, Body: format.Table()}, nil
+		})
 }
 
-func jsonResponse(description string, schema *huma.Schema) map[string]*huma.Response {
+// operation completes the description of an operation.
+func (s *Server) operation(tag, permission string, op huma.Operation) huma.Operation {
+	op.Tags = []string{tag}
+	s.secure(&op, permission)
+	return op
+}
+
+// answers describes the answer 200.
+func answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: description,
-		Content: map[string]*huma.MediaType{typeJSON: {Schema: schema}}}}
+		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
+}
+
+func (s *Server) inspect(ctx context.Context, in *struct {
+	ID     string     `path:"id" maxLength:"200" doc:"An ID in any encoding"`
+	Format formatName `query:"format" doc:"The ID's format, if it is known"`
+}) (*rawOutput, error) {
+	given, err := lookup(in.Format)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.spendLines(ctx, 1, len(in.ID)); err != nil {
+		return nil, err
+	}
+	b, err := inspect.AppendJSON(nil, given, in.ID)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity("no ID",
+			&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
+	}
+	return rawJSON(append(b, '\n')), nil
+}
+
+func (s *Server) inspectBody(_ context.Context, in *struct {
+	Format formatName `query:"format" doc:"The format of all IDs, if it is known"`
+	Length int64      `header:"Content-Length" hidden:"true"`
+}) (*huma.StreamResponse, error) {
+	given, err := lookup(in.Format)
+	if err != nil {
+		return nil, err
+	}
+	if in.Length > maxLines {
+		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf(
+			"the body has %d bytes, want at most %d; send it in parts", in.Length, int64(maxLines)))
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) { s.inspectLines(ctx, given) }}, nil
 }
 
 func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }

@@ -7,39 +7,18 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"github.com/sortid/sortid/lease"
 )
 
 // Each described operation gives each of its statuses, with a body by its type and schema.
 func TestOpenAPI(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	texts := map[string]string{}
-	for name, permissions := range map[string][]string{"admin": {"admin"}, "ids": {"ids"},
-		"orders": {"realm:orders"}} {
-		text, line, err := NewToken(name, permissions, 0, 0)
-		if err == nil {
-			err = AppendToken(path, line)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[name] = text
-	}
-	slow, line, _ := NewToken("slow", []string{"admin"}, 1, 0)
-	if err := AppendToken(path, line); err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := OpenTokens(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, away := &flaky{Store: lease.NewMemory()}, &flaky{Store: lease.NewMemory()}
+	tokens, bearer := tokensOf(t, "admin admin", "ids ids", "orders realm:orders",
+		"slow admin requests=1")
+	store, away := newFlaky(), newFlaky()
 	s, ts := start(t, Config{Store: store, Tokens: tokens})
 	waitReady(t, s)
 	away.down.Store(true)
@@ -48,18 +27,14 @@ func TestOpenAPI(t *testing.T) {
 
 	document := send(t, http.MethodGet, ts.URL+"/openapi.json", "")
 	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(document.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root := parsed.(map[string]any)
 	if root["openapi"] != "3.1.0" {
 		t.Errorf("OpenAPI %v", root["openapi"])
 	}
 	const address = "mem:///openapi.json"
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource(address, parsed); err != nil {
-		t.Fatal(err)
-	}
+	must(t, compiler.AddResource(address, parsed))
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace
 
 	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
@@ -77,7 +52,7 @@ func TestOpenAPI(t *testing.T) {
 		"/v1/store/realms":     {"", `{}`},
 		"/v1/store/conditions": {"", `{}`},
 	}
-	admin := "Authorization: Bearer " + texts["admin"]
+	admin := bearer["admin"]
 	for path, item := range root["paths"].(map[string]any) {
 		for method, operation := range item.(map[string]any) {
 			name := strings.ToUpper(method) + " " + path
@@ -87,41 +62,34 @@ func TestOpenAPI(t *testing.T) {
 				if request == "" {
 					request = path
 				}
-				with := func(parameter string) string {
-					if strings.Contains(request, "?") {
-						return request + "&" + parameter
-					}
-					return request + "?" + parameter
-				}
-				storeOf := strings.HasPrefix(path, "/v1/store/")
 				responses := operation.(map[string]any)["responses"].(map[string]any)
 				for status, response := range responses {
 					var answers []answer
+					add := func(path, body string, headers ...string) {
+						answers = append(answers, send(t, method, ts.URL+path, body, headers...))
+					}
 					switch status {
 					case "500", "default": // no known way to fail so
 						continue
 					case "200":
-						answers = append(answers, send(t, method, ts.URL+request, body, admin))
+						add(request, body, admin)
 						if strings.HasPrefix(path, "/v1/ids/") {
-							answers = append(answers, send(t, method, ts.URL+request, body, admin,
-								"Accept: application/json"))
+							add(request, body, admin, "Accept: application/json")
 						}
 					case "400":
-						answers = append(answers, send(t, method, ts.URL+request, "{", admin),
-							send(t, method, ts.URL+request, "", admin))
+						add(request, "{", admin)
+						add(request, "", admin)
 					case "401":
-						answers = append(answers, send(t, method, ts.URL+request, body),
-							send(t, method, ts.URL+request, body, "Authorization: Bearer wrong"))
+						add(request, body)
+						add(request, body, "Authorization: Bearer wrong")
 					case "403":
-						other := texts["orders"]
-						if storeOf {
-							other = texts["ids"]
+						if strings.HasPrefix(path, storePath) {
+							add(request, body, bearer["ids"])
+						} else {
+							add(request, body, bearer["orders"])
 						}
-						answers = append(answers, send(t, method, ts.URL+request, body,
-							"Authorization: Bearer "+other))
 					case "406":
-						answers = append(answers, send(t, method, ts.URL+request, body, admin,
-							"Accept: image/png"))
+						add(request, body, admin, "Accept: image/png")
 					case "408":
 						t.Run(status, func(t *testing.T) {
 							inBubble(t, func(t *testing.T) {
@@ -134,23 +102,24 @@ func TestOpenAPI(t *testing.T) {
 						conn, _ := raw(t, ts.URL, "")
 						answers = append(answers, sendBegin(t, conn, request, 1<<30, admin))
 					case "415":
-						answers = append(answers, send(t, method, ts.URL+request, body, admin,
-							"Content-Type: text/plain"), send(t, method, ts.URL+request, body,
-							admin, "Content-Type: "))
+						add(request, body, admin, "Content-Type: text/plain")
+						add(request, body, admin, "Content-Type: ")
 					case "422":
-						answers = append(answers, send(t, method, ts.URL+with("nonsense=1"), body,
-							admin))
+						separator := "?"
+						if strings.Contains(request, "?") {
+							separator = "&"
+						}
+						add(request+separator+"nonsense=1", body, admin)
 					case "429":
 						for range 3 {
-							a := send(t, method, ts.URL+request, body, "Authorization: Bearer "+
-								slow)
-							if a.StatusCode == http.StatusTooManyRequests {
-								answers = append(answers, a)
-							}
+							add(request, body, bearer["slow"])
 						}
+						answers = slices.DeleteFunc(answers, func(a answer) bool {
+							return a.StatusCode != http.StatusTooManyRequests
+						})
 					case "501":
 						store.noClock.Store(true)
-						answers = append(answers, send(t, method, ts.URL+request, body, admin))
+						add(request, body, admin)
 						store.noClock.Store(false)
 					case "503":
 						if path == "/v1/store/conditions" { // needs no store
@@ -185,9 +154,7 @@ func TestOpenAPI(t *testing.T) {
 						schema, err := compiler.Compile(address + "#/paths/" + escape(path) + "/" +
 							strings.ToLower(method) + "/responses/" + status + "/content/" +
 							escape(mediaType) + "/schema")
-						if err != nil {
-							t.Fatal(err)
-						}
+						must(t, err)
 						v, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(a.body)))
 						if err == nil {
 							err = schema.Validate(v)
@@ -211,14 +178,5 @@ func sendBegin(t *testing.T, conn net.Conn, path string, length int, headers ...
 	}
 	request += "\r\n" + strings.Repeat(" ", min(length-1, 2<<20))
 	go io.WriteString(conn, request) // the answer may come first
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp, string(b)}
+	return read(t)(http.ReadResponse(bufio.NewReader(conn), nil))
 }

@@ -12,15 +12,11 @@ func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceI
 
 func testQueueCountsScarceIDs(t *testing.T) {
 	f, err := format.Lookup("scru64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	q := newQueue(f, 8)
 	take := func(n int) {
 		t.Helper()
-		if err := q.take(t.Context(), "192.0.2.1", n, nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, q.take(t.Context(), "192.0.2.1", n, nil))
 	}
 	if n := testing.AllocsPerRun(100, func() { take(1) }); n != 0 || len(q.counts) != 0 {
 		t.Errorf("%v allocations, %d clients counted, want none", n, len(q.counts))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,9 +39,7 @@ var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, block, _ := strings.Cut(string(text), "```yaml\ngroups:\n")
 	block, _, _ = strings.Cut(block, "```")
 	var file struct {
@@ -50,9 +47,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 			Rules []struct{ Alert, Expr, For string }
 		}
 	}
-	if err := yaml.Unmarshal([]byte("groups:\n"+block), &file); err != nil {
-		t.Fatal(err)
-	}
+	must(t, yaml.Unmarshal([]byte("groups:\n"+block), &file))
 	for _, rule := range file.Groups[0].Rules {
 		if rule.Alert == "SortidErrors" || rule.Alert == "SortidSlow" {
 			continue
@@ -97,9 +92,7 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := g.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	values := map[string]float64{}
 	for _, f := range families {
 		if f.GetType() != dto.MetricType_GAUGE {
@@ -129,11 +122,7 @@ func watch(t *testing.T, c Config) *watcher {
 	if c.clock == nil {
 		c.clock = time.Now // with the system's a generator may busy-wait
 	}
-	s, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close(context.Background()) })
+	s := newServer(t, c)
 	// Slow, and all metrics are read each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
 	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -141,19 +130,23 @@ func watch(t *testing.T, c Config) *watcher {
 }
 
 func (w *watcher) status(path string) int {
-	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
-	recorder := httptest.NewRecorder()
-	w.s.ServeHTTP(recorder, r)
-	return recorder.Code
+	return ask(w.Context(), w.s, http.MethodGet, path, "").Code
 }
 
-// can returns which leased formats can be made.
+// can returns which leased formats can be made. It checks that the others' answers do not tell what
+// the log should, and that other formats need no store.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range format.Leased() {
-		if w.status("/v1/ids/"+f.Name) == 200 {
+		a := ask(w.Context(), w.s, http.MethodGet, "/v1/ids/"+f.Name, "")
+		if a.Code == 200 {
 			formats += f.Name + " "
+		} else if a.retryAfter(w.T); strings.Contains(a.Body.String(), "10.9.8.7") {
+			w.Errorf("%s: %s", f.Name, a.Body)
 		}
+	}
+	if status := w.status("/v1/ids/scru128"); status != 200 {
+		w.Errorf("scru128: %d", status)
 	}
 	return formats
 }
@@ -193,17 +186,22 @@ func (w *watcher) pass(d time.Duration) []string {
 	for i := range int(d / time.Second) {
 		time.Sleep(time.Second)
 		w.look()
-		if i%15 != 0 {
-			continue
-		}
-		values := gaugesOf(w.T, w.s.metrics.registry)
-		for _, a := range w.alerts {
-			for _, name := range a.evaluate(time.Now(), values) {
+		if i%15 == 0 {
+			for _, name := range w.firing() {
 				fired[name] = true
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(fired))
+}
+
+// firing returns the alerts that fire now.
+func (w *watcher) firing() (names []string) {
+	values := gaugesOf(w.T, w.s.metrics.registry)
+	for _, a := range w.alerts {
+		names = append(names, a.evaluate(time.Now(), values)...)
+	}
+	return names
 }
 
 func (w *watcher) wants(when string, d time.Duration, want ...string) {
@@ -248,9 +246,7 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.db")
 	st, err := bolt.Open(t.Context(), "bolt:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { st.Close() })
 	for _, f := range format.Leased() {
 		if _, err := lease.Create(t.Context(), st,
@@ -265,13 +261,11 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(from, to))
 	}
 	for name, test := range map[string]func(t *testing.T){
 		"the store is away": func(t *testing.T) {
-			store := &flaky{Store: lease.NewMemory()}
+			store := newFlaky()
 			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
 				func() { store.down.Store(false) })
 		},
@@ -283,9 +277,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		"the file is replaced by an older one": func(t *testing.T) {
 			store, path := boltStore(t)
 			older, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
 				write(t, path+".new", string(older))
 				rename(t, path+".new", path)
@@ -323,9 +315,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 			for range 2 {
 				l, err := lease.Acquire(t.Context(), store,
 					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				defer l.Close(context.Background())
 			}
 			watch(t, Config{Store: store}).wants("full", 5*time.Minute,
@@ -342,7 +332,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 // A clock ahead uses up the window sooner, and the metric.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		store := &flaky{Store: lease.NewMemory()}
+		store := newFlaky()
 		w := watch(t, Config{Store: store,
 			clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
 		w.pass(time.Minute)
@@ -356,6 +346,7 @@ func TestRemaining(t *testing.T) {
 		if took := time.Since(start).Seconds(); took < left-1 || took > left+1 {
 			t.Errorf("IDs were made for %v s, and %v s remained", took, left)
 		}
+		store.down.Store(false)
 	})
 }
 
@@ -403,9 +394,7 @@ func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
-		if err := w.s.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.s.Close(t.Context()))
 		time.Sleep(readyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
@@ -422,14 +411,17 @@ func TestBuildAndFiles(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		tokens, err := OpenTokens(ctx, path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
+		defer filesRefused.Reset() // for other tests of this process
 		refused := func() (is float64, fires bool) {
 			t.Helper()
 			untilRead()
-			fired := w.filesFire(10 * time.Minute)
+			var fired []string
+			for range 40 {
+				time.Sleep(15 * time.Second)
+				fired = append(fired, w.firing()...)
+			}
 			labels := "{file=" + path + "}"
 			is = gaugesOf(t, w.s.metrics.registry)["sortid_file_refused"+labels]
 			return is, slices.Contains(fired, "SortidFileRefused"+labels)
@@ -445,9 +437,7 @@ func TestBuildAndFiles(t *testing.T) {
 		check("with a mistake", true)
 		write(t, path, line)
 		check("corrected", false)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(path))
 		check("removed", true)
 		found := false
 		for series, value := range gaugesOf(t, w.s.metrics.registry) {
@@ -459,15 +449,4 @@ func TestBuildAndFiles(t *testing.T) {
 			t.Error("no build")
 		}
 	})
-}
-
-func (w *watcher) filesFire(d time.Duration) (fired []string) {
-	for range int(d / (15 * time.Second)) {
-		time.Sleep(15 * time.Second)
-		values := gaugesOf(w.T, w.s.metrics.registry)
-		for _, a := range w.alerts {
-			fired = append(fired, a.evaluate(time.Now(), values)...)
-		}
-	}
-	return fired
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -62,8 +61,9 @@ type Server struct {
 	api        huma.API
 	generators *generators
 	metrics    *metrics
-	checked    *checkedStore // nil without a store
 	draining   atomic.Bool
+	// change changes the store if the protocol allows it.
+	change func(context.Context, []lease.Change) (bool, error)
 
 	requests     *gate
 	largeAnswers *gate // of more than one piece
@@ -202,6 +202,3 @@ func (s *Server) HTTPServer() *http.Server {
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 }
-
-// errUnavailable becomes status 503.
-var errUnavailable = errors.New("unavailable")

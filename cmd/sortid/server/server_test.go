@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,21 +26,32 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-func start(t *testing.T, c Config) (*Server, *httptest.Server) {
+func must(t testing.TB, err error) {
 	t.Helper()
-	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ts := httptest.NewUnstartedServer(nil)
-	ts.Config = s.HTTPServer()
-	ts.Start()
+}
+
+func newServer(t *testing.T, c Config) *Server {
+	t.Helper()
+	s, err := New(c)
+	must(t, err)
 	t.Cleanup(func() {
-		ts.Close()
 		if err := s.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
+	return s
+}
+
+func start(t *testing.T, c Config) (*Server, *httptest.Server) {
+	t.Helper()
+	s := newServer(t, c)
+	ts := httptest.NewUnstartedServer(nil)
+	ts.Config = s.HTTPServer()
+	ts.Start()
+	t.Cleanup(ts.Close)
 	return s, ts
 }
 
@@ -78,9 +87,7 @@ type answer struct {
 func send(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if strings.Contains(url, "/v1/store/") {
 		r.Header.Set("Content-Type", typeJSON)
 	}
@@ -88,16 +95,18 @@ func send(t *testing.T, method, url, body string, headers ...string) answer {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
+	return read(t)(http.DefaultTransport.RoundTrip(r))
+}
+
+func read(t *testing.T) func(*http.Response, error) answer {
+	return func(resp *http.Response, err error) answer {
+		t.Helper()
+		must(t, err)
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		must(t, err)
+		return answer{resp, string(b)}
 	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp, string(b)}
 }
 
 func TestIDs(t *testing.T) {
@@ -111,51 +120,47 @@ func TestIDs(t *testing.T) {
 					url := fmt.Sprintf("%s/v1/ids/%s?n=%d&encoding=%s", ts.URL, sch.Name, n,
 						encoding)
 					a := send(t, http.MethodPost, url, "", "Accept: "+accept)
-					if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-store" {
-						t.Fatalf("%s: %d %s: %s", url, a.StatusCode, a.Header.Get("Cache-Control"),
-							a.body)
+					kind := a.Header.Get("Content-Type")
+					if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-store" ||
+						(kind == typeJSON) != (accept == typeJSON) ||
+						(kind == typeText) != (accept == "") || !strings.HasSuffix(a.body, "\n") {
+						t.Fatalf("%s: %d %v: %s", url, a.StatusCode, a.Header, a.body)
 					}
-					var texts []string
-					if accept == "" {
-						if got := a.Header.Get("Content-Type"); got != typeText {
-							t.Errorf("%s: type %s", url, got)
-						}
-						if !strings.HasSuffix(a.body, "\n") {
-							t.Errorf("%s: no line's end: %q", url, a.body)
-						}
-						texts = strings.Split(strings.TrimSuffix(a.body, "\n"), "\n")
-					} else {
-						var out struct {
-							Format string   `json:"format"`
-							IDs    []string `json:"ids"`
-						}
-						if err := json.Unmarshal([]byte(a.body), &out); err != nil ||
-							out.Format != sch.Name || a.Header.Get("Content-Type") != typeJSON {
-							t.Fatalf("%s: %v, type %s: %.200s", url, err,
-								a.Header.Get("Content-Type"), a.body)
-						}
-						texts = out.IDs
-					}
-					if len(texts) != n {
-						t.Fatalf("%s: %d IDs, want %d", url, len(texts), n)
-					}
-					for _, text := range texts {
-						id, err := sch.ParseAs(encoding, text)
-						if err != nil {
-							t.Fatal(err)
-						}
-						if before, ok := last[sch.Name]; ok && id.Compare(before) <= 0 {
-							t.Fatalf("%s: %s after %s", url, id, before)
-						}
-						last[sch.Name] = id
+					if got := checkNew(t, a.Request, []byte(a.body), last); got != n {
+						t.Fatalf("%s: %d IDs, want %d", url, got, n)
 					}
 				}
 			}
 		}
 	}
-	if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128?n=100000", ""); strings.Count(a.body,
-		"\n") != 100000 {
-		t.Errorf("%d IDs", strings.Count(a.body, "\n"))
+}
+
+func TestMostIDs(t *testing.T) {
+	_, ts := start(t, Config{})
+	for _, query := range []string{"?n=100000", "?n=%3100000"} {
+		for _, accept := range []string{typeText, typeJSON} {
+			a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128"+query, "", "Accept: "+accept)
+			if a.StatusCode != http.StatusOK ||
+				max(strings.Count(a.body, "\n"), strings.Count(a.body, `,"`)) < 100_000 {
+				t.Errorf("%s as %s: %d, %d bytes", query, accept, a.StatusCode, len(a.body))
+			}
+		}
+	}
+}
+
+// A request counts once, also if refused.
+func TestCountsOnce(t *testing.T) {
+	for path, want := range map[string]int{
+		"/v1/ids/euid":                 http.StatusOK,
+		"/v1/ids/euid?n=%31":           http.StatusOK,
+		"/v1/ids/scru64?encoding=uuid": http.StatusUnprocessableEntity,
+		"/v1/ids/scru64":               http.StatusServiceUnavailable,
+	} {
+		tokens, bearer := tokensOf(t, "one ids requests=1")
+		_, ts := start(t, Config{Tokens: tokens})
+		if a := send(t, http.MethodGet, ts.URL+path, "", bearer["one"]); a.StatusCode != want {
+			t.Errorf("%s: %d, want %d: %s", path, a.StatusCode, want, a.body)
+		}
 	}
 }
 
@@ -190,109 +195,90 @@ func TestRequests(t *testing.T) {
 	s, ts := start(t, Config{Store: lease.NewMemory(), Version: "v1.2.3"})
 	waitReady(t, s)
 	_, bare := start(t, Config{})
-	long := strings.Repeat("x", 70000)
-	for _, c := range []struct {
-		name, method, url, body string
-		headers                 []string
-		status                  int
-		want                    string
-	}{
-		{"no store", "GET", bare.URL + "/v1/ids/scru64", "", nil, 503,
-			"has no store to lease a node ID of scru64 from"},
-		{"no store for others", "POST", bare.URL + "/v1/store/time", "{}", nil, 404,
-			"no such path"},
-		{"no store, ready", "GET", bare.URL + "/readyz", "", nil, 200, "ready"},
-		{"unknown format", "GET", ts.URL + "/v1/ids/scru12", "", nil, 422,
-			"scru64, scru128, scru160, euid, uid60"},
-		{"too many", "GET", ts.URL + "/v1/ids/scru128?n=100001", "", nil, 422, "want 1 to 100000"},
-		{"none", "GET", ts.URL + "/v1/ids/scru128?n=0", "", nil, 422, "want 1 to 100000"},
-		{"negative", "GET", ts.URL + "/v1/ids/scru128?n=-1", "", nil, 422, "query.n"},
-		{"not a number", "GET", ts.URL + "/v1/ids/scru128?n=many", "", nil, 422, "query.n"},
-		{"unknown encoding", "GET", ts.URL + "/v1/ids/scru128?encoding=ulid", "", nil, 422,
-			"text, hex, int and uuid"},
-		{"encoding of another width", "GET", ts.URL + "/v1/ids/scru64?encoding=uuid", "", nil, 422,
-			"scru64 IDs have 64 bits"},
-		{"unknown parameter", "GET", ts.URL + "/v1/ids/scru128?m=3", "", nil, 422,
-			"unknown query parameter"},
-		{"accepts neither", "GET", ts.URL + "/v1/ids/scru128", "", []string{"Accept: image/png"},
-			406, "text/plain or application/json"},
-		{"prefers JSON", "GET", ts.URL + "/v1/ids/scru128", "",
-			[]string{"Accept: text/plain;q=0.5, application/json"}, 200, `{"format"`},
-		{"unknown path", "GET", ts.URL + "/v2/ids", "", nil, 404, "no such path"},
-		{"unknown method", "DELETE", ts.URL + "/v1/ids/euid", "", nil, 405,
-			"this path takes GET, HEAD, POST"},
-		{"options", "OPTIONS", ts.URL + "/v1/inspect", "", nil, 204, ""},
-		{"head", "HEAD", ts.URL + "/v1/ids/euid", "", nil, 200, ""},
-		{"inspect", "GET", ts.URL + "/v1/inspect/0372ijojuxuhjsfkeryi2mrtm", "", nil, 200,
-			`"time":"2022-04-03T11:40:14.308Z"`},
-		{"inspect no ID", "GET", ts.URL + "/v1/inspect/nonsense", "", nil, 422,
-			`"location":"path.id"`},
-		{"inspect as", "GET", ts.URL + "/v1/inspect/naS8QBhxi?format=euid", "", nil, 422, "euid"},
-		{"inspect long", "GET", ts.URL + "/v1/inspect/" + long[:300], "", nil, 422,
-			"expected length <= 200"},
-		{"lines", "POST", ts.URL + "/v1/inspect", "nonsense\n\n 0u2pf62ji4b9 \r\n" + long +
-			"\nxinaS8QBh", nil, 200,
-			`no format known to sortid has such IDs"}` + "\n" +
-				`{"format":"scru64","text":"0u2pf62ji4b9"`},
-		{"a long line", "POST", ts.URL + "/v1/inspect", long + "\nxinaS8QBh", nil, 200,
-			`{"line":1,"error":"longer than 1024 bytes, which no ID is"}` + "\n" +
-				`{"format":"uid60"`},
-		{"no lines", "POST", ts.URL + "/v1/inspect", "", nil, 200, ""},
-		{"bounds", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-18", "", nil, 200,
-			`"to":"2026-11-18T00:00:00.000Z"`},
-		{"bounds without a start", "GET", ts.URL + "/v1/bounds/scru64", "", nil, 422, "query.from"},
-		{"bounds, no time", "GET", ts.URL + "/v1/bounds/scru64?from=soon", "", nil, 422,
-			`"location":"query.from"`},
-		{"bounds, empty", "GET", ts.URL + "/v1/bounds/scru64?from=2026-11-17&to=2026-11-16", "",
-			nil, 422, "is empty"},
-		{"formats", "GET", ts.URL + "/v1/formats", "", nil, 200, `{"name":"scru64"`},
-		{"live", "GET", ts.URL + "/healthz", "", nil, 200, "ok"},
-		{"ready", "GET", ts.URL + "/readyz", "", nil, 200, "ready"},
-		{"metrics", "GET", ts.URL + "/metrics", "", nil, 200,
-			"# HELP sortid_lease_remaining_seconds"},
-		{"description", "GET", ts.URL + "/openapi.json", "", nil, 200, `"version":"v1.2.3"`},
-		{"page", "GET", ts.URL + "/", "", nil, 200, "GET /v1/ids/{format}"},
-		{"not JSON", "POST", ts.URL + "/v1/store/get", "realm", nil, 400,
-			"not the JSON that /openapi.json describes"},
-		{"more than JSON", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/8"]} x`,
-			nil, 400, "goes on after its JSON object"},
-		{"unknown member", "POST", ts.URL + "/v1/store/get", `{"realm":"r","block":"1/8"}`, nil,
-			400, `unknown field \"block\"`},
-		{"a long realm", "POST", ts.URL + "/v1/store/get", `{"realm":"r@` +
-			strings.Repeat("a", 5000) + `","blocks":["0/0","0/0"]}`, nil, 422,
-			"has 5002 bytes"},
-		{"list of a long realm", "POST", ts.URL + "/v1/store/list", `{"realm":"` +
-			strings.Repeat("a", 5000) + `"}`, nil, 422, "has 5000 bytes"},
-		{"no block", "POST", ts.URL + "/v1/store/get", `{"realm":"r","blocks":["1/99"]}`, nil, 400,
-			"not a node ID and its size"},
-		{"a body too large", "POST", ts.URL + "/v1/store/get", strings.Repeat(" ", 2<<20), nil, 413,
-			""},
-		{"two realms", "POST", ts.URL + "/v1/store/compare-and-set",
-			`{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`, nil, 422,
-			"different blocks"},
-		{"no changes", "POST", ts.URL + "/v1/store/compare-and-set", `{"changes":[]}`, nil, 422,
-			"0 changes, want 1 to"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			a := send(t, c.method, c.url, c.body, c.headers...)
-			if a.StatusCode != c.status || !strings.Contains(a.body, c.want) {
-				t.Fatalf("%d, want %d with %q:\n%.500s", a.StatusCode, c.status, c.want, a.body)
+	long, base := strings.Repeat("x", 70000), ts.URL
+	check := func(name, request string, status int, want, body string, headers ...string) {
+		method, path, _ := strings.Cut(request, " ")
+		url := base + path
+		t.Run(name, func(t *testing.T) {
+			a := send(t, method, url, body, headers...)
+			if a.StatusCode != status || !strings.Contains(a.body, want) {
+				t.Fatalf("%d, want %d with %q:\n%.500s", a.StatusCode, status, want, a.body)
 			}
 			if id := a.Header.Get("X-Request-Id"); len(id) != 25 {
 				t.Errorf("request ID %q", id)
 			}
-			if c.status >= 400 {
-				var p httpstore.Problem
-				if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Status != c.status ||
-					p.Title == "" || a.Header.Get("Content-Type") != "application/problem+json" {
-					t.Errorf("no problem: %v, %s: %s", err, a.Header.Get("Content-Type"), a.body)
-				}
+			if status >= 400 {
+				checkProblem(t, name, a, status)
 			}
-			if c.status == 503 && a.Header.Get("Retry-After") == "" {
+			if status == 503 && a.Header.Get("Retry-After") == "" {
 				t.Error("no Retry-After")
 			}
 		})
 	}
+	check("unknown format", "GET /v1/ids/scru12", 422, "scru64, scru128, scru160, euid, uid60", "")
+	check("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
+	check("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
+	check("negative", "GET /v1/ids/scru128?n=-1", 422, "query.n", "")
+	check("not a number", "GET /v1/ids/scru128?n=many", 422, "query.n", "")
+	check("unknown encoding", "GET /v1/ids/scru128?encoding=ulid", 422, "text, hex, int and uuid",
+		"")
+	check("encoding of another width", "GET /v1/ids/scru64?encoding=uuid", 422,
+		"scru64 IDs have 64 bits", "")
+	check("unknown parameter", "GET /v1/ids/scru128?m=3", 422, "unknown query parameter", "")
+	check("accepts neither", "GET /v1/ids/scru128", 406, "text/plain or application/json", "",
+		"Accept: image/png")
+	check("prefers JSON", "GET /v1/ids/scru128", 200, `{"format"`, "",
+		"Accept: text/plain;q=0.5, application/json")
+	check("unknown path", "GET /v2/ids", 404, "no such path", "")
+	check("unknown method", "DELETE /v1/ids/euid", 405, "this path takes GET, HEAD, POST", "")
+	check("options", "OPTIONS /v1/inspect", 204, "", "")
+	check("head", "HEAD /v1/ids/euid", 200, "", "")
+	check("inspect", "GET /v1/inspect/0372ijojuxuhjsfkeryi2mrtm", 200,
+		`"time":"2022-04-03T11:40:14.308Z"`, "")
+	check("inspect no ID", "GET /v1/inspect/nonsense", 422, `"location":"path.id"`, "")
+	check("inspect as", "GET /v1/inspect/naS8QBhxi?format=euid", 422, "euid", "")
+	check("inspect long", "GET /v1/inspect/"+long[:300], 422, "expected length <= 200", "")
+	check("lines", "POST /v1/inspect", 200, `no format known to sortid has such IDs"}`+"\n"+
+		`{"format":"scru64","text":"0u2pf62ji4b9"`,
+		"nonsense\n\n 0u2pf62ji4b9 \r\n"+long+"\nxinaS8QBh")
+	check("a long line", "POST /v1/inspect", 200,
+		`{"line":1,"error":"longer than 1024 bytes, which no ID is"}`+"\n"+`{"format":"uid60"`,
+		long+"\nxinaS8QBh")
+	check("no lines", "POST /v1/inspect", 200, "", "")
+	check("bounds", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-18", 200,
+		`"to":"2026-11-18T00:00:00.000Z"`, "")
+	check("bounds without a start", "GET /v1/bounds/scru64", 422, "query.from", "")
+	check("bounds, no time", "GET /v1/bounds/scru64?from=soon", 422, `"location":"query.from"`, "")
+	check("bounds, empty", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-16", 422, "is empty",
+		"")
+	check("formats", "GET /v1/formats", 200, `{"name":"scru64"`, "")
+	check("live", "GET /healthz", 200, "ok", "")
+	check("ready", "GET /readyz", 200, "ready", "")
+	check("metrics", "GET /metrics", 200, "# HELP sortid_lease_remaining_seconds", "")
+	check("description", "GET /openapi.json", 200, `"version":"v1.2.3"`, "")
+	check("page", "GET /", 200, "GET /v1/ids/{format}", "")
+	check("not JSON", "POST /v1/store/get", 400, "not the JSON that /openapi.json describes",
+		"realm")
+	check("more than JSON", "POST /v1/store/get", 400, "goes on after its JSON object",
+		`{"realm":"r","blocks":["1/8"]} x`)
+	check("unknown member", "POST /v1/store/get", 400, `unknown field \"block\"`,
+		`{"realm":"r","block":"1/8"}`)
+	check("a long realm", "POST /v1/store/get", 422, "has 5002 bytes",
+		`{"realm":"r@`+long[:5000]+`","blocks":["0/0","0/0"]}`)
+	check("list of a long realm", "POST /v1/store/list", 422, "has 5000 bytes",
+		`{"realm":"`+long[:5000]+`"}`)
+	check("no block", "POST /v1/store/get", 400, "not a node ID and its size",
+		`{"realm":"r","blocks":["1/99"]}`)
+	check("a body too large", "POST /v1/store/get", 413, "", strings.Repeat(" ", 2<<20))
+	check("two realms", "POST /v1/store/compare-and-set", 422, "different blocks",
+		`{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`)
+	check("no changes", "POST /v1/store/compare-and-set", 422, "0 changes, want 1 to",
+		`{"changes":[]}`)
+	base = bare.URL
+	check("no store", "GET /v1/ids/scru64", 503, "has no store to lease a node ID of scru64 from",
+		"")
+	check("no store for others", "POST /v1/store/time", 404, "no such path", "{}")
+	check("no store, ready", "GET /readyz", 200, "ready", "")
 }
 
 func TestGzip(t *testing.T) {
@@ -302,9 +288,7 @@ func TestGzip(t *testing.T) {
 		t.Fatal(a.Header)
 	}
 	r, err := gzip.NewReader(strings.NewReader(a.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := io.ReadAll(r)
 	if err != nil || bytes.Count(b, []byte("\n")) != 1000 {
 		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
@@ -315,22 +299,27 @@ func TestGzip(t *testing.T) {
 // to lease from.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	setup := func(allowAny bool) func(t *testing.T) func() lease.Store {
-		return func(t *testing.T) func() lease.Store { return openStore(t, allowAny) }
-	}
-	storetest.Run(t, setup(true))
-	t.Run("Checked", func(t *testing.T) { storetest.Leases(t, setup(false)) })
+	storetest.Run(t, func(t *testing.T) func() lease.Store {
+		memory := lease.NewMemory()
+		return openStore(t, memory, memory.CompareAndSetMany)
+	})
+	t.Run("Checked", func(t *testing.T) {
+		storetest.Leases(t, func(t *testing.T) func() lease.Store {
+			return openStore(t, lease.NewMemory(), nil)
+		})
+	})
 }
 
-func openStore(t *testing.T, allowAny bool) func() lease.Store {
-	s, ts := start(t, Config{Store: lease.NewMemory(),
-		Conditions: []string{"as long as the process lives"}})
-	s.checked.any = allowAny
+// openStore returns clients of a store on a server. If anyChange is not nil, it makes all changes.
+func openStore(t *testing.T, store lease.Store,
+	anyChange func(context.Context, []lease.Change) (bool, error)) func() lease.Store {
+	s, ts := start(t, Config{Store: store, Conditions: []string{"as long as the process lives"}})
+	if anyChange != nil {
+		s.change = anyChange
+	}
 	return func() lease.Store {
 		s, err := httpstore.Open(t.Context(), ts.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := s.Conditions(); !slices.Equal(got, []string{"as long as the process lives"}) {
 			t.Errorf("conditions: %q", got)
 		}
@@ -347,62 +336,109 @@ func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, own), err
 }
 
-type flaky struct {
+// A hooked store counts its calls. It first calls the function before, and stops if that fails.
+type hooked struct {
 	lease.Store
+	before func(ctx context.Context, method, realm string) error
+	mu     sync.Mutex
+	calls  map[string]int // by method
+}
+
+func (h *hooked) enter(ctx context.Context, method, realm string) error {
+	h.mu.Lock()
+	if h.calls == nil {
+		h.calls = map[string]int{}
+	}
+	h.calls[method]++
+	h.mu.Unlock()
+	if h.before == nil {
+		return nil
+	}
+	return h.before(ctx, method, realm)
+}
+
+// count returns how often methods were called since the last count of them.
+func (h *hooked) count(methods ...string) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, method := range methods {
+		n += h.calls[method]
+		delete(h.calls, method)
+	}
+	return n
+}
+
+func (h *hooked) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	if err := h.enter(ctx, "Get", realm); err != nil {
+		return lease.Record{}, err
+	}
+	return h.Store.Get(ctx, realm, b)
+}
+
+func (h *hooked) GetMany(ctx context.Context, realm string,
+	b []lease.Block) ([]lease.Record, error) {
+	if err := h.enter(ctx, "GetMany", realm); err != nil {
+		return nil, err
+	}
+	return h.Store.GetMany(ctx, realm, b)
+}
+
+func (h *hooked) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return h.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+func (h *hooked) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
+	if err := h.enter(ctx, "CompareAndSet", changes[0].Next.Realm); err != nil {
+		return false, err
+	}
+	return h.Store.CompareAndSetMany(ctx, changes)
+}
+
+func (h *hooked) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	if err := h.enter(ctx, "List", realm); err != nil {
+		return nil, err
+	}
+	return h.Store.List(ctx, realm)
+}
+
+func (h *hooked) Realms(ctx context.Context) ([]string, error) {
+	if err := h.enter(ctx, "Realms", ""); err != nil {
+		return nil, err
+	}
+	return h.Store.Realms(ctx)
+}
+
+func (h *hooked) Time(ctx context.Context) (time.Time, error) {
+	if err := h.enter(ctx, "Time", ""); err != nil {
+		return time.Time{}, err
+	}
+	return h.Store.Time(ctx)
+}
+
+type flaky struct {
+	hooked
 	down, noClock atomic.Bool
 }
 
 var errDown = errors.New("the database at 10.9.8.7 is down")
 
-func (f *flaky) GetMany(ctx context.Context, realm string,
-	b []lease.Block) ([]lease.Record, error) {
-	if f.down.Load() {
-		return nil, errDown
+func newFlaky() *flaky {
+	f := &flaky{}
+	f.Store, f.before = lease.NewMemory(), func(_ context.Context, method, _ string) error {
+		switch {
+		case f.down.Load():
+			return errDown
+		case method == "Time" && f.noClock.Load():
+			return lease.ErrNoTime
+		}
+		return nil
 	}
-	return f.Store.GetMany(ctx, realm, b)
-}
-
-func (f *flaky) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	if f.down.Load() {
-		return lease.Record{}, errDown
-	}
-	return f.Store.Get(ctx, realm, b)
-}
-
-func (f *flaky) Time(ctx context.Context) (time.Time, error) {
-	if f.down.Load() {
-		return time.Time{}, errDown
-	}
-	if f.noClock.Load() {
-		return time.Time{}, lease.ErrNoTime
-	}
-	return f.Store.Time(ctx)
-}
-
-func (f *flaky) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
-	if f.down.Load() {
-		return false, errDown
-	}
-	return f.Store.CompareAndSetMany(ctx, changes)
-}
-
-func (f *flaky) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	if f.down.Load() {
-		return nil, errDown
-	}
-	return f.Store.List(ctx, realm)
-}
-
-func (f *flaky) Realms(ctx context.Context) ([]string, error) {
-	if f.down.Load() {
-		return nil, errDown
-	}
-	return f.Store.Realms(ctx)
+	return f
 }
 
 // Without the store other things go on, and the rest recovers. Details are only in the log.
 func TestStoreAway(t *testing.T) {
-	store := &flaky{Store: lease.NewMemory()}
+	store := newFlaky()
 	store.down.Store(true)
 	var log bytes.Buffer
 	var mu sync.Mutex
@@ -453,21 +489,14 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 func TestClose(t *testing.T) {
 	store := lease.NewMemory()
-	s, err := New(Config{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(t, Config{Store: store})
 	waitReady(t, s)
 	held := func() (n int) {
 		for _, realm := range format.NamesOf(format.Leased()) {
 			root, err := store.Get(t.Context(), realm, lease.Block{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			records, err := store.List(t.Context(), realm+"@"+root.Generation)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, r := range records {
 				if (r.Owner != lease.Owner{}) {
 					n++
@@ -479,80 +508,51 @@ func TestClose(t *testing.T) {
 	if n := held(); n != 2 {
 		t.Errorf("%d node IDs held, want 2", n)
 	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close(t.Context()))
 	if n := held(); n != 0 {
 		t.Errorf("%d node IDs held after Close", n)
 	}
 }
 
 func TestTokens(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "tokens")
-	texts := map[string]string{}
-	add := func(name string, requests, ids int, permissions ...string) {
-		t.Helper()
-		text, line, err := NewToken(name, permissions, requests, ids)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := AppendToken(path, line); err != nil {
-			t.Fatal(err)
-		}
-		texts[name] = text
-	}
-	add("ids", 0, 0, "ids")
-	add("orders", 0, 0, "realm:orders")
-	add("admin", 0, 0, "admin")
-	add("slow", 2, 5, "ids")
-	tokens, err := OpenTokens(t.Context(), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tokens, bearer := tokensOf(t, "ids ids", "orders realm:orders", "admin admin",
+		"slow ids requests=2 ids=5")
 	s, ts := start(t, Config{Store: lease.NewMemory(), Tokens: tokens})
 	waitReady(t, s)
-
-	with := func(name string) string { return "Authorization: Bearer " + texts[name] }
+	textOf := func(name string) string {
+		return strings.TrimPrefix(bearer[name], "Authorization: Bearer ")
+	}
 	const get = `{"realm":"%s","blocks":["1/8"]}`
-	cas := `{"changes":[{"prev":{"realm":"%s","block":"0/0"},"next":{"realm":"%[1]s","block":"0/0","revision":"1","hwm":"0","state":"split",` +
+	const cas = `{"changes":[{"prev":{"realm":"%s","block":"0/0"},"next":{"realm":"%[1]s","block":"0/0","revision":"1","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
-	type status map[string]int
 	for _, c := range []struct {
 		method, path, body string
-		want               status
+		ids, orders, admin int // statuses
 	}{
-		{"GET", "/v1/ids/scru128", "", status{"ids": 200, "orders": 403, "admin": 200}},
-		{"POST", "/v1/ids/scru64", "", status{"ids": 200, "orders": 403, "admin": 200}},
-		{"GET", "/v1/inspect/xinaS8QBh", "", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"POST", "/v1/inspect", "xinaS8QBh", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"GET", "/v1/bounds/euid?from=-1h", "", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"GET", "/v1/formats", "", status{"ids": 200, "orders": 200, "admin": 200}},
-		{"GET", "/metrics", "", status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"),
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"),
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"),
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"),
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/list", `{"realm":"other"}`,
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/list", `{"realm":"orders"}`,
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"),
-			status{"ids": 403, "orders": 403, "admin": 200}},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"),
-			status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/time", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/conditions", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
-		{"POST", "/v1/store/realms", "{}", status{"ids": 403, "orders": 200, "admin": 200}},
+		{"GET", "/v1/ids/scru128", "", 200, 403, 200},
+		{"POST", "/v1/ids/scru64", "", 200, 403, 200},
+		{"GET", "/v1/inspect/xinaS8QBh", "", 200, 200, 200},
+		{"POST", "/v1/inspect", "xinaS8QBh", 200, 200, 200},
+		{"GET", "/v1/bounds/euid?from=-1h", "", 200, 200, 200},
+		{"GET", "/v1/formats", "", 200, 200, 200},
+		{"GET", "/metrics", "", 403, 403, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"), 403, 200, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"), 403, 200, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"), 403, 403, 200},
+		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), 403, 403, 200},
+		{"POST", "/v1/store/list", `{"realm":"other"}`, 403, 403, 200},
+		{"POST", "/v1/store/list", `{"realm":"orders"}`, 403, 200, 200},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"), 403, 403, 200},
+		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"), 403, 200, 200},
+		{"POST", "/v1/store/time", "{}", 403, 200, 200},
+		{"POST", "/v1/store/conditions", "{}", 403, 200, 200},
+		{"POST", "/v1/store/realms", "{}", 403, 200, 200},
 	} {
 		var refused string
 		for _, header := range []string{"Accept: */*", "Authorization: Bearer wrong",
-			"Authorization: Basic " + texts["admin"],
-			"Authorization: " + texts["admin"], "Authorization: Bearer " +
-				texts["admin"][:20], "Authorization: Bearer "} {
+			"Authorization: Basic " + textOf("admin"),
+			"Authorization: " + textOf("admin"), "Authorization: Bearer " +
+				textOf("admin")[:20], "Authorization: Bearer "} {
 			a := send(t, c.method, ts.URL+c.path, c.body, header)
 			if a.StatusCode != 401 || a.Header.Get("WWW-Authenticate") == "" {
 				t.Errorf("%s %s with %.22q: %d", c.method, c.path, header, a.StatusCode)
@@ -562,8 +562,8 @@ func TestTokens(t *testing.T) {
 			}
 			refused = a.body
 		}
-		for name, want := range c.want {
-			a := send(t, c.method, ts.URL+c.path, c.body, with(name))
+		for name, want := range map[string]int{"ids": c.ids, "orders": c.orders, "admin": c.admin} {
+			a := send(t, c.method, ts.URL+c.path, c.body, bearer[name])
 			if a.StatusCode != want {
 				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode,
 					want, a.body)
@@ -579,18 +579,18 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}",
-		with("orders")); strings.Contains(a.body, "scru64") {
+		bearer["orders"]); strings.Contains(a.body, "scru64") {
 		t.Errorf("a token sees realms that it may not use: %s", a.body)
 	}
 	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}",
-		with("admin")); !strings.Contains(a.body, "scru64") {
+		bearer["admin"]); !strings.Contains(a.body, "scru64") {
 		t.Errorf("realms: %s", a.body)
 	}
 
 	// Two requests at once, and five IDs a second.
 	hardly(t, tokens, "slow")
 	for i, want := range []int{200, 200, 429} {
-		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", with("slow"))
+		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", bearer["slow"])
 		after, _ := strconv.Atoi(a.Header.Get("Retry-After"))
 		if a.StatusCode != want || (want == 429) != (after > 1800 && after <= 3600) {
 			t.Errorf("request %d: %d, want %d; Retry-After: %q", i, a.StatusCode, want,
@@ -598,16 +598,12 @@ func TestTokens(t *testing.T) {
 		}
 	}
 
-	st, err := httpstore.Open(t.Context(), ts.URL+"?token="+texts["orders"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	st, err := httpstore.Open(t.Context(), ts.URL+"?token="+textOf("orders"))
+	must(t, err)
 	defer st.Close()
 	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64,
 		NodeBits: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := l.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -619,44 +615,17 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestCORS(t *testing.T) {
-	_, closed := start(t, Config{})
-	_, open := start(t, Config{Origins: []string{"https://example.com"}})
-	for _, c := range []struct{ url, origin, want string }{
-		{closed.URL, "https://example.com", ""},
-		{open.URL, "https://example.com", "https://example.com"},
-		{open.URL, "https://example.org", ""},
-	} {
-		a := send(t, http.MethodGet, c.url+"/v1/ids/scru128", "", "Origin: "+c.origin)
-		if got := a.Header.Get("Access-Control-Allow-Origin"); got != c.want {
-			t.Errorf("%s from %s: %q, want %q", c.url, c.origin, got, c.want)
-		}
-	}
-}
-
-type gets struct {
-	lease.Store
-	n atomic.Int64
-}
-
-func (g *gets) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	g.n.Add(1)
-	return g.Store.Get(ctx, realm, b)
-}
-
 // Only a store's Get returns what outlives its crash, so a client's Get must call it.
 func TestGetOfOne(t *testing.T) {
-	store := &gets{Store: lease.NewMemory()}
+	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})
 	waitReady(t, s)
 	client, err := httpstore.Open(t.Context(), ts.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer client.Close()
-	before := store.n.Load()
+	store.count("Get")
 	r, err := client.Get(t.Context(), "scru64", lease.Block{})
-	if err != nil || r.Revision == 0 || store.n.Load() != before+1 {
-		t.Errorf("%+v, %v, %d calls of Get", r, err, store.n.Load()-before)
+	if n := store.count("Get"); err != nil || r.Revision == 0 || n != 1 {
+		t.Errorf("%+v, %v, %d calls of Get", r, err, n)
 	}
 }

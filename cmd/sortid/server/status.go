@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -11,29 +13,28 @@ import (
 )
 
 func (s *Server) registerStatus() {
-	text := func(description string) map[string]*huma.Response {
-		return map[string]*huma.Response{"200": {Description: description,
-			Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	plain := func(description string) map[string]*huma.Response {
+		return answers(description, "text/plain", text(""))
 	}
 	get := func(id, path, summary, permission string, responses map[string]*huma.Response,
 		errors ...int) huma.Operation {
-		op := huma.Operation{OperationID: id, Method: http.MethodGet, Path: path,
-			Tags:    []string{"status"},
-			Summary: summary, Responses: responses, Errors: errors}
-		s.secure(&op, permission)
-		return op
+		return s.operation("status", permission, huma.Operation{OperationID: id,
+			Method: http.MethodGet, Path: path, Summary: summary, Responses: responses,
+			Errors: errors})
+	}
+	said := func(line string) (*rawOutput, error) {
+		return &rawOutput{ContentType: typeText, CacheControl: "no-store",
+			Body: []byte(line + "\n")}, nil
 	}
 
 	huma.Register(s.api, get("healthz", "/healthz", "Say whether the process lives", permitNone,
-		text("it does")),
-		func(context.Context, *struct{}) (*rawOutput, error) {
-			return &rawOutput{ContentType: typeText, CacheControl: "no-store",
-				Body: []byte("ok\n")}, nil
-		})
+		plain("it does")), func(context.Context, *struct{}) (*rawOutput, error) {
+		return said("ok")
+	})
 
 	huma.Register(s.api, get("readyz", "/readyz",
 		"Say whether the server can make IDs of each format that it serves",
-		permitNone, text("it can"), http.StatusUnprocessableEntity, http.StatusServiceUnavailable),
+		permitNone, plain("it can"), http.StatusUnprocessableEntity, http.StatusServiceUnavailable),
 		func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
 			if s.draining.Load() {
 				return nil, huma.Error503ServiceUnavailable("the server shuts down")
@@ -44,16 +45,14 @@ func (s *Server) registerStatus() {
 				return nil, huma.Error503ServiceUnavailable(
 					"a format has no node ID, or can make no ID now; the server's log says more")
 			}
-			return &rawOutput{ContentType: typeText, CacheControl: "no-store",
-				Body: []byte("ready\n")}, nil
+			return said("ready")
 		})
 
 	metrics := promhttp.HandlerFor(s.metrics.registry,
 		promhttp.HandlerOpts{DisableCompression: true})
 	huma.Register(s.api, get("metrics", "/metrics", "Metrics for Prometheus", permitAdmin,
-		text("in Prometheus' text format"),
-		http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests),
+		plain("in Prometheus' text format"), http.StatusUnauthorized, http.StatusForbidden,
+		http.StatusUnprocessableEntity, http.StatusTooManyRequests),
 		func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				r, w := humago.Unwrap(ctx)
@@ -80,8 +79,9 @@ func (s *Server) registerStatus() {
 func (s *Server) endpoints() string {
 	var b strings.Builder
 	b.WriteString("sortid " + s.config.Version + "\n\n")
-	for path, item := range sorted(s.api.OpenAPI().Paths) {
-		for _, op := range []*huma.Operation{item.Get, item.Post} {
+	paths := s.api.OpenAPI().Paths
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		for _, op := range []*huma.Operation{paths[path].Get, paths[path].Post} {
 			if op != nil {
 				b.WriteString(op.Method + " " + path + "\n    " + op.Summary + "\n")
 			}

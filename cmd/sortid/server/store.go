@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
-	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -24,7 +22,7 @@ import (
 )
 
 func (s *Server) registerStore() {
-	s.checked = newCheckedStore(s.config.Store)
+	s.change = newCheckedStore(s.config.Store).compareAndSet
 	many := func(items *huma.Schema) *huma.Schema {
 		most := maxMany
 		return &huma.Schema{Type: huma.TypeArray, Items: items, MaxItems: &most}
@@ -32,8 +30,7 @@ func (s *Server) registerStore() {
 	none, records := object(nil), object(properties{"records": arrayOf(recordSchema)}, "records")
 	register(s, "get", "Read records of a realm",
 		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm",
-			"blocks"),
-		records, s.storeGet)
+			"blocks"), records, s.storeGet)
 	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
 	register(s, "compare-and-set",
 		"Replace records if they are still those that were read, in order, up to the first that is refused",
@@ -113,8 +110,7 @@ func (s *Server) storeGet(ctx context.Context,
 }
 
 func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAndSetRequest) (
-	out httpstore.CompareAndSetAnswer, err error,
-) {
+	out httpstore.CompareAndSetAnswer, err error) {
 	if len(in.Changes) < 1 || len(in.Changes) > maxMany {
 		return out, invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), maxMany),
 			"body.changes")
@@ -126,7 +122,7 @@ func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAnd
 			return out, err
 		}
 	}
-	out.Stored, err = s.checked.compareAndSet(ctx, changes)
+	out.Stored, err = s.change(ctx, changes)
 	if wrong := (*lease.ChangeError)(nil); errors.As(err, &wrong) {
 		return out, invalid(wrong.Reason, fmt.Sprintf("body.changes[%d].next", wrong.Index))
 	}
@@ -135,9 +131,6 @@ func (s *Server) storeCompareAndSet(ctx context.Context, in httpstore.CompareAnd
 
 func (s *Server) storeRealms(ctx context.Context,
 	_ struct{}) (out httpstore.RealmsAnswer, err error) {
-	if err := s.permitStore(ctx); err != nil {
-		return out, err
-	}
 	names, err := s.config.Store.Realms(ctx)
 	foreign := func(name string) bool { return s.permitRealm(ctx, name) != nil }
 	names = slices.DeleteFunc(names, foreign)
@@ -156,20 +149,12 @@ func (s *Server) storeList(ctx context.Context,
 }
 
 func (s *Server) storeTime(ctx context.Context, _ struct{}) (out httpstore.TimeAnswer, err error) {
-	if err := s.permitStore(ctx); err != nil {
-		return out, err
-	}
 	out.Time, err = s.config.Store.Time(ctx)
 	return out, err
 }
 
-func (s *Server) storeConditions(ctx context.Context,
-	_ struct{}) (out httpstore.ConditionsAnswer, err error) {
-	if err := s.permitStore(ctx); err != nil {
-		return out, err
-	}
-	out.Conditions = append([]string{}, s.config.Conditions...)
-	return out, nil
+func (s *Server) storeConditions(context.Context, struct{}) (httpstore.ConditionsAnswer, error) {
+	return httpstore.ConditionsAnswer{Conditions: append([]string{}, s.config.Conditions...)}, nil
 }
 
 // register registers an operation of the store. Only it decodes, and maps errors to status codes.
@@ -179,25 +164,22 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 	if name == "list" {
 		queue = s.storeLists
 	}
-	op := huma.Operation{
+	op := s.operation("store", permitRealms, huma.Operation{
 		OperationID: "store-" + name,
 		Method:      http.MethodPost,
-		Path:        "/v1/store/" + name,
-		Tags:        []string{"store"},
+		Path:        storePath + name,
 		Summary:     summary,
 		// Slow bodies hold up only each other.
 		Middlewares: huma.Middlewares{s.within(s.storeBodies), s.readJSON, s.within(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
-			http.StatusUnsupportedMediaType,
-			http.StatusUnprocessableEntity, http.StatusTooManyRequests,
-			http.StatusServiceUnavailable},
-		Responses: jsonResponse(summary, out),
-	}
+			http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+			http.StatusTooManyRequests, http.StatusServiceUnavailable},
+		Responses: answers(summary, typeJSON, out),
+	})
 	if name == "time" {
 		op.Errors = append(op.Errors, http.StatusNotImplemented)
 	}
-	s.secure(&op, permitRealms)
 	huma.Register(s.api, op, func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
 		request, err := decodeBody[In](ctx)
 		if err != nil {
@@ -222,7 +204,8 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 
 func callStore[In, Out any](ctx context.Context, s *Server, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
-	waiting, cancel := context.WithTimeoutCause(ctx, storeTimeout, errUnavailable)
+	waiting, cancel := context.WithTimeoutCause(ctx, storeTimeout,
+		errors.New("other requests took too long"))
 	defer cancel()
 	select {
 	case s.storeCalls <- struct{}{}:
@@ -295,8 +278,7 @@ func (s *Server) storeProblem(operation string, err error) error {
 		return huma.Error501NotImplemented("the store has no clock")
 	}
 	s.log.Warn("the store failed", slog.String("operation", operation), slog.Any("error", err))
-	return unavailable(fmt.Errorf(
-		"%w: the store did not answer, or refused; the server's log says more", errUnavailable))
+	return busy("the store did not answer, or refused; the server's log says more")
 }
 
 // permitRecords checks that the client may read a realm's records. It bounds the name's length:
@@ -320,15 +302,4 @@ func baseRealm(name string) string {
 func invalid(message, location string) error {
 	return huma.Error422UnprocessableEntity("invalid request", &huma.ErrorDetail{Message: message,
 		Location: location})
-}
-
-// sorted returns a map's entries in the order of their keys.
-func sorted[V any](m map[string]V) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		for _, key := range slices.Sorted(maps.Keys(m)) {
-			if !yield(key, m[key]) {
-				return
-			}
-		}
-	}
 }

@@ -16,7 +16,6 @@ import (
 // when they are old, and before a change is refused.
 type checkedStore struct {
 	store lease.Store
-	any   bool // allow all changes, to test transports
 
 	mu     sync.Mutex
 	realms map[string]known
@@ -46,12 +45,6 @@ func newCheckedStore(store lease.Store) *checkedStore {
 // compareAndSet is the store's CompareAndSetMany. What the protocol forbids fails with
 // [lease.ErrIllegal].
 func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
-	if g.any {
-		return g.store.CompareAndSetMany(ctx, changes)
-	}
-	if changes[0].Next.Block == (lease.Block{}) {
-		return g.changeRealm(ctx, changes)
-	}
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
 		return false, err
@@ -59,6 +52,9 @@ func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change
 	records, err := g.store.GetMany(ctx, space, blocks)
 	if err != nil {
 		return false, err
+	}
+	if changes[0].Next.Block == (lease.Block{}) {
+		return g.changeRealm(ctx, changes, records)
 	}
 	made := 0
 	for i, c := range changes {
@@ -80,11 +76,8 @@ func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change
 	return stored, err
 }
 
-func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) (bool, error) {
-	space, blocks, err := lease.Evidence(changes)
-	if err != nil {
-		return false, err
-	}
+func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
+	records []lease.Record) (bool, error) {
 	realm := changes[0].Next.Realm
 	k, err := g.read(ctx, realm)
 	if err != nil {
@@ -105,10 +98,6 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change) 
 				"through a server one can be made while there are fewer than %d; "+
 				"make it at the store itself", len(names), maxRealms)}
 		}
-	}
-	records, err := g.store.GetMany(ctx, space, blocks)
-	if err != nil {
-		return false, err
 	}
 	if ok, err := k.with(records).Check(changes); !ok || err != nil {
 		return false, err
@@ -150,8 +139,7 @@ const noFence = "fence the realm at the store itself"
 
 // check checks changes by what is known, and by the records that are evidence.
 func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
-	records []lease.Record,
-	made int) (bool, error) {
+	records []lease.Record, made int) (bool, error) {
 	space := changes[0].Next.Realm
 	now := k.with(records)
 	var err error

@@ -1,14 +1,12 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,7 +17,6 @@ import (
 // Another process holds a node ID of 2 bits.
 type served struct {
 	memory *lease.Memory
-	url    string
 	client *httpstore.Store
 	root   lease.Record
 	held   lease.Record
@@ -28,87 +25,60 @@ type served struct {
 func serveRealm(t *testing.T) served {
 	t.Helper()
 	memory := lease.NewMemory()
-	_, ts := start(t, Config{Store: memory, MustExist: true})
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client := serveStore(t, memory)
 	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64,
 		NodeBits: 2, Name: "victim"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := l.Close(t.Context()); err != nil && !errors.Is(err, t.Context().Err()) {
 			t.Error(err)
 		}
 	})
-	root, err := lease.Realm(t.Context(), client, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := orders(t, client)
 	held, err := client.Get(t.Context(), "orders@"+root.Generation,
 		lease.Block{NodeID: l.NodeID(), Size: 2})
 	if err != nil || held.Name != "victim" {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	return served{memory, ts.URL, client, root, held}
+	return served{memory, client, root, held}
 }
 
-type reads struct {
-	lease.Store
-	lists, many, others atomic.Int64
+// serveStore returns a client of a server with a store.
+func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
+	t.Helper()
+	_, ts := start(t, Config{Store: store, MustExist: true})
+	client, err := httpstore.Open(t.Context(), ts.URL)
+	must(t, err)
+	t.Cleanup(func() { client.Close() })
+	return client
 }
 
-func (r *reads) List(ctx context.Context, realm string) ([]lease.Record, error) {
-	r.lists.Add(1)
-	return r.Store.List(ctx, realm)
-}
-
-func (r *reads) GetMany(ctx context.Context, realm string,
-	blocks []lease.Block) ([]lease.Record, error) {
-	r.many.Add(1)
-	return r.Store.GetMany(ctx, realm, blocks)
-}
-
-func (r *reads) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
-	r.others.Add(1)
-	return r.Store.Get(ctx, realm, b)
-}
-
-func (r *reads) Time(ctx context.Context) (time.Time, error) {
-	r.others.Add(1)
-	return r.Store.Time(ctx)
+// orders returns the realm of that name, and makes it if there is none.
+func orders(t *testing.T, store lease.Store) lease.Record {
+	t.Helper()
+	_, err := lease.Create(t.Context(), store, lease.Config{Realm: "orders", Format: lease.SCRU64})
+	must(t, err)
+	root, err := lease.Realm(t.Context(), store, "orders")
+	must(t, err)
+	return root
 }
 
 // A check costs one GetMany.
 func TestReadsPerCheck(t *testing.T) {
 	memory := lease.NewMemory()
-	store := &reads{Store: memory}
+	store := &hooked{Store: memory}
 	g := newCheckedStore(store)
-	if _, err := lease.Create(t.Context(), memory,
-		lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
-		t.Fatal(err)
-	}
-	root, err := lease.Realm(t.Context(), memory, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := orders(t, memory)
 	r := lease.Record{Realm: "orders@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 1}}
 	for i, state := range []lease.State{lease.Split, lease.Merging, lease.Split, lease.Merging} {
 		next := r
 		next.Revision, next.State = r.Revision+1, state
-		store.many.Store(0)
-		store.others.Store(0)
-		if ok, err := g.compareAndSet(t.Context(), []lease.Change{{Prev: r, Next: next}}); !ok ||
-			err != nil {
-			t.Fatal(ok, err)
-		}
-		if many, others := store.many.Load(), store.others.Load(); many != 1 ||
-			i > 0 && others != 0 {
-			t.Errorf("change %d: %d calls of GetMany, want 1, and %d of Get and Time", i, many,
-				others)
+		store.count("GetMany", "Get", "Time")
+		ok, err := g.compareAndSet(t.Context(), []lease.Change{{Prev: r, Next: next}})
+		many, others := store.count("GetMany"), store.count("Get", "Time")
+		if !ok || err != nil || many != 1 || i > 0 && others != 0 {
+			t.Errorf("change %d: %v, %v, %d calls of GetMany, want 1, and %d of Get and Time", i,
+				ok, err, many, others)
 		}
 		r = next
 	}
@@ -118,118 +88,100 @@ func TestReadsPerCheck(t *testing.T) {
 func TestAttacks(t *testing.T) {
 	v := serveRealm(t)
 	space := v.held.Realm
-	absent := func(realm string, b lease.Block) lease.Record {
-		return lease.Record{Realm: realm,
-			Block: b}
-	}
-	next := func(prev lease.Record, change func(r *lease.Record)) lease.Change {
-		r := prev
-		r.Revision++
-		change(&r)
-		return lease.Change{Prev: prev, Next: r}
+	absent := func(realm string, node uint32, size uint8) lease.Record {
+		return lease.Record{Realm: realm, Block: lease.Block{NodeID: node, Size: size}}
 	}
 	now := v.root.Terms.At(time.Now())
 	whole := func(r *lease.Record) { r.State = lease.Whole }
+	raise := func(r *lease.Record) { r.HWM++ }
+	fence := func(generation string, hwm int64) func(*lease.Record) {
+		return func(r *lease.Record) { r.Generation, r.HWM = generation, hwm }
+	}
+	const ownerKey, digits = "the key is not the owner's", "want 16 hexadecimal digits"
+	beside := absent("uid60@0123456789abcdef", 1, 1)
 	for name, c := range map[string]struct {
-		want    string
-		changes []lease.Change
+		want   string
+		prev   lease.Record
+		change func(*lease.Record)
+		beside *lease.Record // raised first
 	}{
-		"0/0 of a generation": {"has no record of 0/0",
-			[]lease.Change{next(absent(space, lease.Block{}), whole)}},
-		"a node ID of a realm": {"has no record of 1/8",
-			[]lease.Change{next(absent("orders", lease.Block{NodeID: 1, Size: 8}), whole)}},
-		"no name": {"want a name without @",
-			[]lease.Change{next(absent("", lease.Block{}), whole)}},
-		"a name too long": {"101 bytes",
-			[]lease.Change{next(absent(strings.Repeat("x", 101), lease.Block{}), whole)}},
-		"control characters": {"control characters",
-			[]lease.Change{next(absent("a\x1b[2Jb", lease.Block{}), whole)}},
-		"no generation": {"want 16 hexadecimal digits",
-			[]lease.Change{next(absent("orders@", lease.Block{NodeID: 1, Size: 8}), whole)}},
-		"two generations": {"want 16 hexadecimal digits",
-			[]lease.Change{next(absent(space+"@x", lease.Block{NodeID: 1, Size: 8}), whole)}},
-		"no such realm": {"no such realm",
-			[]lease.Change{next(absent("other@0123456789abcdef", lease.Block{NodeID: 1, Size: 8}),
-				whole)}},
+		"0/0 of a generation":  {"has no record of 0/0", absent(space, 0, 0), whole, nil},
+		"a node ID of a realm": {"has no record of 1/8", absent("orders", 1, 8), whole, nil},
+		"no name":              {"want a name without @", absent("", 0, 0), whole, nil},
+		"a name too long":      {"101 bytes", absent(strings.Repeat("x", 101), 0, 0), whole, nil},
+		"control characters":   {"control characters", absent("a\x1b[2Jb", 0, 0), whole, nil},
+		"no generation":        {digits, absent("orders@", 1, 8), whole, nil},
+		"two generations":      {digits, absent(space+"@x", 1, 8), whole, nil},
+		"no such realm": {"no such realm", absent("other@0123456789abcdef", 1, 8),
+			whole, nil},
 		"a node ID from nowhere": {"the block around 9/8 is retired, want split",
-			[]lease.Change{next(absent(space, lease.Block{NodeID: 9, Size: 8}), whole)}},
-		"too many bits": {"more than the 23 bits",
-			[]lease.Change{next(absent(space, lease.Block{NodeID: 9, Size: 24}), whole)}},
-		"another realm beside": {"of another realm than the first", []lease.Change{
-			next(v.held, func(r *lease.Record) { r.HWM++ }),
-			next(absent("uid60@0123456789abcdef", lease.Block{NodeID: 1, Size: 1}), whole)}},
-		"one node ID twice": {"occurs twice",
-			[]lease.Change{next(v.held, func(r *lease.Record) { r.HWM++ }),
-				next(v.held, func(r *lease.Record) { r.HWM++ })}},
-		"any mark": {"the deadline is",
-			[]lease.Change{next(v.held, func(r *lease.Record) { r.HWM += 1 << 40 })}},
-		"a mark far ahead": {"too far ahead of the time",
-			[]lease.Change{next(v.held, func(r *lease.Record) {
-				r.HWM += 1 << 40
-				r.Deadline += 1 << 40
-			})}},
-		"a deadline far ahead": {"ticks after hwm, want at most",
-			[]lease.Change{next(v.held, func(r *lease.Record) { r.Deadline += 1000 })}},
-		"a lower mark": {"the key is not the owner's",
-			[]lease.Change{next(v.held, release(0))}},
-		"a lower mark, a wrong key": {"the key is not the owner's",
-			[]lease.Change{next(v.held, func(r *lease.Record) {
-				release(0)(r)
-				r.Key = r.Owner
-			})}},
-		"a mark below the grant": {"the key is not the owner's",
-			[]lease.Change{next(v.held, release(v.held.From-v.held.HWM-1))}},
-		"a lease that is held": {"held", []lease.Change{next(v.held, func(r *lease.Record) {
+			absent(space, 9, 8), whole, nil},
+		"too many bits":        {"more than the 23 bits", absent(space, 9, 24), whole, nil},
+		"another realm beside": {"of another realm than the first", beside, whole, &v.held},
+		"one node ID twice":    {"occurs twice", v.held, raise, &v.held},
+		"any mark": {"the deadline is", v.held,
+			func(r *lease.Record) { r.HWM += 1 << 40 }, nil},
+		"a mark far ahead": {"too far ahead of the time", v.held, func(r *lease.Record) {
+			r.HWM += 1 << 40
+			r.Deadline += 1 << 40
+		}, nil},
+		"a deadline far ahead": {"ticks after hwm, want at most", v.held,
+			func(r *lease.Record) { r.Deadline += 1000 }, nil},
+		"a lower mark": {ownerKey, v.held, release(1), nil},
+		"a lower mark, a wrong key": {ownerKey, v.held, func(r *lease.Record) {
+			key := r.Owner
+			release(1)(r)
+			r.Key = key
+		}, nil},
+		"a mark below the grant": {ownerKey, v.held, release(v.held.HWM - v.held.From + 1), nil},
+		"a lease that is held": {"held", v.held, func(r *lease.Record) {
 			r.Owner, r.Request, r.From = lease.Owner{1}, 1, r.HWM
 			r.HWM += 4
 			r.Deadline = r.HWM + 2
-		})}},
-		"a revision too high": {"the revision is",
-			[]lease.Change{next(v.held, func(r *lease.Record) { *r = vacated(*r); r.Revision++ })}},
-		"terms in a node ID": {"the terms is",
-			[]lease.Change{next(
-				v.held, func(r *lease.Record) { *r = vacated(*r); r.Terms = v.root.Terms })}},
-		"a name that is none": {"the name has 101 bytes",
-			[]lease.Change{next(
-				v.held, func(r *lease.Record) { r.Name = strings.Repeat("x", 101) })}},
-		"a held block split": {"held",
-			[]lease.Change{next(
-				v.held, func(r *lease.Record) { *r = vacated(*r); r.State = lease.Split })}},
-		"a realm with no terms": {"make no sense",
-			[]lease.Change{next(absent("new", lease.Block{}),
-				func(r *lease.Record) { r.State, r.Generation = lease.Split, v.root.Generation })}},
-		"a window of a year": {"make no sense",
-			[]lease.Change{next(
-				v.root, func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 })}},
-		"another tick": {"the terms is",
-			[]lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Tick = 1000 })}},
-		"a window forgotten": {"the terms is",
-			[]lease.Change{next(v.root, func(r *lease.Record) { r.Terms.Window /= 2 })}},
-		"a fence that is none": {"passes on no fence",
-			[]lease.Change{next(
-				v.root, func(r *lease.Record) { r.Generation = "0123456789abcdef" })}},
-		"a fence below the time": {"passes on no fence",
-			[]lease.Change{next(v.root, func(r *lease.Record) {
-				r.Generation, r.HWM = "0123456789abcdef", now
-			})}},
-		"a fence for ever": {"passes on no fence",
-			[]lease.Change{next(v.root, func(r *lease.Record) {
-				r.Generation, r.HWM = "0123456789abcdef", 1<<60
-			})}},
-		"a generation that is a name": {"want 16 hexadecimal digits",
-			[]lease.Change{next(v.root, func(r *lease.Record) {
-				r.Generation, r.HWM = "../../../../etc", now+1000
-			})}},
+		}, nil},
+		"a revision too high": {"the revision is", v.held,
+			func(r *lease.Record) { release(0)(r); r.Revision++ }, nil},
+		"terms in a node ID": {"the terms is", v.held,
+			func(r *lease.Record) { release(0)(r); r.Terms = v.root.Terms }, nil},
+		"a name that is none": {"the name has 101 bytes", v.held,
+			func(r *lease.Record) { r.Name = strings.Repeat("x", 101) }, nil},
+		"a held block split": {"held", v.held,
+			func(r *lease.Record) { release(0)(r); r.State = lease.Split }, nil},
+		"a realm with no terms": {"make no sense", absent("new", 0, 0), func(r *lease.Record) {
+			r.State, r.Generation = lease.Split, v.root.Generation
+		}, nil},
+		"a window of a year": {"make no sense", v.root,
+			func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 }, nil},
+		"another tick": {"the terms is", v.root,
+			func(r *lease.Record) { r.Terms.Tick = 1000 }, nil},
+		"a window forgotten": {"the terms is", v.root,
+			func(r *lease.Record) { r.Terms.Window /= 2 }, nil},
+		"a fence that is none": {"passes on no fence", v.root,
+			func(r *lease.Record) { r.Generation = "0123456789abcdef" }, nil},
+		"a fence below the time": {"passes on no fence", v.root, fence("0123456789abcdef", now),
+			nil},
+		"a fence for ever": {"passes on no fence", v.root, fence("0123456789abcdef", 1<<60), nil},
+		"a generation that is a name": {digits, v.root,
+			fence("../../../../etc", now+1000), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			last := c.changes[len(c.changes)-1].Next
-			before, err := v.memory.Get(t.Context(), last.Realm, last.Block)
-			if err != nil {
-				t.Fatal(err)
+			var changes []lease.Change
+			add := func(prev lease.Record, change func(*lease.Record)) {
+				next := prev
+				next.Revision++
+				change(&next)
+				changes = append(changes, lease.Change{Prev: prev, Next: next})
 			}
-			ok, err := v.client.CompareAndSetMany(t.Context(), c.changes)
+			if c.beside != nil {
+				add(*c.beside, raise)
+			}
+			add(c.prev, c.change)
+			last := changes[len(changes)-1].Next
+			before, err := v.memory.Get(t.Context(), last.Realm, last.Block)
+			must(t, err)
+			ok, err := v.client.CompareAndSetMany(t.Context(), changes)
 			if ok || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), c.want) ||
-				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(c.changes)-1)) {
+				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(changes)-1)) {
 				t.Errorf("%v, %v, want %q", ok, err, c.want)
 			}
 			if after, err := v.memory.Get(t.Context(), last.Realm, last.Block); err != nil ||
@@ -244,19 +196,11 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-func vacated(r lease.Record) lease.Record {
-	return lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM,
-		State: r.State}
-}
-
 // release gives a block back, its mark lower by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
-		if d == 0 {
-			d = -1
-		}
-		*r = vacated(*r)
-		r.HWM += d
+		*r = lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM - d,
+			State: r.State}
 	}
 }
 
@@ -289,12 +233,10 @@ func TestOperators(t *testing.T) {
 		Window: time.Hour}); !made || err != nil {
 		t.Fatal(made, err)
 	}
-	if _, err := lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := lease.SetTerms(ctx, v.client, "made", 0, time.Minute); err != nil {
-		t.Fatal(err)
-	}
+	_, err := lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second)
+	must(t, err)
+	_, err = lease.SetTerms(ctx, v.client, "made", 0, time.Minute)
+	must(t, err)
 }
 
 // Clients can make only so many realms; the store's operators any number.
@@ -308,9 +250,7 @@ func TestManyRealms(t *testing.T) {
 		return err
 	}
 	names, err := v.memory.Realms(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := len(names); i < maxRealms; i++ {
 		if err := create(v.client, i); err != nil {
 			t.Fatalf("realm %d: %v", i, err)
@@ -342,9 +282,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	before, err := lease.Realm(ctx, v.memory, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []lease.Config{{Realm: "orders"}, {Realm: "lost", Format: lease.SCRU64}} {
 		_, err = lease.Fence(ctx, v.client, c, 0)
 		if !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), noFence) {
@@ -375,22 +313,9 @@ func TestNoFenceOverHTTP(t *testing.T) {
 // Clients can make only so many records, which are seldom counted.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
-	store := &reads{Store: memory}
-	_, ts := start(t, Config{Store: store, MustExist: true})
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer client.Close()
-	if _, err := lease.Create(t.Context(), client,
-		lease.Config{Realm: "orders", Format: lease.SCRU64}); err != nil {
-		t.Fatal(err)
-	}
-	root, err := lease.Realm(t.Context(), client, "orders")
-	if err != nil {
-		t.Fatal(err)
-	}
-	space := "orders@" + root.Generation
+	store := &hooked{Store: memory}
+	client := serveStore(t, store)
+	space := "orders@" + orders(t, client).Generation
 	made, last := 0, error(nil)
 	for size := uint8(1); last == nil && size < 20; size++ {
 		for from := uint32(0); last == nil && from < 1<<size; from += maxMany {
@@ -412,7 +337,7 @@ func TestManyRecords(t *testing.T) {
 		!strings.Contains(last.Error(), "which is the most") {
 		t.Errorf("%d records were made, there are %d, then %v, %v", made, len(records), last, err)
 	}
-	if n := store.lists.Load(); n > int64(made/recountAfter)*2 {
+	if n := store.count("List"); n > made/recountAfter*2 {
 		t.Errorf("%d lists for %d records", n, made)
 	}
 }
@@ -436,14 +361,10 @@ func TestStoreBodies(t *testing.T) {
 	for _, path := range []string{"get", "compare-and-set", "list", "realms", "time",
 		"conditions"} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(ts.URL, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprintf(c, "POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\n"+
 			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
-		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.(*net.TCPConn).CloseWrite())
 		answer, err := io.ReadAll(c)
 		c.Close()
 		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") ||

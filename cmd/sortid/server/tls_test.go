@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"crypto/tls"
 	"io"
 	"log/slog"
@@ -16,39 +15,16 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-func certificate(t *testing.T, cert, key string) {
-	t.Helper()
-	newCert, newKey := testserver.Certificate(t)
-	for from, to := range map[string]string{newCert: cert, newKey: key} {
-		b, err := os.ReadFile(from)
-		if err == nil {
-			err = os.WriteFile(to, b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	t.Helper()
-	s, err := New(Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	hs := s.HTTPServer()
-	if hs.TLSConfig, err = TLSConfig(t.Context(), cert, key, clientCA, nil); err != nil {
-		t.Fatal(err)
-	}
+	hs := newServer(t, Config{}).HTTPServer()
+	var err error
+	hs.TLSConfig, err = TLSConfig(t.Context(), cert, key, clientCA, nil)
+	must(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	go hs.ServeTLS(l, "", "")
-	t.Cleanup(func() {
-		hs.Close()
-		s.Close(context.Background())
-	})
+	t.Cleanup(func() { hs.Close() })
 	return "https://" + l.Addr().String()
 }
 
@@ -64,9 +40,7 @@ func TestClientCA(t *testing.T) {
 		config := &tls.Config{InsecureSkipVerify: true}
 		if c.cert != "" {
 			pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				return &pair, nil
 			}
@@ -108,30 +82,22 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateReread) }
 
 func testCertificateReread(t *testing.T) {
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
-	certificate(t, cert, key)
+	cert, key := testserver.Certificate(t)
 	var log logText
 	config, err := TLSConfig(t.Context(), cert, key, "", slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	seen := func(logged string) string {
 		t.Helper()
 		untilRead()
 		untilRead()
 		log.check(t, "certificate", logged)
 		state, err := handshake(t, config, &tls.Config{InsecureSkipVerify: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(state.PeerCertificates[0].Raw)
 	}
 	first := seen("")
 	whole, err := os.ReadFile(cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for text, want := range map[string]string{
 		"half a file":                      "there is no certificate in PEM",
 		string(whole[:len(whole)/2]):       "of 1 PEM blocks 0 are whole",
@@ -146,9 +112,7 @@ func testCertificateReread(t *testing.T) {
 	for _, move := range []struct{ from, to, logged string }{
 		{other, cert, "private key does not match"}, {otherKey, key, "level=INFO"},
 	} {
-		if err := os.Rename(move.from, move.to); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(move.from, move.to))
 		if isFirst := seen(move.logged) == first; isFirst != (move.to == cert) {
 			t.Errorf("after %s was renewed: the first certificate: %v", move.to, isFirst)
 		}
@@ -174,17 +138,12 @@ func testClientCAReread(t *testing.T) {
 	for i := range clients {
 		file, key := testserver.Certificate(t)
 		pair, err := tls.LoadX509KeyPair(file, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		certs[i] = string(text)
 		clients[i] = &tls.Config{InsecureSkipVerify: true, ServerName: "server",
-			ClientSessionCache: tls.NewLRUClientSessionCache(1),
-			NextProtos:         []string{"h2"},
+			ClientSessionCache: tls.NewLRUClientSessionCache(1), NextProtos: []string{"h2"},
 			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				return &pair, nil
 			}}
@@ -193,9 +152,7 @@ func testClientCAReread(t *testing.T) {
 	var log logText
 	config, err := TLSConfig(t.Context(), cert, key, clientCA,
 		slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check := func(what string, logged string, want ...bool) {
 		t.Helper()
 		untilRead()

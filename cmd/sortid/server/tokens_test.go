@@ -20,9 +20,7 @@ import (
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 type logText struct {
@@ -64,9 +62,7 @@ func testTokensReread(t *testing.T) {
 	var log logText
 	ctx, cancel := context.WithCancel(t.Context())
 	tokens, err := OpenTokens(ctx, path, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	check := func(what string, hasOne, hasTwo bool, logged string) {
 		t.Helper()
 		for range 10 {
@@ -96,13 +92,9 @@ func testTokensReread(t *testing.T) {
 	check("after it came back", true, false, "level=INFO")
 
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write(t, path, line2)
-	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() ||
 		!now.ModTime().Equal(info.ModTime()) {
 		t.Fatalf("%v: the size or the time differs", err)
@@ -112,23 +104,17 @@ func testTokensReread(t *testing.T) {
 	// Kubernetes changes secrets so: it replaces a link to a directory.
 	dir := t.TempDir()
 	for name, line := range map[string]string{"old": line2, "new": line1} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 		write(t, filepath.Join(dir, name, "tokens"), line)
 	}
 	link := func(name string) {
 		t.Helper()
 		next, data := filepath.Join(dir, "next"), filepath.Join(dir, "data")
-		if err := errors.Join(os.Symlink(name, next), os.Rename(next, data)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.Symlink(name, next), os.Rename(next, data)))
 	}
 	link("old")
 	os.Remove(path)
-	if err := os.Symlink(filepath.Join(dir, "data", "tokens"), path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(dir, "data", "tokens"), path))
 	check("as a link to the same content", false, true, "")
 	link("new")
 	check("after the link was replaced", true, false, "level=INFO")
@@ -145,9 +131,7 @@ func TestSpentTokensReread(t *testing.T) {
 		text, line, _ := NewToken("one", []string{"ids"}, 1, 0)
 		write(t, path, line)
 		tokens, err := OpenTokens(t.Context(), path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		const hour = 3600
 		if take(tokens.find(text).requests, 1) > 0 {
 			t.Error("no first request")
@@ -197,9 +181,7 @@ func TestAppendToken(t *testing.T) {
 		}
 	}
 	fresh := filepath.Join(t.TempDir(), "fresh")
-	if err := AppendToken(fresh, line); err != nil {
-		t.Fatal(err)
-	}
+	must(t, AppendToken(fresh, line))
 	if info, err := os.Stat(fresh); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("%v, %v: others can read it", info.Mode(), err)
 	}
@@ -217,9 +199,7 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	if err == nil {
 		err = lock(other)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	appended := make(chan error)
 	go func() { appended <- AppendToken(path, again) }()
@@ -248,27 +228,19 @@ func testInspectedLines(t *testing.T) {
 	s := &Server{config: Config{Tokens: &Tokens{}}}
 	ctx := func(limits string) context.Context {
 		e, err := parseToken(strings.Fields("one " + strings.Repeat("ab", 32) + " ids " + limits))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return context.WithValue(t.Context(), tokenKey{}, e)
 	}
 	begin := time.Now()
 	for _, free := range []context.Context{t.Context(), ctx(""), ctx("requests=1")} {
 		for range 10 {
-			if err := errors.Join(s.spendLines(free, maxIDs, 64*maxIDs),
-				s.waitLines(free, maxIDs, 64*maxIDs)); err != nil {
-				t.Error(err)
-			}
+			must(t, errors.Join(s.spendLines(free, maxIDs, 64*maxIDs),
+				s.waitLines(free, maxIDs, 64*maxIDs)))
 		}
 	}
 	limited := ctx("ids=100")
-	if err := s.spendLines(limited, maxIDs-1, 0); err != nil {
-		t.Error(err)
-	}
-	if err := s.waitLines(limited, 1, 64); err != nil {
-		t.Error(err)
-	}
+	must(t, s.spendLines(limited, maxIDs-1, 0))
+	must(t, s.waitLines(limited, 1, 64))
 	if took := time.Since(begin); took > 0 {
 		t.Errorf("it waits %v below the limit", took)
 	}

@@ -296,8 +296,8 @@ export class Format {
       return this.#checked(text, value, prefix);
     }
     const [length, symbols, what] = {
-      hex: [this.width / 4, /[^0-9a-f]/i, "no hexadecimal digit"],
-      int: [undefined, /[^0-9]/, "no decimal digit"],
+      hex: [this.width / 4, /[^0-9a-f]/i, "not a hexadecimal digit"],
+      int: [undefined, /[^0-9]/, "not a decimal digit"],
       uuid: [36, NOT_UUID, "not the hexadecimal digit or hyphen of a UUID"],
     }[encoding];
     const wrong = (reason, offset, detail) => new ParseError(this.name, text, reason, offset, detail);

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,11 +21,11 @@ import (
 func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T){
-		"Comes":       func(t *testing.T) { comes(t, open, server) },
-		"Connections": func(t *testing.T) { connections(t, open, server.URL) },
-		"Lost answer": func(t *testing.T) { lostAnswer(t, open, server.URL) },
-		"Outage":      func(t *testing.T) { outage(t, server, Open(t, open, server.URL)) },
-		"Restart":     func(t *testing.T) { Restart(t, server, Open(t, open, server.URL), waits) },
+		"Comes":        func(t *testing.T) { comes(t, open, server) },
+		"Connections":  func(t *testing.T) { connections(t, open, server.URL) },
+		"Lost answers": func(t *testing.T) { LostAnswers(t, open, server.URL) },
+		"Outage":       func(t *testing.T) { outage(t, server, Open(t, open, server.URL)) },
+		"Restart":      func(t *testing.T) { Restart(t, server, Open(t, open, server.URL), waits) },
 	} {
 		server.Start() // after a failed test
 		t.Run(name, test)
@@ -139,49 +140,100 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
 }
 
-// lostAnswer cuts the store's connection after a change has reached the server and before the
-// answer comes back. CompareAndSet must return an error: the store cannot know of the change.
-func lostAnswer[S lease.Store](t *testing.T, open Opener[S], url string) {
-	proxy := newProxy(t, host(t, url))
-	s, direct := Open(t, open, At(t, url, proxy.address)), Open(t, open, url)
-	was := in("lost", 0)
-	for revision := uint64(1); revision <= 3; revision++ {
-		is := in("lost", revision)
-		is.Name = "lost answer"
-		sent, cut := proxy.lose(is.Name)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			if ok, err := s.CompareAndSet(ctx, was, is); err == nil {
-				t.Errorf("no answer came, and CompareAndSet says %v", ok)
+// LostAnswers cuts a store's connection within the server's answers to a change: after each byte if
+// the connection was open, and after each fifth of a new one. It ends when the change passes.
+func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
+	t.Helper()
+	const workers = 8
+	direct := Open(t, open, url)
+	var unknown [3]atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 6 * workers {
+		c, kind, anew := newCutter(t, host(t, url)), i%3, i%6 < 3
+		l := loser{Store: Open(t, open, At(t, url, c.address)), direct: direct, cutter: c,
+			kind: kind, was: in(fmt.Sprint("lost answers ", i), 0), unknown: &unknown[kind]}
+		n, step := 1+i/6, workers
+		if anew { // the three kinds share the steps
+			n, step = 1+i/6*15+5*kind, workers*15
+		}
+		wg.Go(func() {
+			for ; c.left.Load() <= 0; n += step {
+				c.cut(n, anew)
+				Eventually(t, func() bool { return l.change(t) },
+					func() string { return l.was.Realm + ": no change passes" })
 			}
-		}()
-		select {
-		case <-sent:
-		case <-ended:
-			t.Fatal("CompareAndSet has sent no change")
-		}
-		var r lease.Record
-		Eventually(t, func() (ok bool) {
-			var err error
-			r, err = direct.Get(t.Context(), is.Realm, is.Block)
-			return err == nil && r == is
-		}, func() string { return fmt.Sprintf("the server has %+v, want %+v", r, is) })
-		cut()
-		select {
-		case <-ended:
-		case <-time.After(1500 * time.Millisecond): // the store waits for the context's end
-			cancel()
-			<-ended
-		}
-		cancel()
-		recovers(t, s)
-		if ok, err := s.CompareAndSet(t.Context(), was, is); ok || err != nil {
-			t.Errorf("once more: %v, %v, want a refusal", ok, err)
-		}
-		was = is
+		})
 	}
+	wg.Wait()
+	for kind := range unknown {
+		if unknown[kind].Load() == 0 {
+			t.Errorf("no change of kind %d was made without an answer", kind)
+		}
+	}
+}
+
+// A loser makes changes: the first of a record, a further one of another, or both.
+type loser struct {
+	lease.Store
+	direct  lease.Store
+	cutter  *cutter
+	kind    int
+	was     lease.Record
+	block   uint32
+	unknown *atomic.Int32 // changes that were made, and are errors
+	late    bool          // answers may come on connections that the store gave up
+}
+
+// change makes changes that nobody else prevents. The store must not call them refused, nor made
+// without a complete answer. Later it must show what the server has. After an error without a cut,
+// change returns false.
+func (l *loser) change(t *testing.T) bool {
+	l.block++
+	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
+		Block: lease.Block{NodeID: l.block, Size: 24}}}
+	further := lease.Change{Prev: l.was}
+	changes := [][]lease.Change{{first}, {further}, {first, further}}[l.kind]
+	for i, c := range changes {
+		changes[i].Next = following(c.Prev, "lost answer")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS uses it all
+	defer cancel()
+	ok, err := l.CompareAndSetMany(ctx, changes)
+	cut, missing := l.cutter.left.Load() <= 0, l.cutter.missing.Load()
+	// The end of a line, or a frame of HTTP/2, may follow the answer.
+	if err == nil && (!ok || missing > 17 && !l.late) || errors.Is(err, lease.ErrIllegal) {
+		t.Errorf("%s: without the last %d bytes: %v, %v", l.was.Realm, missing, ok, err)
+	}
+	for _, c := range changes {
+		if err != nil { // after another change, the one on its way cannot be made
+			if _, err := l.direct.CompareAndSet(t.Context(), c.Prev,
+				following(c.Prev, "another")); err != nil {
+				t.Error(err)
+			}
+		}
+		is, failed := l.direct.Get(t.Context(), c.Prev.Realm, c.Prev.Block)
+		switch {
+		case failed != nil || err == nil && is != c.Next:
+			t.Errorf("%v, but there is %+v, %v", ok, is, failed)
+		case err != nil && is == c.Next:
+			l.unknown.Add(1)
+		}
+		l.was = is
+		if cut {
+			recovers(t, l)
+			if ok, err := l.CompareAndSet(t.Context(), c.Prev, c.Next); ok || err != nil {
+				t.Errorf("once more: %v, %v, want a refusal", ok, err)
+			}
+			Want(t, l, is)
+		}
+	}
+	l.late = l.late || !cut && err != nil
+	return cut || err == nil
+}
+
+func following(r lease.Record, name string) lease.Record {
+	r.Revision, r.HWM, r.State, r.Name = r.Revision+1, r.HWM+1000, lease.Whole, name
+	return r
 }
 
 // outage holds a lease while its server is away for longer than the window. Its ticks run out. When

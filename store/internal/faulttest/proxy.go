@@ -1,10 +1,9 @@
 package faulttest
 
 import (
-	"bytes"
-	"context"
 	"net"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 )
@@ -70,52 +69,49 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 	}
 }
 
-// A proxy is a relay that loses the answer to one request. It finds it by the request's content,
-// because protocols such as HTTP/2 send more than answers.
-type proxy struct {
+// A cutter is a relay that cuts a connection within the server's answers.
+type cutter struct {
 	address string
-	next    atomic.Pointer[loss] // nil if no answer is to be lost
+	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
+	missing atomic.Int64 // how many bytes it took, if the connection was open before
+	clients sync.Map
 }
 
-type loss struct {
-	marker []byte
-	sent   chan struct{}
-	cut    context.Context
-}
-
-func newProxy(t *testing.T, server string) *proxy {
+func newCutter(t *testing.T, server string) *cutter {
 	t.Helper()
-	var p proxy
-	p.address = Relay(t, server, func(client, server net.Conn) (request, answer func([]byte) bool) {
-		var deaf atomic.Bool
-		var seen []byte // a marker can span two pieces
-		return func(piece []byte) bool {
-			seen = append(seen, piece...)
-			l := p.next.Load()
-			if l == nil || !bytes.Contains(seen, l.marker) || !p.next.CompareAndSwap(l, nil) {
-				seen = seen[max(0, len(seen)-100):]
+	var c cutter
+	c.address = Relay(t, server, func(client, _ net.Conn) (request, answer func([]byte) bool) {
+		c.clients.Store(client, nil)
+		open := c.left.Load() <= 0
+		return func([]byte) bool { return true }, func(piece []byte) bool {
+			n := int64(len(piece))
+			left := c.left.Add(-n)
+			if left > 0 || left+n <= 0 {
 				return true
 			}
-			deaf.Store(true)
-			context.AfterFunc(l.cut, func() {
-				client.Close()
-				server.Close()
-			})
-			server.Write(piece)
-			close(l.sent)
+			if open {
+				c.missing.Store(1 - left)
+			}
+			client.Write(piece[:left+n-1])
+			client.Close()
 			return false
-		}, func([]byte) bool { return !deaf.Load() }
+		}
 	})
-	return &p
+	return &c
 }
 
-// lose makes the proxy wait for a request that contains the marker, and closes sent when the server
-// has it. The client then hears nothing on this connection, until cut closes it.
-func (p *proxy) lose(marker string) (sent <-chan struct{}, cut func()) {
-	l := &loss{marker: []byte(marker), sent: make(chan struct{})}
-	l.cut, cut = context.WithCancel(context.Background())
-	p.next.Store(l)
-	return l.sent, cut
+// cut lets n-1 bytes of the next answers pass, on open connections or only on new ones. Then it
+// closes the connection.
+func (c *cutter) cut(n int, anew bool) {
+	c.missing.Store(0)
+	c.left.Store(int64(n))
+	if anew {
+		c.clients.Range(func(client, _ any) bool {
+			client.(net.Conn).Close()
+			return true
+		})
+		c.clients.Clear()
+	}
 }
 
 // At returns a store's URL with another address.

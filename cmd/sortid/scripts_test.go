@@ -1,0 +1,87 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/scru64"
+)
+
+// In these scripts, commands without standard input run in this process, one after the other:
+// starting one takes longer than what it does.
+var quickScripts = []string{"bounds", "convert", "formats", "hints", "inspect", "lease", "new",
+	"options", "page", "plan", "scan", "serve-token", "sql", "verify", "verify-unique"}
+
+var (
+	execLine = regexp.MustCompile(`^(! )?exec sortid (.*[^&])\n$`)
+	exitLine = regexp.MustCompile(`^exit (\d) sortid(.*)\n$`)
+)
+
+// splitScripts returns copies of quickScripts that say "call" for "exec sortid", and the others.
+func splitScripts(t *testing.T) (quick, others []string) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no scripts: ", err)
+	}
+	dir := t.TempDir()
+	for _, file := range files {
+		name := filepath.Base(file)
+		if base, _, _ := strings.Cut(name, "."); !slices.Contains(quickScripts, base) {
+			others = append(others, file)
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.SplitAfter(string(data), "\n")
+		for i, line := range lines {
+			if strings.HasPrefix(line, "-- ") || strings.HasPrefix(line, "env ") &&
+				!strings.HasPrefix(line, "env "+scru64.NodeSpecVar+"=") {
+				break
+			}
+			if i == 0 || !strings.HasPrefix(lines[i-1], "stdin ") {
+				line = execLine.ReplaceAllString(line, "${1}call $2\n")
+				lines[i] = exitLine.ReplaceAllString(line, "exit $1 call$2\n")
+			}
+		}
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(strings.Join(lines, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		quick = append(quick, name)
+	}
+	return quick, others
+}
+
+// call runs the command in this process, in the script's folder and with its node spec. Scripts
+// that set other variables run what follows in processes.
+func call(ts *testscript.TestScript, args []string) (code int) {
+	here, err := os.Getwd()
+	ts.Check(err)
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	defer os.Chdir(here)
+	if spec := ts.Getenv(scru64.NodeSpecVar); spec != "" {
+		ts.Check(os.Setenv(scru64.NodeSpecVar, spec))
+		defer os.Unsetenv(scru64.NodeSpecVar)
+	}
+	return run(&console.Console{In: strings.NewReader(""), Out: ts.Stdout(), Err: ts.Stderr(),
+		Width: 80}, args)
+}
+
+// oneByOne runs scripts one after the other.
+type oneByOne struct{ *testing.T }
+
+func (oneByOne) Parallel()     {}
+func (oneByOne) Verbose() bool { return testing.Verbose() }
+
+func (t oneByOne) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(oneByOne{t}) })
+}
