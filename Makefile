@@ -140,7 +140,8 @@ vet: | go
 
 # The go command fetches the tools. A tool that cannot be fetched, or cannot reach its
 # database, is skipped with a message.
-# Vale checks documents, comments and help texts by the rules in .vale. It builds with a C compiler.
+# Vale checks documents, comments and help texts by the rules in .vale. It builds with a C
+# compiler.
 sentences: | go
 	@CGO_ENABLED=1 $(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
 	set -x; find . \( -name '*.md' -o -name '*.go' -o -path '*/help/*.txt' \) \
