@@ -234,3 +234,13 @@ func standIn(f *Format, e Encoding) byte {
 	}
 	return f.Symbols[len(f.Symbols)/2]
 }
+
+// fixedBits returns the number of fixed bits, without the zeros at the top.
+func (f *Format) fixedBits() (n int) {
+	for _, field := range f.Layout {
+		if field.Kind == KindFixed {
+			n += field.Bits
+		}
+	}
+	return n
+}

@@ -301,6 +301,25 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
+// inOrder reports whether integers are in order of time. No bits that vary may be before or between
+// the timestamp's fields.
+func (f *Format) inOrder() bool {
+	next := 64 // the timestamp's lower bits must follow
+	for _, field := range f.Layout {
+		switch field.Kind {
+		case KindTime:
+			if field.Shift >= next {
+				return false
+			}
+			next = field.Shift
+		case KindFixed, KindZero:
+		default:
+			return next == 0
+		}
+	}
+	return next == 0
+}
+
 // place sets each field's Low, and returns the sum of widths.
 func place(layout []Field) int {
 	low := 0
@@ -401,6 +420,29 @@ func (f *Format) first(t time.Time) Words {
 		w = w.or(ticks.shift(-field.Shift).and(ones(field.Bits)).shift(field.Low))
 	}
 	return w
+}
+
+// cutPrefix splits a text into prefix, with underscore, and ID; rest is empty if the prefix is
+// wrong.
+func (f *Format) cutPrefix(text string) (prefix, rest string) {
+	if f.Prefix == nil {
+		return "", text
+	}
+	i := strings.LastIndexByte(text, '_')
+	if !f.Prefix.allows(text[:max(i, 0)]) {
+		return "", ""
+	}
+	return text[:i+1], text[i+1:]
+}
+
+func (p *Prefix) allows(name string) bool {
+	switch {
+	case len(name) < p.Min || len(name) > p.Max || !strings.ContainsRune(lower, rune(name[0])):
+		return false
+	case p.Known != nil:
+		return slices.Contains(p.Known, name)
+	}
+	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
 }
 
 // CheckPrefix returns an error if no ID has the prefix. The prefix has no underscore at its end.

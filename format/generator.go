@@ -125,7 +125,7 @@ func (f *Format) checkLease(o Options) error {
 	switch {
 	case f.Node == "":
 		return kindErrorf(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do",
-			f.Name, list(WithNode(), "and"))
+			f.Name, list(NamesOf(WithNode()), "and"))
 	case node:
 		return &OptionError{Option: f.Node, Value: o.Values[f.Node], Other: LeaseOption,
 			Err: errors.New("the lease gives the node ID")}
@@ -135,9 +135,9 @@ func (f *Format) checkLease(o Options) error {
 	return nil
 }
 
-// WithNode returns the names of the formats with node IDs.
-func WithNode() []string {
-	return NamesOf(slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" }))
+// WithNode returns the formats whose node IDs can be leased.
+func WithNode() []*Format {
+	return slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" })
 }
 
 // optionError puts this package's option names into a format's error.

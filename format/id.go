@@ -434,6 +434,15 @@ func (f *Format) TimeOf(timestamp uint64) time.Time {
 	return t
 }
 
+// ticks returns a time's timestamp. It does not use a time.Duration, which ends after 292 years.
+func (f *Format) ticks(t time.Time) uint64 {
+	ms := uint64(t.UnixMilli() - f.epochMilli)
+	if f.tickMilli == 0 {
+		return ms*f.perMilli + uint64(t.Nanosecond()%1e6)/uint64(f.Tick)
+	}
+	return ms / uint64(f.tickMilli)
+}
+
 // TimestampOf returns the timestamp of a time, or the nearest timestamp of the format.
 func (f *Format) TimestampOf(t time.Time) uint64 {
 	switch first, last := f.Range(); {

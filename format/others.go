@@ -3,7 +3,6 @@ package format
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -73,65 +72,4 @@ func other(f *Format) *Format {
 		return check(w)
 	}
 	return newFormat(f)
-}
-
-// ticks returns a time's timestamp. It does not use a time.Duration, which ends after 292 years.
-func (f *Format) ticks(t time.Time) uint64 {
-	ms := uint64(t.UnixMilli() - f.epochMilli)
-	if f.tickMilli == 0 {
-		return ms*f.perMilli + uint64(t.Nanosecond()%1e6)/uint64(f.Tick)
-	}
-	return ms / uint64(f.tickMilli)
-}
-
-// inOrder reports whether integers are in order of time. No bits that vary may be before or between
-// the timestamp's fields.
-func (f *Format) inOrder() bool {
-	next := 64 // the timestamp's lower bits must follow
-	for _, field := range f.Layout {
-		switch field.Kind {
-		case KindTime:
-			if field.Shift >= next {
-				return false
-			}
-			next = field.Shift
-		case KindFixed, KindZero:
-		default:
-			return next == 0
-		}
-	}
-	return next == 0
-}
-
-// fixedBits returns the number of fixed bits, without the zeros at the top.
-func (f *Format) fixedBits() (n int) {
-	for _, field := range f.Layout {
-		if field.Kind == KindFixed {
-			n += field.Bits
-		}
-	}
-	return n
-}
-
-// cutPrefix splits a text into prefix, with underscore, and ID; rest is empty if the prefix is
-// wrong.
-func (f *Format) cutPrefix(text string) (prefix, rest string) {
-	if f.Prefix == nil {
-		return "", text
-	}
-	i := strings.LastIndexByte(text, '_')
-	if !f.Prefix.allows(text[:max(i, 0)]) {
-		return "", ""
-	}
-	return text[:i+1], text[i+1:]
-}
-
-func (p *Prefix) allows(name string) bool {
-	switch {
-	case len(name) < p.Min || len(name) > p.Max || !strings.ContainsRune(lower, rune(name[0])):
-		return false
-	case p.Known != nil:
-		return slices.Contains(p.Known, name)
-	}
-	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
 }

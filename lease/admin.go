@@ -10,8 +10,8 @@ import (
 )
 
 // Records returns a realm's record and its blocks' records, in the order of node IDs, larger blocks
-// first. It fails with [ErrNoRealm]. It leaves out records that no client makes, and then also
-// returns [ErrRecord].
+// first. If there is no such realm, it fails with [ErrNoRealm]. It leaves out records that no
+// client makes, and then also returns [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -38,13 +38,13 @@ func Records(ctx context.Context, store Store,
 	})
 	if len(strange) > 0 {
 		return root, blocks, fmt.Errorf(
-			"%w: %d of them, such as the one of %s; something else has written them", ErrRecord,
-			len(strange), strange[0])
+			"%w: %d of them, such as the record of %s; another program has written them",
+			ErrRecord, len(strange), strange[0])
 	}
 	return root, blocks, nil
 }
 
-// Realm returns the record of a realm. It fails with [ErrNoRealm].
+// Realm returns the record of a realm. If there is none, it fails with [ErrNoRealm].
 func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	if err := checkRealm(realm); err != nil {
 		return Record{}, err
@@ -60,7 +60,7 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 }
 
 // Evict takes a block from its owner; the zero Owner means any owner. It reports whether the owner
-// held the block. The owner's generators go on at most to the end of their window.
+// held the block. The owner's generators stop at the end of their window at the latest.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -79,11 +79,12 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 	}
 }
 
-// maxSkew bounds the skew of a fence, which cannot be undone.
+// maxSkew limits the skew of a fence, because a fence cannot be undone.
 const maxSkew = 24 * time.Hour
 
 // Create makes the realm of a configuration, as [Acquire] does without Config.MustExist, and
-// reports whether it did. NodeBits is not needed. It is no error if a matching realm exists.
+// reports whether it made one. NodeBits is not needed. If a matching realm exists, that is not an
+// error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
@@ -125,8 +126,9 @@ func storeName(store Store) string {
 }
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns its
-// terms. 0 leaves a value as it is. Leases that follow the realm's terms do so from their second
-// renewal on. Leases configured with more keep it until they need a new node ID.
+// terms. 0 leaves a value as it is. Leases without a Window or a MaxLead of their own use the new
+// value from their second renewal on. Leases that are configured with a longer one keep it until
+// they need a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -160,7 +162,7 @@ func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	return next, nil
 }
 
-// most returns the longest window and lead of t and next, or 0 where next has the longest.
+// most returns the longest window and lead of t and next. It returns 0 if next has the longest.
 func (t Terms) most(next Terms) (window, lead int64) {
 	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
 		window = 0
@@ -174,13 +176,13 @@ func (t Terms) most(next Terms) (window, lead int64) {
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes
 // for another reason. Call it before any process can reach that store. All later grants start at
 // the returned time or after it: later than all earlier grants, if no clock was ahead by more than
-// skew. So no node ID is granted for about the realm's window, its lead and skew together. Running
+// skew. So no node ID is granted for about the realm's window plus its lead plus skew. Running
 // processes use up their windows, wait, and get new node IDs.
 //
-// Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. They must
-// cover lost grants that were longer than the stored terms say. If the realm is gone, Fence makes
-// it; it fails with [ErrNoRealm] without Format. It fails with [ErrRealm] if the realm's format
-// differs. After an error of the store, call Fence again.
+// Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
+// lost grants were longer than the stored terms say. If the realm is gone, Fence makes it, but
+// without Format it fails with [ErrNoRealm]. If the realm's format differs, Fence fails with
+// [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -213,8 +215,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// If processes do reach the store, this carries over what they were granted meanwhile,
-		// before anybody can be granted ticks from the floor on.
+		// If processes did reach the store, they were granted ticks meanwhile. This carries them
+		// over before anybody can be granted ticks at the floor or above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -225,7 +227,7 @@ func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	}
 	if skew < 0 || skew > maxSkew {
 		return config, fmt.Errorf(
-			"%w: a skew of %v, want at most %v: the realm would be without node IDs for as long",
+			"%w: a skew of %v, want at most %v: the realm would have no node IDs for that long",
 			ErrConfig, skew, maxSkew)
 	}
 	if config.Now == nil {
@@ -263,10 +265,10 @@ func (t Terms) reach(now time.Time) int64 {
 }
 
 func (t Terms) floor(now time.Time, skew time.Duration) int64 {
-	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // 2 for two roundings
+	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // two roundings can each lose a tick
 }
 
-// fenceTime is how long after it read the time a fence may take effect.
+// fenceTime is the longest time between reading the clock and the start of the new generation.
 const fenceTime = time.Second
 
 func fenced(root Record, terms Terms, generation string, floor int64) Record {
@@ -278,7 +280,7 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 }
 
 // carry writes the first records of a generation, unless they exist. Before the generation starts,
-// it writes parts first: a block is split because a part of it has a record.
+// it writes parts before their blocks: a block is split only because a part of it has a record.
 func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {
@@ -314,7 +316,8 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided leaves out blocks inside a whole or retired block, whose mark holds for all its parts.
+// divided returns the records of blocks. It leaves out blocks inside a whole or retired block,
+// because the HWM of that block is valid for all its parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// MaxRecords is how many records [Known.Check] allows in one generation of a realm, which anybody
-// who may change it can store: 20 MB. All 32,768 node IDs of 15 bits fit, or about 3,000 scattered
-// in the largest realm.
+// MaxRecords is how many records [Known.Check] allows in one generation of a realm. Any client that
+// may change the realm can store them: 20 MB. They are enough for all 32,768 node IDs of 15 bits,
+// or for about 3,000 scattered node IDs in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
@@ -31,7 +31,7 @@ func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 // check changes. It fails with [ErrIllegal] if no records can allow the changes.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
-		return "", nil, &ChangeError{0, "there is none"}
+		return "", nil, &ChangeError{0, "the request contains no change"}
 	}
 	realm = changes[0].Next.Realm
 	seen := map[Block]bool{}
@@ -40,7 +40,7 @@ func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 		switch {
 		case reason != "":
 		case c.Next.Realm != realm:
-			reason = "it is of another realm than the first"
+			reason = "it is of another realm than the first change"
 		case seen[c.Next.Block]:
 			reason = fmt.Sprintf("%v occurs twice", c.Next.Block)
 		}
@@ -65,7 +65,7 @@ func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	return realm, blocks, nil
 }
 
-// malformed says what is wrong with a change, whatever the store has.
+// malformed says what is wrong with a change, without asking the store.
 func malformed(c Change) string {
 	next := c.Next
 	realm, generation, ofBlock := strings.Cut(next.Realm, "@")
@@ -76,12 +76,12 @@ func malformed(c Change) string {
 	case c.Prev.Realm != next.Realm || c.Prev.Block != next.Block:
 		return "prev and next are records of different blocks"
 	case ofBlock == (next.Block == Block{}):
-		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 of NAME, "+
-			"each node ID's record is of NAME@GENERATION", next.Realm, next.Block)
+		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 in NAME, "+
+			"the records of node IDs are in NAME@GENERATION", next.Realm, next.Block)
 	case next.Revision == 0:
 		return "the revision of a stored record is not 0"
 	case next.Block.Size > MaxBits || next.Block.NodeID >= 1<<next.Block.Size:
-		return fmt.Sprintf("%v is no node ID", next.Block)
+		return fmt.Sprintf("%v is not a node ID", next.Block)
 	}
 	err := cmp.Or(checkRealm(realm), checkGeneration(generation), checkName("name", next.Name))
 	if err != nil {
@@ -94,14 +94,14 @@ func malformed(c Change) string {
 type Known struct {
 	// Root is the realm's record, with Revision 0 if there is none.
 	Root Record
-	// Now is the time by the store's clock, or else the server's.
+	// Now is the time of the store's clock, or of the server's clock if the store has none.
 	Now time.Time
-	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, else the
-	// realm's lead.
+	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, otherwise
+	// the realm's lead.
 	Ahead time.Duration
 	// Records are the records of the blocks that [Evidence] returns.
 	Records []Record
-	// Count is how many records Root's generation has. Only new records need it.
+	// Count is how many records Root's generation has. Check uses it only for new records.
 	Count int
 }
 
@@ -111,17 +111,17 @@ type Known struct {
 //   - false without an error: another change came first. The client may read again and continue.
 //   - An error that matches [ErrIllegal]: no client that follows the protocol makes this request.
 //
-// A client that breaks the protocol can still hold and evict all node IDs, change the terms within
-// the limits of a [Config], and store [MaxRecords] records. It cannot make others issue an ID
-// twice, while the clock behind Now does not go back:
+// A client that breaks the protocol can still hold and evict all node IDs. It can change the terms
+// within the limits of a [Config], and store [MaxRecords] records. But it cannot make others issue
+// an ID twice, while the clock behind Now does not go back:
 //
-//   - A grant starts at the mark or above. It ends within the realm's longest window and lead from
-//     now, so a fence beyond these is above all grants.
-//   - The mark goes down only in a release with the owner's key, at most to the record's From.
+//   - A grant starts at the HWM or above it. It ends within the realm's longest window and lead
+//     from now, so no grant ends above the floor of a fence.
+//   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired since the merge began.
 //   - An ended generation gets no new records.
-//   - Check allows no fence: a client that could begin a generation could prepare overlapping node
-//     IDs in it. Only trusted people may fence, at the store itself.
+//   - Check allows no fence. If clients could begin a generation, they could prepare overlapping
+//     node IDs in it. Only trusted people may fence, at the store itself.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -151,7 +151,7 @@ type checker struct {
 	Known
 	records      map[Block]Record
 	past         bool  // the changes are of an earlier generation
-	now          int64 // the latest tick that clients may take as the time
+	now          int64 // the latest tick that a client may use as the time
 	window, lead int64
 }
 
@@ -194,14 +194,15 @@ func (c *checker) change(is, next Record) error {
 	}
 	if is.Revision == 0 {
 		if c.Count++; c.Count > MaxRecords && !c.past {
-			return fmt.Errorf("the realm has %d records, which is the most", MaxRecords)
+			return fmt.Errorf("the realm has %d records, which is the limit", MaxRecords)
 		}
 	}
 	want, err := c.outcome(is, next)
 	switch err {
 	case nil:
 	case errRefused:
-		return fmt.Errorf("the block is %v, or held, and cannot become %v", is.State, next.State)
+		return fmt.Errorf("the block is %v, or is held, so it cannot become %v", is.State,
+			next.State)
 	case errAhead:
 		return errors.New("it is too far ahead of the time")
 	default:
@@ -233,7 +234,7 @@ func same(is, want, next Record) error {
 			return fmt.Errorf("the %s is %.120s, want %v", f.name, fmt.Sprint(f.got), f.want)
 		}
 	}
-	return errors.New("the name or the key is not what it should be")
+	return errors.New("the name or the key is wrong")
 }
 
 // outcome returns the record that must replace is, apart from the Revision.
@@ -294,7 +295,7 @@ func (c *checker) whole(is Record) (Record, error) {
 
 func (c *checker) retired(is, next Record) (Record, error) {
 	if is.Block.Size == 1 {
-		return is, errors.New("no block is around it that could be made whole")
+		return is, errors.New("it is not part of a larger block, so it cannot be retired")
 	}
 	parent := c.records[is.Block.parent()]
 	if parent.State != Merging || parent.Revision != next.Request {
@@ -326,8 +327,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can have led to next. A deadline is half the window, rounded
-// down, after the grant's end.
+// request tries the requests that can have led to next. A grant's deadline is half a window,
+// rounded down, after its end.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM
@@ -411,7 +412,7 @@ func legalTerms(t Terms) error {
 		return err
 	}
 	if y := t.Time(0).Year(); y < 0 || y > 9999 {
-		return fmt.Errorf("the epoch is in the year %d", y)
+		return fmt.Errorf("the epoch is in the year %d, want 0 to 9999", y)
 	}
 	return nil
 }

@@ -54,14 +54,14 @@ func TestCheck(t *testing.T) {
 	made := func(floor int64) Record { return fenced(absent, root.Terms, other, floor) }
 	whole, free := rec("0/1", 3, Whole, 900), rec("0/2", 3, Whole, 900)
 	mine, part := held(whole, 900, 1020, 1050), held(free, 900, 1020, 1050)
-	from := func(from, hwm, deadline int64) Record { // of whole or mine
+	from := func(from, hwm, deadline int64) Record { // the next record of whole or mine
 		return to(held(whole, from, hwm, deadline), func(*Record) {})
 	}
 	by := func(r Record) Record { r.Owner[0]++; return r }
 	around := func(records ...Record) []Record { return records }
 	split, merging := around(rec("0/1", 1, Split, 700)), around(rec("0/1", 4, Merging, 700))
 	join, half := rec("0/1", 4, Merging, 900), proven(rec("0/2", 3, Retired, 950), 4)
-	const ok, stale = "", "stale" // or else what the error says
+	const ok, stale = "", "stale" // otherwise what the error says
 	for _, c := range []struct {
 		name     string
 		is, next Record
@@ -69,21 +69,21 @@ func TestCheck(t *testing.T) {
 		want     string
 	}{
 		{"a first half", none("0/1"), to(none("0/1"), becomes(Split, 500)), nil, ok},
-		{"below the floor", none("0/1"), to(none("0/1"), becomes(Split, 499)), nil,
+		{"a first half below the floor", none("0/1"), to(none("0/1"), becomes(Split, 499)), nil,
 			"hwm is 499, want 500"},
 		{"a half of a split block", none("0/2"), to(none("0/2"), becomes(Whole, 700)), split, ok},
-		{"below its mark", none("0/2"), to(none("0/2"), becomes(Whole, 600)), split,
+		{"a half below its block's hwm", none("0/2"), to(none("0/2"), becomes(Whole, 600)), split,
 			"hwm is 600, want 700"},
 		{"a half of a whole block", none("0/2"), to(none("0/2"), becomes(Whole, 700)),
 			around(rec("0/1", 1, Whole, 700)), "the block around 0/2 is whole"},
 		{"a half of a merging block", none("0/2"), to(none("0/2"), becomes(Whole, 700)), merging,
 			stale},
-		{"a half of nothing", none("0/2"), to(none("0/2"), becomes(Whole, 500)), nil,
+		{"a half of a retired block", none("0/2"), to(none("0/2"), becomes(Whole, 500)), nil,
 			"the block around 0/2 is retired"},
 
 		{"a grant from now on", whole, from(now, now+window, now+window*3/2), nil, ok},
-		{"a grant from the mark on", whole, from(900, 900+window, 900+window*3/2), nil, ok},
-		{"below the mark", whole, from(899, 899+window, 899+window*3/2), nil, "want"},
+		{"a grant from hwm on", whole, from(900, 900+window, 900+window*3/2), nil, ok},
+		{"a grant from below hwm on", whole, from(899, 899+window, 899+window*3/2), nil, "want"},
 		{"a window too long", whole, from(now, now+window+2, now+window+2+window/2+1), nil,
 			"want at most 30"},
 		{"too far ahead", rec("0/1", 3, Whole, now+lead+1),
@@ -91,20 +91,21 @@ func TestCheck(t *testing.T) {
 		{"a clock too far ahead", whole, from(now, now+lead+1+window, now+lead+1+window*3/2), nil,
 			"too far ahead"},
 		{"no deadline", whole, from(now, now+window, 0), nil, "the deadline is"},
-		{"of what is held", held(whole, 900, 980, now+1),
+		{"a grant of a held block", held(whole, 900, 980, now+1),
 			by(from(now, now+window, now+window*3/2)), nil, "held"},
-		{"of what was held", held(whole, 900, 980, now),
+		{"a grant of a block that was held", held(whole, 900, 980, now),
 			by(from(now, now+window, now+window*3/2)), nil, ok},
 
 		{"an extension", mine, from(900, now+window, now+window*3/2), nil, ok},
-		{"of more than was granted", mine, from(899, now+window, now+window*3/2), nil,
+		{"an extension to earlier ticks", mine, from(899, now+window, now+window*3/2), nil,
 			"from is 899, want 900"},
-		{"backwards", mine, from(900, 1019, 1049), nil, "hwm is 1019, want 1020"},
+		{"a shorter extension", mine, from(900, 1019, 1049), nil, "hwm is 1019, want 1020"},
 
 		{"a release", mine, to(mine, shown(950, key)), nil, ok},
-		{"a release of all", mine, to(mine, shown(900, key)), nil, ok},
-		{"a release of more", mine, to(mine, shown(899, key)), nil, "hwm is 899, want 900"},
-		{"a release that raises the mark", mine, to(mine, shown(1021, key)), nil,
+		{"a release of all ticks", mine, to(mine, shown(900, key)), nil, ok},
+		{"a release of more than was granted", mine, to(mine, shown(899, key)), nil,
+			"hwm is 899, want 900"},
+		{"a release that raises hwm", mine, to(mine, shown(1021, key)), nil,
 			"hwm is 1021, want 1020"},
 		{"a release by another", mine, to(mine, shown(950, Owner{4})), nil, "not the owner's"},
 		{"a release of what nobody holds", whole, to(whole, shown(800, Owner{})), nil, "held"},
@@ -121,7 +122,7 @@ func TestCheck(t *testing.T) {
 		{"a held half retired", part, to(part, retiredFor(4)), merging, "held"},
 		{"joined", join, to(join, becomes(Whole, 950)),
 			around(half, proven(rec("1/2", 1, Retired, 0), 4)), ok},
-		{"joined below a mark", join, to(join, becomes(Whole, 900)),
+		{"joined below the hwm of a half", join, to(join, becomes(Whole, 900)),
 			around(half, proven(rec("1/2", 1, Retired, 0), 4)), "hwm is 900, want 950"},
 		{"joined without proof", join, to(join, becomes(Whole, 950)),
 			around(half, proven(rec("1/2", 1, Retired, 0), 2)), stale},
@@ -136,13 +137,13 @@ func TestCheck(t *testing.T) {
 			"hwm is 1071, want 500"},
 		{"a realm", absent, made(0), nil, ok},
 		{"a realm with a floor", absent, made(now), nil, "the hwm is 1000, want 0"},
-		{"a realm with a generation that was", absent, made(0),
+		{"a realm with an old generation", absent, made(0),
 			around(in(other, "1/1", 1, Split, 500)), "used before"},
 		{"a half carried over by a fence", in(other, "3/2", 0, Retired, 0),
 			to(in(other, "3/2", 0, Retired, 0), becomes(Retired, 2000)), nil, stale},
-		{"in a generation that is over", in(other, "1/1", 0, Retired, 0),
+		{"a new record in a generation that has ended", in(other, "1/1", 0, Retired, 0),
 			to(in(other, "1/1", 0, Retired, 0), becomes(Whole, 500)), nil, stale},
-		{"a last extension in a generation that is over",
+		{"a last extension in a generation that has ended",
 			held(in(other, "0/1", 3, Whole, 0), 900, 1020, 1050),
 			held(in(other, "0/1", 4, Whole, 0), 900, now+window, now+window*3/2), nil, ok},
 		{"a revision that is not the next", none("0/1"),
@@ -163,30 +164,30 @@ func TestCheck(t *testing.T) {
 				}
 			default:
 				if fails(t, c.name, err, ErrIllegal, c.want); got {
-					t.Error("it is allowed")
+					t.Error("the change is allowed")
 				}
 			}
-			if c.want == ok { // an older record: another change came first
+			if c.want == ok { // the client has read an older record
 				was := c.is
 				was.Revision++
 				if got, err := k.Check([]Change{{was, c.next}}); got || err != nil {
-					t.Errorf("of an older record: %v, %v", got, err)
+					t.Errorf("after a read of an older record: %v, %v", got, err)
 				}
 			}
 		})
 	}
 }
 
-// A server that finds a change illegal has not made it. The lease keeps what it has, asks again
-// with the present time, and goes on when it may.
+// A server that finds a change illegal has not made it. The lease keeps its grant, asks again with
+// the present time, and is renewed when the server allows that.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refuse atomic.Bool
-		var refused sync.Map // requests, once and for all
+		var refused sync.Map // requests that stay refused
 		n := &network{Store: NewMemory(), before: func(op string, next Record) error {
 			if _, ok := refused.Load(next.Request); op == "set" && (ok || refuse.Load()) {
 				refused.Store(next.Request, true)
-				return &ChangeError{0, "told to"}
+				return &ChangeError{0, "the test refuses it"}
 			}
 			return nil
 		}}
@@ -208,8 +209,8 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Whatever the records hold, Check answers. It allows no mark below what others were granted, or
-// far ahead of the time.
+// Check returns an answer for any records. It allows no HWM below ticks that others were granted,
+// or far ahead of the time.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))

@@ -2,7 +2,7 @@
 // holds even if clocks are wrong, processes pause or messages are lost. Import it if generators of
 // scru64, scru160 or uid60 run in several processes.
 //
-//	store := lease.NewMemory() // or one on a server
+//	store := lease.NewMemory() // or a store on a server
 //	l, err := lease.Acquire(ctx, store, lease.Config{
 //		Realm: "orders", Format: lease.SCRU64, NodeBits: 8,
 //	})
@@ -15,18 +15,19 @@
 //
 // A lease grants a node ID for some ticks: "node 42, ticks 1000 up to 1234". IDs carry their tick.
 //
-//   - For each node ID the store keeps a high-water mark, the first tick never granted. A grant
-//     starts at the mark or above it, and moves it to its own end in one compare-and-set.
-//   - A process claims each tick once, in rising order, and only in its grants.
-//   - A grant counts only if the store confirms it, or if the record read back is exactly the one
-//     requested.
+//   - For each node ID the store keeps a high-water mark, the first tick that was never granted. A
+//     grant starts at this mark or above it. The same compare-and-set moves the mark to the grant's
+//     end.
+//   - A process claims each tick once, in rising order, and only within its grants.
+//   - A grant counts only if the store confirms it, or if the record in the store equals the
+//     requested one.
 //   - Only the owner lowers the mark, after it has stopped its generators.
 //
-// If clocks are wrong, node IDs are lost or refused, and never used twice. docs/leases.md has the
+// If clocks are wrong, node IDs are wasted or refused, but never shared. docs/leases.md has the
 // whole argument.
 //
-// This package cannot detect a virtual machine cloned while it runs, two stores that serve one
-// realm, or a store that silently loses data. Two clones can make the same IDs until each renews. A
-// store that was restored from an old copy needs [Fence]. A server that gives others access to its
-// store checks each change with [Known.Check].
+// This package cannot detect a virtual machine that is cloned while it runs. Nor can it detect two
+// stores that serve one realm, or a store that silently loses data. Two clones can make the same
+// IDs until each renews its lease. A store that was restored from an old copy needs [Fence]. A
+// server that gives others access to its store checks each change with [Known.Check].
 package lease

@@ -24,8 +24,8 @@ var (
 	ErrLead = errors.New("lease: too far ahead of the time")
 	// ErrClock: this machine's clock and the store's are too far apart.
 	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
-	// ErrForgotten: the store has less than it once had. Leases take no new grant from it until
-	// somebody calls [Fence].
+	// ErrForgotten: the store has lost records or changes. Leases request no new grant from it
+	// until somebody calls [Fence].
 	ErrForgotten = errors.New("lease: the store has forgotten what it knew")
 	// ErrBusy: other processes were faster each time; try again.
 	ErrBusy   = errors.New("lease: too many others are changing this realm")
@@ -33,19 +33,21 @@ var (
 	// ErrUnsafe: a [Store] refuses to serve, because its settings could lose data.
 	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
 
-	// ErrExpired: no tick is granted (yet). The returned error says why the lease was not renewed.
+	// ErrExpired: no tick is granted, or not yet. The returned error says why the lease was not
+	// renewed.
 	ErrExpired = sortid.ErrLeaseExpired
 	ErrClosed  = sortid.ErrLeaseClosed
 )
 
 // A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. A
-// clock was ahead when it was in use, or the realm has been fenced. It matches [ErrLead].
+// clock was ahead when the node ID was in use, or the realm has been fenced. The error matches
+// [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block
 	Ahead time.Duration // how far in the future the grant would start
 	Max   time.Duration
-	Until time.Time // when it will start
+	Until time.Time // when the grant can start
 }
 
 func (e *LeadError) Error() string {
@@ -53,7 +55,7 @@ func (e *LeadError) Error() string {
 	if e.Block == (Block{}) {
 		what = "any node ID"
 	}
-	return fmt.Sprintf("lease: %s of realm %q could be used from %s on, "+
+	return fmt.Sprintf("lease: %s of realm %q can be used from %s on, "+
 		"which is %v ahead of the time; at most %v are allowed",
 		what, e.Realm, e.Until.Format(timeFormat), e.Ahead, e.Max)
 }
@@ -66,10 +68,11 @@ type FullError struct {
 	Realm string
 	Size  int
 	Held  []Record     // soonest deadline first
-	Until []time.Time  // the deadline of each
-	Ahead []*LeadError // node IDs that are free, but not yet
+	Until []time.Time  // the deadline of each record in Held
+	Ahead []*LeadError // node IDs that nobody holds, but whose time is in the future
 
-	// From is when one is free, if its holder is gone and none is returned before.
+	// From is when the next node ID becomes free, if its holder is gone and nobody returns another
+	// one before.
 	From time.Time
 }
 
@@ -93,7 +96,7 @@ func (e *FullError) Error() string {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
 	if len(e.Ahead) > 0 {
-		fmt.Fprintf(&b, "; %d free, but not yet: %v", len(e.Ahead), e.Ahead[0])
+		fmt.Fprintf(&b, "; %d free, but cannot be used yet: %v", len(e.Ahead), e.Ahead[0])
 	}
 	if !e.From.IsZero() {
 		fmt.Fprintf(&b,

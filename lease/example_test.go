@@ -47,7 +47,7 @@ func ExampleRecords() {
 	fmt.Println("windows of", realm.Terms.Duration(realm.Terms.Window))
 	for _, r := range blocks {
 		if r.Name != "" {
-			// r.Block says which node ID, realm.Terms.Time(r.HWM) up to when.
+			// r.Block is the node ID. The lease ends at realm.Terms.Time(r.HWM).
 			fmt.Println(r.Name, r.State)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// harm asks for a change that no client asks for. What [Known.Check] allows is made.
+// harm asks for a change that no client asks for. The change is made if [Known.Check] allows it.
 func (w *world) harm() {
 	root := w.get("sim", Block{})
 	if root.Revision == 0 {
@@ -35,7 +35,7 @@ func (w *world) harm() {
 		w.count["harm"]++
 		w.count[fmt.Sprintf("harm: %v to %v", is.State, next.State)]++
 		if next.HWM < is.HWM {
-			w.count["harm: mark lowered"]++
+			w.count["harm: hwm lowered"]++
 		}
 		w.tell("harm: %+v to %+v", is, next)
 		w.apply(is, next)
@@ -58,7 +58,7 @@ func (w *world) anyRecord(root Record) Record {
 
 var hostileKey = Owner{0xff, 1}
 
-// worse returns something that the record could become.
+// worse returns a record that a hostile client could store instead of is.
 func (w *world) worse(root, is Record) Record {
 	t := root.Terms
 	now := t.At(time.UnixMilli(w.now + w.storeClock))
@@ -146,9 +146,9 @@ func hostileWorld(w *world) {
 	w.wild, w.skew = 200, 1000
 }
 
-// Whoever may change a realm does what Check allows. Clients still use no tick twice.
+// A hostile client makes any changes that Check allows. The other clients still use no tick twice.
 func TestHostile(t *testing.T) {
-	explore(t, 60, hostileWorld, "use", "renewal", "takeover", "fence", "harm: mark lowered",
+	explore(t, 60, hostileWorld, "use", "renewal", "takeover", "fence", "harm: hwm lowered",
 		"harm: whole to whole", "harm: whole to split", "harm: split to merging",
 		"harm: merging to split", "harm: retired to whole", "harm: retired to retired")
 }

@@ -23,11 +23,11 @@ const (
 )
 
 type Config struct {
-	// Realm is the name of the set of node IDs in which the leased one is unique: up to 100 bytes
-	// of UTF-8, without control characters and @.
+	// Realm is the name of a set of node IDs, in which the leased one is unique. The name has up to
+	// 100 bytes of UTF-8, without control characters and @.
 	Realm string
-	// MustExist makes [Acquire] fail with [ErrNoRealm] instead of creating a missing realm, which
-	// may be a realm that the store has lost.
+	// MustExist makes [Acquire] fail with [ErrNoRealm] instead of creating a missing realm. A
+	// missing realm can mean that the store has lost it.
 	MustExist bool
 	// Format is the format of the realm's IDs: [SCRU64], [SCRU160], [UID60], or one of these with
 	// fewer Bits, the largest size of node IDs.
@@ -37,16 +37,16 @@ type Config struct {
 	NodeBits int
 
 	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. Without
-	// the store, generators go on for at least half of it. A process that dies blocks its node ID
-	// up to one and a half windows. 0 means the realm's window, by default 1 minute, which is also
-	// the maximum.
+	// the store, generators go on for at least half of the window. A process that dies blocks its
+	// node ID for up to one and a half windows. 0 means the realm's window, which is also the
+	// maximum. A new realm gets this window, by default 1 minute.
 	Window time.Duration
-	// MaxLead is how far in the future a lease may start, and how much this machine's clock and the
-	// store's may differ, from 1 tick to a day. 0 means the realm's lead, by default 10 seconds,
-	// which is also the maximum.
+	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
+	// clock and the store's may differ by as much. 0 means the realm's lead, which is also the
+	// maximum. A new realm gets this lead, by default 10 seconds.
 	MaxLead time.Duration
 
-	// Wait makes [Acquire] wait while it would fail with [ErrFull] or [ErrLead].
+	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
 	Wait bool
 
 	// Name tells people who holds the lease, in up to 100 bytes of UTF-8.
@@ -58,7 +58,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Validate returns [ErrConfig] if no store could give a lease.
+// Validate returns [ErrConfig] if [Acquire] would refuse the configuration with any store.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err
@@ -126,8 +126,8 @@ func (c Config) check(t Terms) error {
 	}
 	const (
 		other = "it serves IDs of another format: " +
-			"lease from the realm from which all generators of this format lease"
-		less = "ask for no more, or change the realm's (sortid lease set)"
+			"use the realm that all generators of this format use"
+		less = "ask for less, or change the realm (sortid lease set)"
 	)
 	switch {
 	case t.Tick != mine.Tick:
@@ -136,7 +136,7 @@ func (c Config) check(t Terms) error {
 		return wrong("the epoch", t.Time(0).Format(timeFormat), mine.Time(0).Format(timeFormat),
 			other)
 	case t.Bits != mine.Bits:
-		return wrong("node IDs with at most so many bits:", t.Bits, mine.Bits, other)
+		return wrong("a largest node ID size of", t.Bits, mine.Bits, other)
 	case c.Window != 0 && mine.Window > t.Window:
 		return wrong("windows of at most", t.Rounded(t.Window), c.Window, less)
 	case c.MaxLead != 0 && mine.Lead > t.Lead:
@@ -158,22 +158,22 @@ func (c Config) ticks(t Terms) (window, lead int64) {
 
 var _ sortid.Lease = (*Lease)(nil)
 
-// A Lease gives this process a node ID of its own, which a goroutine renews until Close. It is a
-// [sortid.Lease] that generators may share, and safe for concurrent use.
+// A Lease gives this process a node ID of its own. A goroutine renews the lease until Close. It is
+// a [sortid.Lease] that generators may share, and is safe for concurrent use.
 //
 // If the store cannot be reached, generators go on to the end of the window. Then they fail or wait
-// until the store returns. If the node ID was given to somebody else meanwhile, they change to
-// another one, without a step back in time.
+// until the store returns. If the node ID was given to somebody else meanwhile, they get another
+// one, and their IDs still increase.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
 	length  atomic.Int64
-	session *session // the goroutine's own until done is closed
-	renewAt int64    // in ticks of the window that are left; the goroutine's own too
+	session *session // only the goroutine may use it until done is closed
+	renewAt int64    // renew when so many ticks are left; only for the goroutine
 	stop    context.CancelFunc
 	done    chan struct{}
 
-	closing chan struct{} // holds one Close at a time
+	closing chan struct{} // holds a value while a Close is under way
 	closed  bool
 }
 
@@ -212,7 +212,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// It may have been granted, and others can have it sooner if it is given back.
+			// The node ID may have been granted. If it is given back, others can have it sooner.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -236,7 +236,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 
 const waitPause = 5 * time.Second
 
-// passes reports whether the cause of an error ends with time alone.
+// passes reports whether waiting alone can end the cause of an error.
 func passes(err error) bool { return isAny(err, ErrFull, ErrLead, ErrBusy) }
 
 func isPermanent(err error) bool {
@@ -265,7 +265,8 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 // NodeID returns the current or last node ID, which may change.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
-// NodeBits returns the size of the node ID in bits: 0 for a nil Lease, which generators refuse.
+// NodeBits returns the size of the node ID in bits. It returns 0 for a nil Lease, which generators
+// refuse.
 func (l *Lease) NodeBits() int {
 	if l == nil {
 		return 0
@@ -296,7 +297,7 @@ func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 // Err returns why the last renewal failed, or nil if it did not.
 func (l *Lease) Err() error { return l.window.Err() }
 
-// publish gives generators what the session holds, and the reason why the last renewal failed.
+// publish gives generators the session's grant, and the reason why the last renewal failed.
 func (l *Lease) publish(reason error) {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))
@@ -330,23 +331,24 @@ func (l *Lease) left() int64 {
 }
 
 // spread puts the next renewal at a random time in the first half of the window. So leases that
-// were acquired at one moment, or renewed after one outage, renew at different times.
+// were acquired at the same moment, or renewed after the same outage, renew at different times.
 func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/2+1) }
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease until ctx ends. It renews when half of the window, or a little more, is
-// left, by the generators' ticks or by the clock, whichever is later. The argument took is how long
-// Acquire needed: a renewal may also have to connect.
+// keep renews the lease until ctx ends. It renews when half of the window or a little more is left.
+// What is left counts from the generators' last tick or from the clock, whichever is later. The
+// argument took is how long Acquire needed. A renewal may need as long, because it may also have to
+// connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// Setting a clock wakes no timer, so look at the clock from time to time.
+	// If somebody sets the clock, no timer ends, so look at the clock from time to time.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
-	pause, failing := first, time.Time{} // since when
+	pause, failing := first, time.Time{} // failing: since when
 	for ctx.Err() == nil {
 		if spare := l.left() - l.renewAt; spare > 0 {
 			timer := time.NewTimer(min(look, terms.Duration(min(spare, s.window))))
@@ -378,12 +380,12 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// Granted, and still short: the clocks disagree.
+			// The window was renewed, but is still short: the clocks disagree.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
 				"error", err)
-			if slow { // a renewal may need more than the store does at this speed
+			if slow { // with so slow a store a renewal may need more time
 				patience = max(patience, min(2*patience, maxPatience))
 			}
 		}
@@ -399,13 +401,13 @@ const (
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
 	// Pauses between failing renewals grow to this, or to 1/32 of the time since the first failure.
-	// So a store that returns is found soon, and not by all leases at once.
+	// So leases soon find a store that returns, but not all at once.
 	leastPause = 1500 * time.Millisecond
 )
 
 // Close ends the lease and returns the node ID with the unused ticks to the store. Generators may
-// make more unique IDs in a tick that they have claimed. If Close fails, call it again. Otherwise,
-// the node ID becomes free half a window after the current window ends.
+// still make unique IDs in a tick that they have claimed. If Close fails, call it again. If you do
+// not, the node ID becomes free half a window after the current window ends.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

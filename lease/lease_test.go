@@ -21,15 +21,15 @@ import (
 
 // These tests run the lease with its goroutine and its timers, in virtual time.
 
-// A network is a way to a store, with faults. It counts calls.
+// A network connects to a store, has faults and counts calls.
 type network struct {
 	Store
 	mu      sync.Mutex
 	down    bool
 	hang    bool                                 // no answer until the context ends
-	before  func(op string, next Record) error   // its error is the answer; a set writes next last
-	deaf    func(op string, args ...Record) bool // the call is carried out, without an answer
-	watch   func(op string, args ...Record)      // sees what was carried out
+	before  func(op string, next Record) error   // its error is the answer; a set writes next
+	deaf    func(op string, args ...Record) bool // true: the call is made, but its answer is lost
+	watch   func(op string, args ...Record)      // sees the calls that were made
 	delay   func() time.Duration
 	noClock bool
 	count   map[string]int
@@ -208,7 +208,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// fails checks that err matches each error of want, and says each text.
+// fails checks that err matches each error of want, and contains each text of want.
 func fails(t *testing.T, what string, err error, want ...any) {
 	t.Helper()
 	for _, w := range want {
@@ -224,7 +224,8 @@ func acquireError(t *testing.T, s Store, c Config) error {
 	return err
 }
 
-// skewed gives the configuration a clock that is ahead by a number of nanoseconds, at first 0.
+// skewed gives the configuration a clock. It returns by how many nanoseconds the clock is ahead, at
+// first 0.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
 	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -239,7 +240,7 @@ func held(t *testing.T, s Store) []Record {
 	return slices.DeleteFunc(blocks, func(r Record) bool { return r.Owner == (Owner{}) })
 }
 
-// claim claims the tick of SCRU64 that is so far ahead of now.
+// claim claims the SCRU64 tick that is ahead of now by a duration.
 func claim(l *Lease, ahead time.Duration) error {
 	_, _, err := l.ClaimTick(time.Now().Add(ahead).UnixMilli() / 256)
 	return err
@@ -272,7 +273,7 @@ func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease
 	})
 }
 
-// acquireAll acquires leases at once.
+// acquireAll acquires leases at the same time.
 func acquireAll(t *testing.T, s Store, c Config, count int) []*Lease {
 	t.Helper()
 	leases := make([]*Lease, count)
@@ -299,13 +300,13 @@ func abandon(l *Lease) {
 	<-l.done
 }
 
-// For an hour at least half of a window is left, at little cost.
+// During an hour at least half of a window is always left, with few changes.
 func TestKeepsAhead(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		g := new(book).generator(t, l)
 		first := g.must()
 		if first != (Block{l.NodeID(), 8}) {
-			t.Errorf("the lease has %d/%d, the window %v", l.NodeID(), l.NodeBits(), first)
+			t.Errorf("the lease has %d/%d, its grant has %v", l.NodeID(), l.NodeBits(), first)
 		}
 		before := n.calls("set")
 		for range 3600 {
@@ -320,7 +321,7 @@ func TestKeepsAhead(t *testing.T) {
 			}
 			must(t, l.Err())
 		}
-		// A window has 234 ticks. It is renewed after 88 to 117 of them, the first time sooner.
+		// A window has 234 ticks. It is renewed after 88 to 117 ticks, the first time sooner.
 		if sets := n.calls("set") - before; sets < 120 || sets > 161 {
 			t.Errorf("%d changes in an hour, want one in 22.5 to 30 s", sets)
 		}
@@ -335,7 +336,7 @@ func TestStoreDown(t *testing.T) {
 		away        func(n *network, is bool)
 		err         error
 		least, most int           // tries in an hour
-		back        time.Duration // until the store, when it returns, is found
+		back        time.Duration // until the lease finds the store that has returned
 	}{
 		{"down", func(n *network, is bool) { n.down = is }, errDown, 400, 2000, 8 * time.Second},
 		{"hangs", func(n *network, is bool) { n.hang = is }, context.DeadlineExceeded, 200, 2000,
@@ -365,7 +366,7 @@ func TestStoreDown(t *testing.T) {
 			time.Sleep(time.Hour)
 			tries = n.calls("get", "set", "time") - tries
 			if tries < c.least || tries > c.most {
-				t.Errorf("%s: in an hour the store was tried %d times", c.name, tries)
+				t.Errorf("%s: the lease called the store %d times in an hour", c.name, tries)
 			}
 
 			waited := make(chan error)
@@ -384,8 +385,8 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// If another process has the node ID meanwhile, the lease gets a new one. Until then generators
-// have nothing.
+// If another process gets the node ID meanwhile, the lease gets a new one. Until then generators
+// have no ticks.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -409,7 +410,7 @@ func TestLost(t *testing.T) {
 		for range 100 {
 			time.Sleep(time.Second)
 			_, _, err := g.next()
-			fails(t, "both node IDs are with others", err, ErrExpired)
+			fails(t, "others hold both node IDs", err, ErrExpired)
 			g1.must()
 			g2.must()
 		}
@@ -448,8 +449,8 @@ func TestHundred(t *testing.T) {
 	})
 }
 
-// A full realm tells who holds it and until when. A dead process's node ID becomes free in a while,
-// a returned one at once.
+// The error of a full realm says who holds the node IDs and until when. The node ID of a dead
+// process becomes free after its deadline, and a returned node ID at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -463,15 +464,16 @@ func TestFull(t *testing.T) {
 			err := acquireError(t, m, config(size))
 			var full *FullError
 			if errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Held) != 8 {
-				t.Fatalf("no room: %v", err)
+				t.Fatalf("the full realm: %v", err)
 			}
-			fails(t, "no room", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
+			fails(t, "the full realm", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
 				"by host-", "until 2000-01-01T00:01:", "and 3 more")
 		}
 		closed(t, leases[2])
 		again := acquire(t, m, c)
 		if again.NodeID() != leases[2].NodeID() {
-			t.Errorf("got %d, given back was %d", again.NodeID(), leases[2].NodeID())
+			t.Errorf("got node ID %d, want %d, which was given back", again.NodeID(),
+				leases[2].NodeID())
 		}
 		abandon(leases[5])
 		start := time.Now()
@@ -479,7 +481,8 @@ func TestFull(t *testing.T) {
 			l, err := Acquire(t.Context(), m, c)
 			if err == nil {
 				if l.NodeID() != leases[5].NodeID() {
-					t.Errorf("got %d, abandoned was %d", l.NodeID(), leases[5].NodeID())
+					t.Errorf("got node ID %d, want %d, which was abandoned", l.NodeID(),
+						leases[5].NodeID())
 				}
 				closed(t, l)
 				break
@@ -494,7 +497,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// Blocks of any size share a realm, and divided ones become whole again.
+// Blocks of any size share a realm, and divided blocks become whole again.
 func TestSizes(t *testing.T) {
 	m := NewMemory()
 	c := config(4)
@@ -522,7 +525,7 @@ func TestSizes(t *testing.T) {
 	full := func(size int) {
 		t.Helper()
 		c.NodeBits = size
-		fails(t, fmt.Sprint("a node ID of bits: ", size), acquireError(t, m, c), ErrFull)
+		fails(t, fmt.Sprint("a node ID with bits: ", size), acquireError(t, m, c), ErrFull)
 	}
 	for range 3 {
 		small := sized(6, 64)
@@ -542,7 +545,7 @@ func TestSizes(t *testing.T) {
 		disjoint(both...)
 		closed(t, both...)
 	}
-	// Without lost races, blocks are close together, so that room for large ones remains.
+	// Without lost races, blocks are close together, so that room for large blocks remains.
 	leases := append(sized(6, 8), sized(2, 3)...)
 	closed(t, leases...)
 }
@@ -561,7 +564,7 @@ func TestEvict(t *testing.T) {
 		}
 		holders := held(t, m)
 		if len(holders) != 1 || holders[0].Block != first {
-			t.Fatalf("nobody was to be evicted: %+v", holders)
+			t.Fatalf("want nobody evicted: %+v", holders)
 		}
 		if ok, err := Evict(t.Context(), m, "realm", first, holders[0].Owner); !ok || err != nil {
 			t.Fatalf("Evict: %v, %v", ok, err)
@@ -586,7 +589,7 @@ func TestEvict(t *testing.T) {
 			g.must()
 		}
 		if a.NodeID() == first.NodeID {
-			t.Error("the node ID is still the one evicted")
+			t.Error("the lease still has the evicted node ID")
 		}
 		_, err := Evict(t.Context(), m, "other", first, Owner{})
 		fails(t, "Evict from no realm", err, ErrNoRealm)
@@ -595,7 +598,7 @@ func TestEvict(t *testing.T) {
 	})
 }
 
-// A process whose clock is far from the store's gets no grant until it is set right.
+// A process whose clock differs much from the store's clock gets no grant until its clock is right.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -629,7 +632,7 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// How long a store takes to tell its time does not count as a clock that is behind.
+// If a store takes long to answer with its time, the process's clock does not count as wrong.
 func TestSlowClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), delay: func() time.Duration { return 15 * time.Second }}
@@ -637,8 +640,8 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-// Without a clock in the store, a host whose clock is ahead takes its node ID into the future.
-// Nobody is granted that before.
+// If the store has no clock, a process whose clock is ahead is granted ticks in the future. Nobody
+// is granted its node ID for earlier ticks.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -720,14 +723,14 @@ func TestRetried(t *testing.T) {
 	})
 }
 
-// A store that fails for good, or hangs, ends Acquire, with nothing left behind.
+// If a store always fails or hangs, Acquire returns, and no node ID stays held.
 func TestAcquireFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), down: true}
 		start := time.Now()
 		fails(t, "the store is down", acquireError(t, n, config(8)), errDown)
 		if d := time.Since(start); d < 500*time.Millisecond || d > 5*time.Second {
-			t.Errorf("it was tried for %v", d)
+			t.Errorf("Acquire tried for %v", d)
 		}
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -742,7 +745,7 @@ func TestAcquireFails(t *testing.T) {
 		_, err = Acquire(ctx, NewMemory(), config(8))
 		fails(t, "the context has ended before", err, context.DeadlineExceeded)
 
-		// The grant is made, and no answer ever comes: it is given back.
+		// The grant is made, but no answer ever comes: Acquire gives it back.
 		n.set(func() {
 			n.hang = false
 			n.deaf = func(op string, args ...Record) bool {
@@ -751,7 +754,7 @@ func TestAcquireFails(t *testing.T) {
 		})
 		fails(t, "no answer", acquireError(t, n, config(8)), errDown)
 		if rs := held(t, n.Store); len(rs) > 0 {
-			t.Errorf("held by nobody that knows of it: %+v", rs)
+			t.Errorf("records are held, but no process knows that: %+v", rs)
 		}
 	})
 }
@@ -781,7 +784,7 @@ func TestClose(t *testing.T) {
 		defer cancel()
 		fails(t, "the store hangs: Close", l.Close(ctx), context.DeadlineExceeded)
 		fails(t, "closed", claim(l, 0), ErrClosed)
-		// A Close that hangs holds up another only until the other's context ends.
+		// A second Close waits for one that hangs, but only until its own context ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
 		go func() { hung <- l.Close(patient) }()
@@ -844,13 +847,13 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		c.Window, c.MaxLead = 20*time.Second, 12*time.Second
 		l := acquire(t, NewMemory(), c)
 		until := l.Until()
-		// The first renewal can be due at once, and would be between or beside the claims.
+		// The first renewal can be due at once. It must not run at the same time as the claims.
 		synctest.Wait()
-		// More than half of the window, where each random time of the renewal is over.
+		// This uses more than half of the window, so a renewal is due, whatever its random time.
 		must(t, claim(l, 11*time.Second))
 		synctest.Wait()
 		if more := l.Until().Sub(until); more < 10*time.Second {
-			t.Errorf("with a tick used 11 s ahead the window has grown by %v", more)
+			t.Errorf("a tick 11 s ahead was used, but the window has grown by %v", more)
 		}
 		claim(l, 29*time.Second)
 		time.Sleep(2 * time.Second)
@@ -860,7 +863,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 	})
 }
 
-// A fence stops grants until its time. Then all get new ones.
+// A fence stops grants until its floor. Then all leases get new grants.
 func TestFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -921,14 +924,14 @@ func TestFence(t *testing.T) {
 			_, err := fence(c.config, c.skew)
 			fails(t, c.what, err, c.err)
 		}
-		// A process comes before the fence and makes the realm anew, with a smaller window.
+		// Before the fence, a process creates the realm again, with a smaller window.
 		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second,
 			MaxLead: time.Second}
 		closed(t, acquire(t, m, small))
 		large := Config{Realm: "anew", Format: SCRU64, Window: time.Hour, MaxLead: time.Minute}
 		if until, err := fence(large, 0); err != nil ||
 			time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
-			t.Errorf("Fence by larger terms than the realm's: %v, %v", until, err)
+			t.Errorf("Fence with longer terms than the realm's: %v, %v", until, err)
 		}
 		if until, err := fence(Config{Realm: "none", Format: UID60}, 0); err != nil ||
 			time.Until(until) < 70*time.Second {
@@ -937,7 +940,7 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// A lease that finds its store gone back in time takes nothing until a fence.
+// A lease that finds an older state in its store takes no grants until a fence.
 func TestForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gone := range []bool{false, true} {
@@ -961,8 +964,8 @@ func TestForgotten(t *testing.T) {
 			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
 			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
-				// Another process makes the realm anew. It could use the same ticks: only a fence
-				// prevents that.
+				// Another process creates the realm again. It could use the same ticks: only a
+				// fence prevents that.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
 				fails(t, "a new realm", l.Err(), ErrForgotten)
@@ -1033,7 +1036,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A realm's record that another program has written is refused.
+// Leases refuse a realm's record that another program has written.
 func TestForeignTerms(t *testing.T) {
 	good := Config{Format: SCRU64}.terms()
 	for name, spoil := range map[string]func(*Terms){
@@ -1077,7 +1080,7 @@ type resting struct {
 
 func (s *resting) CloseIdleConnections() { s.n.Add(1) }
 
-// A store may close its connections after each renewal, unless the next is near.
+// A store may close its connections after each renewal, unless the next renewal is near.
 func TestCloseIdleConnections(t *testing.T) {
 	for _, tc := range []struct {
 		window time.Duration
@@ -1091,11 +1094,11 @@ func TestCloseIdleConnections(t *testing.T) {
 			defer l.Close(t.Context())
 			// The first renewal comes at a random moment, possibly at once.
 			if n := s.n.Load(); (n >= 1) != tc.rests {
-				t.Errorf("window %v: %d times when it was acquired", tc.window, n)
+				t.Errorf("window %v: %d calls during Acquire", tc.window, n)
 			}
 			time.Sleep(6 * tc.window)
 			if n := s.n.Load(); (n >= 6) != tc.rests {
-				t.Errorf("window %v: %d times in six windows", tc.window, n)
+				t.Errorf("window %v: %d calls in six windows", tc.window, n)
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func clone(s *session, ahead time.Duration) *session {
 	return &c
 }
 
-// Of two clones one keeps the node ID. The other one's window ends at the next renewal.
+// One of two clones keeps the node ID. The window of the other clone ends at its next renewal.
 func TestClones(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 256 * time.Millisecond} {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
@@ -45,28 +45,28 @@ func TestClones(t *testing.T) {
 				node := a.held.Block
 				time.Sleep(30 * time.Second)
 				if err := a.renew(t.Context(), window.None); err != nil || a.held.Block != node {
-					t.Fatalf("the first to renew: %v, %v", a.held, err)
+					t.Fatalf("the process that renews first: %v, %v", a.held, err)
 				}
 				if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == node ||
 					b.held.Owner == a.held.Owner {
 					t.Errorf(
-						"tick %v, clock %v ahead: the clone renews and has %+v, the first has "+
+						"tick %v, clock %v ahead: the clone renews and has %+v, the original has "+
 							"%+v, %v", tick, ahead, b.held, a.held, err)
 				}
 				time.Sleep(30 * time.Second)
 				if err := errors.Join(b.renew(t.Context(), window.None),
 					a.renew(t.Context(), window.None)); err != nil || a.held.Block != node ||
 					b.held.Block == node {
-					t.Errorf("later the first has %v, the clone %v, %v", a.held.Block, b.held.Block,
-						err)
+					t.Errorf("later the original has %v, the clone %v, %v", a.held.Block,
+						b.held.Block, err)
 				}
 			})
 		}
 	}
 }
 
-// A clone made between the drawing of a request and its sending learns of it from the first answer.
-// It gives back nothing that is not its own.
+// A process is cloned after it has prepared a request, before it sends it. The clone learns from
+// its first answer that the grant is not its own. It releases no grant of the original.
 func TestCloneBeforeSending(t *testing.T) {
 	m := NewMemory()
 	c, err := config(8).complete()
@@ -84,7 +84,7 @@ func TestCloneBeforeSending(t *testing.T) {
 	mine := a.held
 	other := clone(b, 0)
 	if err := b.renew(t.Context(), window.None); err != nil || b.held.Block == mine.Block {
-		t.Errorf("the clone has %+v, the first %+v, %v", b.held, mine, err)
+		t.Errorf("the clone has %+v, the original %+v, %v", b.held, mine, err)
 	}
 	must(t, other.release(t.Context(), window.None))
 	if r, err := m.Get(t.Context(), mine.Realm, mine.Block); err != nil || r != mine {
@@ -92,8 +92,8 @@ func TestCloneBeforeSending(t *testing.T) {
 	}
 }
 
-// After a fence, the store still knows of grants beyond the floor. Such a block, the blocks around
-// it and its parts are not granted before the end of these grants.
+// After a fence, the store can still have grants that end above the floor. Such a block, the blocks
+// around it and its parts are not granted before the end of these grants.
 func TestFenceCarriesMarks(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -122,13 +122,13 @@ func TestFenceCarriesMarks(t *testing.T) {
 					part += 1 / float64(int(1)<<size)
 					b, lo := Block{l.NodeID(), uint8(size)}, l.window.Grant().Lo
 					if (b.Contains(node) || node.Contains(b)) && lo < hi {
-						t.Errorf("%v is granted from tick %[4]d on, and its part %[2]v was "+
+						t.Errorf("%v is granted from tick %[4]d on, but its part %[2]v was "+
 							"granted up to tick %[3]d", b, node, hi, lo)
 					}
 				}
 			}
 			if part != 15.0/16 {
-				t.Errorf("with one of 16 node IDs ahead of the floor %v of the realm can be had",
+				t.Errorf("one of 16 node IDs is ahead of the floor; %v of the realm can be leased",
 					part)
 			}
 		})
@@ -148,15 +148,15 @@ func TestFenceBelowGrants(t *testing.T) {
 		until, err := Fence(t.Context(), n, Config{Realm: "realm"}, 0)
 		must(t, err)
 		wrong.Store(0)
-		// Its window is known to the store, so it goes on. The renewal finds the fence.
+		// The store has its grant, so the process goes on. Its renewal finds the fence.
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) - 20*time.Second)
 		if !time.Now().After(until) {
-			t.Fatal("the floor is still to come")
+			t.Fatal("the floor is still in the future")
 		}
 		fails(t, "below its grants", claim(l, 0), ErrExpired, ErrForgotten,
-			"below "+time.UnixMilli(hi*256).UTC().Format(timeFormat)+
-				", up to which this process was granted times; when these have passed, it gets "+
-				"a new node ID by itself")
+			"but this process was granted times up to "+
+				time.UnixMilli(hi*256).UTC().Format(timeFormat)+
+				"; when these have passed, it gets a new node ID by itself")
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) + 30*time.Second)
 		if _, at, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil || at < hi {
 			t.Errorf("when the time has passed: %d, %v, want at least %d", at, err, hi)
@@ -165,8 +165,8 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-// The answer to a renewal is lost. Once it is known to be made, generators have its window, though
-// the next one fails.
+// The answer to a renewal is lost. When the lease finds out that the renewal was made, generators
+// get its window, even if the next renewal fails.
 func TestPublishedBeforeFailure(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()
@@ -185,7 +185,7 @@ func TestPublishedBeforeFailure(t *testing.T) {
 			t.Fatal("nothing went wrong")
 		}
 		if more := l.Until().Sub(until); more <= 0 {
-			t.Errorf("the renewal was made, and the window has grown by %v: %v", more, l.Err())
+			t.Errorf("the renewal was made, but the window has grown by %v: %v", more, l.Err())
 		}
 		broken.Store(false)
 	})
@@ -217,7 +217,7 @@ func TestErrWhileFailing(t *testing.T) {
 	})
 }
 
-// Renewals go on if the store takes long, and none fails unless an answer is lost.
+// Renewals succeed even if the store is slow, and none fails unless an answer is lost.
 func TestSlowStore(t *testing.T) {
 	for _, c := range []struct {
 		window, delay time.Duration
@@ -253,7 +253,7 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// A lease is back within two seconds after its store, which was away for a minute.
+// A store cannot be reached for a minute. When it returns, the lease is valid within two seconds.
 func TestBackSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
@@ -269,13 +269,13 @@ func TestBackSoon(t *testing.T) {
 	})
 }
 
-// Leases that were acquired or renewed at one moment are renewed at different times.
+// Leases that were acquired or renewed at the same moment are renewed at different times.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
-		// The chance that a lease is renewed in one given second is at most 1/15: two of its
-		// renewals can fall there, each within 30 s. So 13 are expected, and more than 50 have a
-		// chance below 1e-12.
+		// A lease is renewed in a given second with a probability of at most 1/15: two of its
+		// renewals can be in that second, each at a random time within 30 s. So 13 renewals in a
+		// second are expected, and more than 50 have a probability below 1e-12.
 		const limit = 50
 		var leases []*Lease
 		for range 200 {
@@ -295,7 +295,7 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// mostInASecond waits, and returns the most changes in one second of that time.
+// mostInASecond waits for d, and returns the largest number of changes in one second of that time.
 func (n *network) mostInASecond(d time.Duration) int {
 	seconds := map[int64]int{}
 	n.set(func() {
@@ -354,9 +354,9 @@ func TestCreate(t *testing.T) {
 	c := config(8)
 	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
 	c.MustExist = true
-	fails(t, "a realm that must exist", acquireError(t, m, c), ErrNoRealm)
+	fails(t, "a missing realm that must exist", acquireError(t, m, c), ErrNoRealm)
 	if names, err := m.Realms(t.Context()); err != nil || len(names) != 0 {
-		t.Errorf("there are %v, %v", names, err)
+		t.Errorf("the realms are %v, %v", names, err)
 	}
 	for _, want := range []bool{true, false} {
 		created, err := Create(t.Context(), m, c)
@@ -383,7 +383,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// The window and the lead change while leases are held, and a fence uses the longest.
+// The window and the lead change while leases are held. A fence uses the longest window and lead.
 func TestSetTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -393,7 +393,7 @@ func TestSetTerms(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		if left := time.Until(l.Until()); left < 5*time.Minute {
-			t.Errorf("with windows of ten minutes %v are left", left)
+			t.Errorf("the window is ten minutes, but %v are left", left)
 		}
 		terms, err := SetTerms(t.Context(), m, "realm", 2*time.Minute, 5*time.Second)
 		if err != nil || terms.Rounded(terms.Window) != 2*time.Minute {
@@ -427,7 +427,7 @@ func TestSetTerms(t *testing.T) {
 	})
 }
 
-// A start costs about the same, however many node IDs are held.
+// The number of calls at a start hardly depends on how many node IDs are held.
 func TestReadsPerStart(t *testing.T) {
 	n := &network{Store: NewMemory()}
 	cfg, err := config(14).complete()
@@ -454,16 +454,16 @@ func TestReadsPerStart(t *testing.T) {
 		t.Logf("%d held: %.1f calls a start, %.0f records read, %d of %d list the realm", goal,
 			calls, records, lists, starts)
 		if lists > 0 || calls > 15 || records > 250 {
-			t.Error("too many")
+			t.Error("too many calls, records or lists")
 		}
-		// They are close together, so that there is room for large ones. They would be in 105 and
-		// 674 groups of 16, for 110 and 1100, if each were at a random place.
+		// The node IDs are close together, so that there is room for large blocks. If they were
+		// random, 110 node IDs would be in 105 groups of 16, and 1100 in 674 groups.
 		groups := map[uint32]bool{}
 		for _, r := range held(t, n.Store) {
 			groups[r.Block.NodeID>>4] = true
 		}
 		if fit := (count + 15) / 16; len(groups) > 3*fit {
-			t.Errorf("%d node IDs are in %d groups of 16, and fit in %d", count, len(groups), fit)
+			t.Errorf("%d node IDs are in %d groups of 16, but fit in %d", count, len(groups), fit)
 		}
 	}
 }

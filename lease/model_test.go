@@ -11,22 +11,22 @@ import (
 	"unsafe"
 )
 
-// An exhaustive model of the protocol at small bounds. It visits every state that steps of
-// processes, network and store can reach, in any order.
+// This file is an exhaustive model of the protocol at small bounds. It visits every state that
+// steps of processes, network and store can reach, in any order.
 //
-// The functions of protocol.go decide what a record may become. All else is open. A process may do
-// any step at any time, with records that it read long ago. It takes any tick as the time, anew at
-// each step, so clocks may do anything. No deadline protects an owner. A process that is not chosen
-// is paused or dead, and another may start. A change is carried out or not, once or twice, at any
-// later time, and its answer may be lost.
+// The functions of protocol.go decide how a record may change. Nothing else is fixed. A process may
+// do any step at any time, with records that it read long ago. At each step it takes any tick as
+// the time, so clocks may show anything. No deadline protects an owner. A process that does no step
+// is paused or dead, and another may start. A change is made or not, once or twice, at any later
+// time, and its answer may be lost.
 //
 // A process may be cloned with all that it knows. The overlap of each clone ends with the answer to
 // its next request.
 //
 // Outside of overlaps, no tick of a node ID, or of overlapping node IDs, may be used twice. No
-// block may be whole within a whole one.
+// block may be whole inside a whole block.
 
-// The model's blocks: one of a bit and its halves.
+// The model's blocks: a block of 1 bit, called the whole, and its two halves.
 const (
 	mWhole = iota
 	mLeft
@@ -59,9 +59,9 @@ const (
 	marksUnsplit
 )
 
-// An mRec is a record without the deadline, which decides nothing here. It has a nonce only if
-// processes are cloned, the same for all requests of one process. So a process knows less here than
-// really.
+// An mRec is a record without the deadline, because the model ignores deadlines. Only models with
+// clones have a nonce, the same for all requests of a process. So a process knows less here than in
+// reality.
 type mRec struct {
 	revision, hwm int8
 	state         State
@@ -79,8 +79,8 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// A change is one compare-and-set on its way to the store, or two together, the whole's before a
-// half's.
+// A change is one compare-and-set on its way to the store, or two together: first the whole, then a
+// half.
 type change struct {
 	gen, block int8
 	prev, next mRec
@@ -108,15 +108,15 @@ const (
 	idle     = iota
 	drawn    // before it asks for a grant
 	pending  // it has asked for a grant, without an answer
-	refused  // the store has refused the grant: the reason is still to be read
-	checking // the grant was made: the generation is still to be read
+	refused  // the store has refused the grant: the process must still read why
+	checking // the grant was made: the process must still read the generation
 	closing  // the generator has stopped, and the block is not yet released
 	over
 )
 
 type mProc struct {
 	id, gen, stage int8
-	owner          int8 // of what it holds: its own id, or its original's
+	owner          int8 // of its block: its own id, or its original's
 
 	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole was seen Split after this half was read
@@ -124,9 +124,9 @@ type mProc struct {
 
 	ask    change
 	askLo  int8
-	unsure bool // it was sent before, without an answer
+	unsure bool // it was sent before, but not answered
 
-	overlap int8 // 0: none; 1: cloned or a clone; 2: and has made a request since
+	overlap int8 // 0: none; 1: cloned or a clone; 2: has made a request since then
 
 	held   int8
 	rec    mRec
@@ -135,7 +135,7 @@ type mProc struct {
 	win, winLo, winHi int8 // the generator's window; win -1: none
 	used              int8
 
-	believes bool // variant ttl: it has the block, as far as it knows
+	believes bool // variant ttl: it believes that it has the block
 }
 
 func (p *mProc) forget() {
@@ -221,7 +221,7 @@ type model struct {
 	fence     bool
 	release   bool
 	clones    cloning
-	together  bool // the whole may be divided and a half taken at once
+	together  bool // one change may divide the whole and grant a half
 
 	mSearch
 }
@@ -231,7 +231,7 @@ type cloning int
 const (
 	never cloning = iota
 	anywhere
-	unsent // between drawing a request and sending it, while all answers come
+	unsent // after a request is prepared, before it is sent; no answer is lost
 )
 
 func (m *model) start() *mState {
@@ -280,7 +280,7 @@ func (m *model) next(s *mState) {
 	if m.variant == ttl && s.time < m.ticks-1 {
 		t := *s
 		t.time++
-		m.add(&t, func() string { return fmt.Sprintf("it is %d o'clock", t.time) })
+		m.add(&t, func() string { return fmt.Sprintf("the time is %d", t.time) })
 	}
 	for i := range m.procs {
 		m.process(s, i)
@@ -337,7 +337,7 @@ func (m *model) apply(s *mState, c change) bool {
 	return true
 }
 
-// send tries all outcomes of a change, and calls then with each answer.
+// send tries all outcomes of a change, and calls the function then with each answer.
 func (m *model) send(s *mState, i int, c change, what string,
 	then func(p *mProc, answered, ok bool)) {
 	if m.revisions > 0 && max(c.next.revision, c.firstNext.revision) > m.revisions ||
@@ -392,7 +392,7 @@ func (m *model) process(s *mState, i int) {
 		change(&t.procs[i])
 		m.add(&t, func() string { return fmt.Sprintf("%d: %s", p.id, what) })
 	}
-	if m.clones == never { // else there are too many owners
+	if m.clones == never { // with clones there would be too many owners
 		t := *s
 		t.bury(i)
 		t.procs[i] = m.boot(s, p.id)
@@ -409,7 +409,7 @@ func (m *model) process(s *mState, i int) {
 
 	if p.stage != closing && m.release && (p.held >= 0 || p.stage != idle) {
 		close := func(p *mProc) {
-			// What it holds is known, or is what it has asked for, or had before.
+			// The process holds the block that it has asked for, or the block before.
 			held, asked, gen, b, lo := p.rec, mRec{}, p.gen, p.held, p.heldLo
 			if p.stage != idle && p.stage != drawn {
 				held, asked, gen, b, lo = p.ask.prev, p.ask.next, p.ask.gen, p.ask.block, p.askLo
@@ -439,7 +439,7 @@ func (m *model) process(s *mState, i int) {
 		return
 	case pending:
 		if m.variant == silenceIsGrant {
-			to("takes silence for a grant", (*mProc).grant)
+			to("takes a missing answer for a grant", (*mProc).grant)
 		}
 		m.ask(s, i, p.ask, p.askLo, "asks again")
 		return
@@ -542,8 +542,8 @@ func (m *model) grants(p *mProc, f func(q request)) {
 	}
 }
 
-// acquire tries the ways to a block: a whole, a revived or a joined one. It also tries the steps
-// that divide and merge.
+// acquire tries all ways to get a block: a whole, a revived or a joined block. It also tries the
+// steps that divide and merge blocks.
 func (m *model) acquire(s *mState, i int) {
 	p := &s.procs[i]
 	blocks := int8(1)
@@ -583,7 +583,7 @@ func (m *model) acquire(s *mState, i int) {
 				}
 				c.next.revision++
 				c.firstNext.revision++
-				m.ask(s, i, c, int8(next.From), "divides and takes")
+				m.ask(s, i, c, int8(next.From), "divides the block and takes a half")
 			})
 		}
 	}
@@ -613,7 +613,7 @@ func (m *model) acquire(s *mState, i int) {
 	if whole, ok := m.revived(s, p, mWhole); ok {
 		divide(whole)
 		if next, err := split(whole, 0); err == nil {
-			m.write(s, i, mWhole, next, "gives life to and splits")
+			m.write(s, i, mWhole, next, "revives and splits")
 		}
 	}
 	if next, err := merge(w); err == nil && m.variant != mergeUnmarked {
@@ -623,7 +623,7 @@ func (m *model) acquire(s *mState, i int) {
 		m.write(s, i, mWhole, next, "gives up merging")
 	}
 	if m.variant == mergeUnmarked && w.State == Split {
-		w.State = Merging // for what follows
+		w.State = Merging // for the next steps
 	}
 	if w.State != Merging {
 		return
@@ -711,9 +711,9 @@ func (m *model) write(s *mState, i int, b int8, next Record, what string) {
 	})
 }
 
-// processTTL is another protocol, with exact clocks. Who takes a block has it for one tick, and a
-// heartbeat makes that longer. The generator goes on until a late heartbeat says that the block is
-// gone.
+// processTTL is another protocol, with exact clocks. A process that takes a block has it for one
+// tick, or longer with a heartbeat. The generator goes on until a late heartbeat shows that the
+// block is lost.
 func (m *model) processTTL(s *mState, i int) {
 	p := &s.procs[i]
 	r := s.recs[0][mWhole] // hwm is the deadline
@@ -729,7 +729,7 @@ func (m *model) processTTL(s *mState, i int) {
 		m.add(&t, func() string { return fmt.Sprintf("%d: heartbeat", p.id) })
 	case p.believes:
 		t.procs[i].believes = false
-		m.add(&t, func() string { return fmt.Sprintf("%d: heartbeat, too late", p.id) })
+		m.add(&t, func() string { return fmt.Sprintf("%d: heartbeat, but too late", p.id) })
 	}
 	if p.believes && s.time > p.used {
 		t := *s
@@ -791,14 +791,14 @@ func (s *mState) bury(i int) {
 	})
 }
 
-// canonical replaces s by a state that behaves the same, so that there are fewer.
+// canonical replaces s by a state that behaves the same, so that there are fewer states.
 func (m *model) canonical(s *mState) {
 	if m.variant != sound || m.clones != never {
 		return
 	}
-	// The revisions of a record only grow, except in a restored copy. So a change based on a past
-	// revision will be refused, whatever it was. In a record that never goes back, only the order
-	// of revisions matters.
+	// The revisions of a record only grow, except when a copy is restored. So a change based on any
+	// past revision will be refused. In a record that is never restored, only the order of
+	// revisions matters.
 	const base = 4
 	for g := range s.recs {
 		if m.fence && g == 0 && s.copied < 2 {
@@ -853,7 +853,7 @@ func (m *model) canonical(s *mState) {
 						if late(c.next) {
 							c.next.revision = -shift
 						}
-					} else if late(c.prev) && c.next != is { // it will be refused, and lost
+					} else if late(c.prev) && c.next != is { // the change will be refused
 						c.prev, c.next, p.askLo = mRec{revision: -shift}, mRec{revision: -shift}, 0
 					}
 					move(&c.prev)
@@ -875,7 +875,7 @@ func (m *model) canonical(s *mState) {
 					case b != mWhole && !p.rewritten[b] || p.stage == closing:
 						p.learn(int8(b), unknown, false)
 					default:
-						// Still good for a decision about another record.
+						// The process can still use it for a decision about another record.
 						r.revision, r.owner = 0, 0
 					}
 				}
@@ -932,10 +932,10 @@ type mSearch struct {
 	from  int32
 	which int32
 
-	wrong string // what is wrong in the state at, or ""
+	wrong string // what is wrong in the state with the number at, or ""
 	at    int32
 
-	retrace int32 // the step to find on the way back, else -1
+	retrace int32 // the number of the step to describe, or -1
 	found   mState
 	label   string
 }
@@ -959,8 +959,8 @@ func (m *model) add(s *mState, what func() string) {
 		return
 	}
 	m.canonical(s)
-	// States are told apart by 64 bits. Among ten million, two count as one with a probability of
-	// at most 1 in 300,000.
+	// The search compares states by a hash of 64 bits. Among ten million states, two have the same
+	// hash with a probability of at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {
 		return
@@ -974,7 +974,7 @@ func (m *model) add(s *mState, what func() string) {
 	}
 }
 
-// search returns the number of states and, if one is wrong, the shortest way to it.
+// search returns the number of states and, if a state is wrong, the shortest way to it.
 func (m *model) search() (states int, trace []string) {
 	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
 	m.from, m.which, m.retrace, m.wrong = -1, 0, -1, ""
@@ -1078,8 +1078,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// The model finds what breaks the protocol. First come the usual faults of leases, then the points
-// on which this protocol depends.
+// The model finds what breaks the protocol. The table begins with the usual faults of leases. Then
+// come the points on which this protocol depends.
 func TestModelFinds(t *testing.T) {
 	one := model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4}
 	three := model{procs: 2, ticks: 1, windows: []int64{1}, revisions: 6, halves: true}
@@ -1099,25 +1099,25 @@ func TestModelFinds(t *testing.T) {
 		{"a time to live, and a heartbeat that may be late", ttl, one},
 		{"an extension without a comparison", blindExtend, one},
 		{"a store that forgets one change", storeForgets, one},
-		{"silence taken for a grant", silenceIsGrant, one},
+		{"a missing answer taken for a grant", silenceIsGrant, one},
 		{"a release before the generator has stopped", releaseRunning,
 			with(one, func(m *model) { m.release = true })},
-		{"a merge that leaves no mark on the whole", mergeUnmarked, three},
+		{"a merge that does not raise the hwm of the whole", mergeUnmarked, three},
 		{"a merge that does not write to halves that are retired", mergeUnwritten, three},
-		{"a half given life by a parent that was read before it", parentFirst, three},
-		{"a half that does not take over the mark", markIgnored, three},
-		{"a record taken for one's own by its words, which are the same for two clones",
+		{"a half revived by a parent that was read before the half", parentFirst, three},
+		{"a half that does not take over the hwm", markIgnored, three},
+		{"an own grant recognized by a nonce that two clones share",
 			believedAndRepeated, clones},
-		{"a request whose words are the same for two clones", wordsRepeated, clones},
-		{"a record taken for one's own by its words, though no answer was lost", wordsBelieved,
+		{"a request with a nonce that two clones share", wordsRepeated, clones},
+		{"an own grant recognized by its nonce although no answer was lost", wordsBelieved,
 			with(clones, func(m *model) { m.clones = unsent })},
-		{"a release of whatever has the owner's name", releaseByOwner, third},
+		{"a release of any record with the same owner", releaseByOwner, third},
 		{"a window that is kept when the node ID is lost", windowKept, clones},
-		{"a fence that forgets marks above the floor", marksForgotten, fence},
-		{"a fence that carries marks over into blocks that are not split", marksUnsplit,
+		{"a fence that forgets an hwm above the floor", marksForgotten, fence},
+		{"a fence that carries an hwm over into blocks that are not split", marksUnsplit,
 			with(fence, func(m *model) { m.ticks, m.revisions, m.halves = 1, 2, true })},
-		{"a generation that is not asked for after the commit", generationBefore, fence},
-		{"a fence that is a floor alone", floorAlone,
+		{"a generation that is not read after the commit", generationBefore, fence},
+		{"a fence that is only a floor", floorAlone,
 			with(fence, func(m *model) { m.ticks, m.halves = 1, true })},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -1128,7 +1128,7 @@ func TestModelFinds(t *testing.T) {
 			c.m.limit = 5_000_000
 			states, trace := c.m.search()
 			if trace == nil {
-				t.Fatalf("%d states, and nothing wrong", states)
+				t.Fatalf("%d states, and no wrong state", states)
 			}
 			t.Logf("%d states\n%s", states, strings.Join(trace, "\n"))
 		})

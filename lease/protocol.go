@@ -8,17 +8,17 @@ import (
 )
 
 // This file is the protocol: how a record may change. The client, the model and the simulation use
-// these functions, which have no store, clock or randomness. Each takes stored records and returns
+// these functions, which use no store, clock or randomness. Each takes stored records and returns
 // the one that replaces the first. The caller adds one to Revision for each write.
 //
 // Where a decision depends on a second record, the order of reading matters; docs/leases.md says
 // why:
 //
-//   - revive(r, parent): r was read before parent was read as Split, at the same moment, or before
-//     parent was written as Split;
-//   - join(r, a, b): a and b were written as Retired after r was read or written as Merging. They
-//     are written even if they were Retired already: then a revive that was decided earlier finds
-//     another Revision.
+//   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
+//     read both at the same moment.
+//   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
+//     Merging. It must write them even if they were Retired already: then a revive that was decided
+//     earlier finds another Revision.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
@@ -31,12 +31,12 @@ type request struct {
 	nonce  uint64
 	name   string
 	now    int64 // by the store's clock, if it has one
-	at     int64 // the tick that the node's generator has come to, or its clock
+	at     int64 // the generator's last tick, or the tick of the process's clock if that is later
 	window int64
 	lead   int64
 }
 
-// free reports whether a whole block may be granted.
+// free reports whether a block is whole and nobody holds it.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
 // grant grants a free block, from the returned record's From up to its HWM.
@@ -52,7 +52,7 @@ func (q request) grant(r Record) (Record, error) {
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
-// extend grants the owner more ticks, from the HWM of r on. If it needs none, it returns r.
+// extend grants the owner more ticks, from the HWM of r on. If the owner needs none, it returns r.
 func (q request) extend(r Record) (Record, error) {
 	if r.State != Whole || r.Owner != q.owner {
 		return r, errRefused
@@ -72,8 +72,8 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends the grant that held records, after its last used tick. If r differs from held, the
-// owner may not release it: a copy of its process may have renewed the lease.
+// release ends the owner's grant after the last used tick. The record held contains the grant. If r
+// differs from held, the owner must not release it: a copy of its process may have renewed it.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
@@ -109,7 +109,7 @@ func revive(r, parent Record) (Record, error) {
 	return r, nil
 }
 
-// resplit undoes merge.
+// merge begins to make a split block whole; resplit undoes that.
 func merge(r Record) (Record, error) { return changeState(r, Split, Merging) }
 
 func resplit(r Record) (Record, error) { return changeState(r, Merging, Split) }
@@ -132,7 +132,7 @@ func retire(r Record, now int64) (Record, error) {
 	return r, nil
 }
 
-// join makes a block whole whose halves a and b have been retired.
+// join makes a block whole after its halves a and b have been retired.
 func join(r, a, b Record) (Record, error) {
 	if r.State != Merging || a.State != Retired || b.State != Retired {
 		return r, errRefused
@@ -142,9 +142,9 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a new generation, given the previous one's, larger blocks
-// before their parts. Blocks with marks above the floor keep them. The blocks around them are
-// split: none may be whole without its parts' marks.
+// carryOver returns the first records of a new generation, larger blocks before their parts. It
+// takes the records of the previous generation. Blocks with an HWM above the floor keep it. The
+// blocks around them are split: no block may be whole with a lower HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

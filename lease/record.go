@@ -14,11 +14,11 @@ import (
 	"unicode/utf8"
 )
 
-// A Format is what a lease must know of an ID format.
+// A Format is what a lease must know about an ID format.
 type Format struct {
 	Bits  int           // the largest node ID size
-	Tick  time.Duration // of the timestamp: whole milliseconds
-	Epoch time.Time     // the start of tick 0: whole milliseconds
+	Tick  time.Duration // of the timestamp; whole milliseconds
+	Epoch time.Time     // the start of tick 0; whole milliseconds
 }
 
 var (
@@ -30,8 +30,8 @@ var (
 // MaxBits is the largest size of a node ID in any realm.
 const MaxBits = 24
 
-// A Block is a node ID with its size in bits, and also all node IDs that begin with these bits:
-// 42/8 contains 84/9 and 85/9. The zero Block is the whole realm, and no node ID.
+// A Block is a node ID with its size in bits. It contains all larger node IDs that begin with these
+// bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm, and not a node ID.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -75,8 +75,8 @@ func (b Block) child(i uint32) Block { return Block{b.NodeID<<1 | i, b.Size + 1}
 
 func (b Block) toward(c Block) Block { return b.child(c.NodeID >> (c.Size - b.Size - 1) & 1) }
 
-// An Owner is a random identity, new for each node ID that is taken: the hash of a key that only
-// the owner's process knows. The zero Owner is nobody.
+// An Owner identifies the process that holds a node ID, with a new value for each node ID that it
+// acquires. It is the hash of a random key that only this process knows. The zero Owner is nobody.
 type Owner [16]byte
 
 func ownerOf(key Owner) Owner {
@@ -128,10 +128,10 @@ func (s State) String() string {
 	return "state " + strconv.Itoa(int(s))
 }
 
-// MarshalText fails if s is none of the constants.
+// MarshalText fails if s is not one of the constants.
 func (s State) MarshalText() ([]byte, error) {
 	if int(s) >= len(states) {
-		return nil, fmt.Errorf("lease: no %v", s)
+		return nil, fmt.Errorf("lease: there is no %v", s)
 	}
 	return []byte(states[s]), nil
 }
@@ -139,7 +139,7 @@ func (s State) MarshalText() ([]byte, error) {
 func (s *State) UnmarshalText(text []byte) error {
 	i := slices.Index(states, string(text))
 	if i < 0 {
-		return fmt.Errorf("lease: no state %.40q", text)
+		return fmt.Errorf("lease: there is no state %.40q", text)
 	}
 	*s = State(i)
 	return nil
@@ -154,7 +154,7 @@ type Terms struct {
 	Window int64 `json:"window"` // the most ticks of a grant
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
-	// The longest since the last fence, if they are shorter now.
+	// The longest window and lead since the last fence, if these are shorter now.
 	MostWindow int64 `json:"most_window,omitzero"`
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
@@ -169,7 +169,7 @@ func checkTerms(root Record) error {
 		t.MostWindow < 0 || t.MostWindow > 24*hour/t.Tick || t.MostLead < 0 ||
 		t.MostLead > 24*hour/t.Tick {
 		return fmt.Errorf(
-			"%w: the terms of %q make no sense, so something else has written its record: %+v",
+			"%w: the terms of %q make no sense, so another program has written its record: %+v",
 			ErrRealm, root.Realm, t)
 	}
 	return nil
@@ -223,8 +223,8 @@ type Record struct {
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a record that does not exist.
 	Revision uint64 `json:"revision,string"`
-	// HWM is the first tick never granted, of this block or of one that overlaps it. Only a release
-	// lowers it. In the realm's record no grant of the generation starts below it.
+	// HWM is the first tick that was never granted, in this block or in one that overlaps it. Only
+	// a release lowers it. In the realm's record: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
@@ -232,13 +232,13 @@ type Record struct {
 	Owner Owner `json:"owner,omitzero"`
 	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
-	// Request is drawn for each request. In a retired half, it is the Revision of the merging block
-	// around it.
+	// Request is a new random number for each request. In a retired half, it is the Revision of the
+	// merging block around it.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	Name     string `json:"name,omitzero"`
 
-	// Key proves, in a released block, that its owner released it.
+	// Key proves, in the record of a released block, that the owner released it.
 	Key Owner `json:"key,omitzero"`
 
 	// In the realm's record only. Generation is a random name, new with each [Fence].
@@ -256,7 +256,7 @@ func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }
 
-// maxName bounds the names of realms and holders, in bytes.
+// maxName is the greatest length of the names of realms and holders, in bytes.
 const maxName = 100
 
 func checkName(what, s string) error {
@@ -274,7 +274,7 @@ func checkName(what, s string) error {
 
 const generationBytes = 8
 
-// MaxRealmLen is the length of the longest realm of a record, with "@" and a generation.
+// MaxRealmLen is the greatest length of a Record's Realm, in bytes, with "@" and a generation.
 const MaxRealmLen = maxName + 1 + 2*generationBytes
 
 func checkGeneration(s string) error {

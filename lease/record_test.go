@@ -46,11 +46,11 @@ func TestBlock(t *testing.T) {
 	}
 	if b := (Block{42, 8}); b.child(0) != (Block{84, 9}) || b.child(1) != (Block{85, 9}) ||
 		b.child(1).parent() != b {
-		t.Error("halves of 42/8")
+		t.Error("the halves of 42/8 are wrong")
 	}
 }
 
-// A record survives its JSON form, which stores may depend on.
+// A record can be written as JSON and read back without loss, because stores use that form.
 func TestRecordJSON(t *testing.T) {
 	r := Record{
 		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Revision: 7, HWM: 6640625000,
@@ -90,10 +90,10 @@ func TestTerms(t *testing.T) {
 		{1000 + 256*6640625000, 6640625000},
 	} {
 		if got := terms.At(time.UnixMilli(c.ms)); got != c.tick {
-			t.Errorf("at %d ms it is tick %d, want %d", c.ms, got, c.tick)
+			t.Errorf("at %d ms the tick is %d, want %d", c.ms, got, c.tick)
 		}
 		if got := terms.Time(c.tick).UnixMilli(); got > c.ms || got+256 <= c.ms {
-			t.Errorf("tick %d begins at %d ms, and %d ms is in it", c.tick, got, c.ms)
+			t.Errorf("tick %d begins at %d ms, but %d ms must be in it", c.tick, got, c.ms)
 		}
 	}
 	if d := terms.Duration(4); d != 1024*time.Millisecond {
@@ -101,7 +101,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// No grant is ever below the mark, longer than the window, or further ahead than the lead.
+// No grant starts below hwm, is longer than the window, or starts further ahead than the lead.
 func TestGrants(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	me, other := Owner{1}, Owner{2}
@@ -117,17 +117,17 @@ func TestGrants(t *testing.T) {
 		takable := is.State == Whole && (is.Owner == Owner{} || q.now >= is.Deadline)
 		near := max(is.HWM, q.now, q.at) <= q.now+q.lead
 		if (err == nil) != (takable && near) {
-			t.Fatalf("%+v takes %+v: %v", q, is, err)
+			t.Fatalf("%+v is granted %+v: %v", q, is, err)
 		}
 		if err == nil {
 			if lo := next.From; lo < is.HWM || lo < q.now || next.HWM < lo+q.window ||
 				next.HWM > q.now+q.lead+q.window ||
 				next.Owner != me || next.Request != 5 || next.Name != "me" ||
 				next.Deadline <= next.HWM-1 || next.State != Whole || (next.Key != Owner{}) {
-				t.Fatalf("%+v takes %+v: %+v", q, is, next)
+				t.Fatalf("%+v is granted %+v: %+v", q, is, next)
 			}
 		} else if next != is {
-			t.Fatalf("refused, and yet %+v becomes %+v", is, next)
+			t.Fatalf("it is refused, but %+v becomes %+v", is, next)
 		}
 
 		next, err = q.extend(is)
@@ -164,7 +164,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// A held block is neither divided nor retired before its deadline.
+// A held block cannot be divided or retired before its deadline.
 func TestHeldIsLeftAlone(t *testing.T) {
 	held := Record{Revision: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30,
 		Name: "me"}
@@ -180,7 +180,7 @@ func TestHeldIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The survey finds every free place, and prefers tight ones that can be granted at once.
+// The survey finds every free block. It prefers the smallest that can be granted at once.
 func TestChoose(t *testing.T) {
 	// A record is a text such as "0/1 whole 50" or "0/1 whole 50 held".
 	parse := func(text string) (records []Record) {
@@ -216,23 +216,23 @@ func TestChoose(t *testing.T) {
 		{"a half that is split", 2, "0/1 split 50, 0/2 whole 60 held", "1/2", "1/2 2/2 3/2"},
 		{"a half that is split, the first few", 5, "0/1 split 50, 0/2 whole 60 held", "1/2",
 			"10/5 11/5 12/5 13/5 14/5 15/5 8/5 9/5"},
-		{"a free one before a larger one", 2, "0/1 whole 0, 1/1 split 0, 2/2 whole 60 held", "3/2",
-			"0/2 1/2 3/2"},
-		{"not one whose time is to come", 2,
+		{"a free block before a larger one", 2, "0/1 whole 0, 1/1 split 0, 2/2 whole 60 held",
+			"3/2", "0/2 1/2 3/2"},
+		{"not a block that is free only in the future", 2,
 			"0/1 split 0, 0/2 whole 105, 1/2 whole 50 held, 1/1 whole 60", "1/1", "2/2 3/2"},
-		{"one whose time is to come", 2,
+		{"a block that is free within the lead", 2,
 			"0/1 split 0, 0/2 whole 105, 1/2 whole 50 held, 1/1 whole 60 held", "0/2", "0/2"},
-		{"none that is too far ahead", 2,
+		{"no block that is too far ahead", 2,
 			"0/1 split 0, 0/2 whole 111, 1/2 whole 50 held, 1/1 whole 60 held", "", ""},
-		{"none within one that is too far ahead", 2, "0/1 split 111, 1/1 whole 111", "", ""},
+		{"no block inside one that is too far ahead", 2, "0/1 split 111, 1/1 whole 111", "", ""},
 		{"a merge", 1, "0/1 split 0, 0/2 split 0, 0/3 whole 50, 1/1 whole 60 held", "0/1", "0/1"},
-		{"no merge of what is held", 1,
+		{"no merge of a held block", 1,
 			"0/1 merging 0, 0/2 split 0, 1/3 whole 50 held, 1/1 whole 60 held", "", ""},
 		{"no merge too far ahead", 1, "0/1 split 0, 0/2 split 0, 1/3 whole 111, 1/1 whole 60 held",
 			"", ""},
-		{"a merge that spares a larger one", 2,
+		{"a merge that spares a larger block", 2,
 			"0/1 split 0, 0/2 split 0, 0/3 whole 0, 1/2 whole 50 held", "0/2", "0/2 2/2 3/2"},
-		{"a merge under way is left alone if it can be", 2,
+		{"a merge under way is left alone if another block is free", 2,
 			"0/1 merging 0, 0/2 whole 0, 1/2 whole 0, 1/1 split 0", "2/2", "0/2 1/2 2/2 3/2"},
 	} {
 		got := map[string]bool{}
@@ -262,7 +262,7 @@ func TestChoose(t *testing.T) {
 			wide[b] = true
 		}
 		if len(wide) < len(names) || c.records == "" && len(wide) != 1<<c.size {
-			t.Errorf("%s: after many attempts one of %d", c.name, len(wide))
+			t.Errorf("%s: after many attempts it chose %d different blocks", c.name, len(wide))
 		}
 	}
 	if b, ok := newSurvey(nil, 111, 100, 2, false).choose(Block{}, 10, 0, r); ok {
@@ -278,11 +278,11 @@ func TestErrors(t *testing.T) {
 			{Block: Block{2, 8}, Name: "host"}}, Until: make([]time.Time, 2)}
 	for _, c := range []struct{ got, want string }{
 		{lead.Error(),
-			`lease: node ID 42/8 of realm "realm" could be used from 1970-01-01T00:00:00.000Z on, which is 1h0m0s ahead of the time; at most 10s are allowed`},
+			`lease: node ID 42/8 of realm "realm" can be used from 1970-01-01T00:00:00.000Z on, which is 1h0m0s ahead of the time; at most 10s are allowed`},
 		{(&LeadError{Realm: "realm"}).Error(),
-			`lease: any node ID of realm "realm" could be used from 0001-01-01T00:00:00.000Z on, which is 0s ahead of the time; at most 0s are allowed`},
+			`lease: any node ID of realm "realm" can be used from 0001-01-01T00:00:00.000Z on, which is 0s ahead of the time; at most 0s are allowed`},
 		{full.Error(),
-			`lease: no free node ID of 8 bits in realm "realm"; 2 held: 1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, 2/8 by host until 0001-01-01T00:00:00.000Z; 1 free, but not yet: ` + lead.Error()},
+			`lease: no free node ID of 8 bits in realm "realm"; 2 held: 1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, 2/8 by host until 0001-01-01T00:00:00.000Z; 1 free, but cannot be used yet: ` + lead.Error()},
 	} {
 		if c.got != c.want {
 			t.Errorf("got  %s\nwant %s", c.got, c.want)
@@ -297,7 +297,7 @@ func TestMatches(t *testing.T) {
 		want    bool
 	}{
 		{none, none, true},
-		{none, Record{HWM: 5}, true}, // the revision says that none was expected
+		{none, Record{HWM: 5}, true}, // by its revision, prev expects no record
 		{none, one, false},
 		{one, none, false},
 		{one, one, true},

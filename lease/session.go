@@ -20,13 +20,13 @@ import (
 type session struct {
 	store  Store
 	config Config
-	rand   *rand.Rand     // quality does not matter
-	read   func(b []byte) // from the operating system
+	rand   *rand.Rand     // its quality does not matter
+	read   func(b []byte) // reads random bytes from the operating system
 	sleep  func(context.Context, time.Duration) error
 	log    *slog.Logger
 
 	root   Record
-	stale  bool // root's generation has ended
+	stale  bool // the generation of root has ended
 	fresh  bool
 	window int64 // in ticks
 	lead   int64 // in ticks
@@ -44,14 +44,14 @@ type session struct {
 	pending *attempt
 
 	top       int64
-	notBefore int64 // no grant is taken before this tick
-	forgotten error // why nothing is taken from the store until it is fenced
+	notBefore int64 // no grant is requested before this tick
+	forgotten error // why nothing is requested until the store is fenced
 }
 
 // An attempt is a grant that takes effect when the store makes the last change.
 type attempt struct {
 	changes []Change
-	unsure  bool // it was sent and not answered
+	unsure  bool // it was sent, but not answered
 	made    bool
 }
 
@@ -72,7 +72,7 @@ func (s *session) newOwner() Owner {
 	return ownerOf(s.key)
 }
 
-// enter reads the realm's record. If there is none and create is set, it makes it.
+// enter reads the realm's record. If there is none and create is set, it makes the realm.
 func (s *session) enter(ctx context.Context, create bool) error {
 	root, err := s.readRoot(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	}
 	if known && root.Generation != s.root.Generation && root.HWM < s.top {
 		if root.HWM == 0 {
-			return fmt.Errorf("%w: realm %q was made anew, without a fence; %s", ErrForgotten,
+			return fmt.Errorf("%w: realm %q was created again, without a fence; %s", ErrForgotten,
 				s.config.Realm, afterFence)
 		}
 		// Others may be granted ticks that this process has not used yet.
@@ -151,11 +151,11 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}
 	now := terms.At(t)
 	if now < 0 {
-		return request{}, fmt.Errorf("%w: or both are wrong, for they show %s, "+
-			"before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
+		return request{}, fmt.Errorf("%w, or both are wrong: they show %s, "+
+			"which is before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
 	}
 	if used > now+s.lead {
-		return request{}, fmt.Errorf("%w: the generator has come to %s, %v ahead; "+
+		return request{}, fmt.Errorf("%w: the generator has reached %s, %v ahead; "+
 			"at most %v are allowed", ErrLead, terms.Time(used).Format(timeFormat),
 			terms.Duration(used-now), terms.Rounded(s.lead))
 	}
@@ -198,7 +198,8 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Not before each attempt: the time for that would make it likelier to lose the next race.
+		// Do not read the realm and the time before each attempt: this takes time, so other
+		// processes would be likelier to win the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -230,28 +231,28 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: %d attempts at realm %q", ErrBusy, attempts, s.config.Realm)
+	return fmt.Errorf("%w: %d attempts failed in realm %q", ErrBusy, attempts, s.config.Realm)
 }
 
 func (s *session) waiting() error {
 	t := s.root.Terms
-	return fmt.Errorf("%w: realm %q has been fenced from %s on, below %s, "+
-		"up to which this process was granted times; "+
+	return fmt.Errorf("%w: realm %q has been fenced from %s on, "+
+		"but this process was granted times up to %s; "+
 		"when these have passed, it gets a new node ID by itself",
 		ErrForgotten, s.config.Realm, t.Time(s.root.HWM).Format(timeFormat),
 		t.Time(s.notBefore).Format(timeFormat))
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// none of these is free. Without lost races it looks where node IDs are in use, so that other
-// places keep room for large blocks. After lost races it looks further away, and reads less: many
-// processes are starting.
+// none of these is free. Without lost races it looks where node IDs are in use, so that the rest of
+// the realm keeps room for large blocks. After lost races it searches a wider area and reads less,
+// because many processes are starting.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
-		listing  = 16 // lost races before it lists the realm
-		probes   = 6  // without success, before looking elsewhere
-		widening = 4  // bits by which the search area grows after each lost race
+		listing  = 16 // Lost races before it only lists the realm.
+		probes   = 6  // Reads without success before it looks elsewhere.
+		widening = 4  // Bits by which the area grows with each lost race.
 	)
 	if lost < listing {
 		var around *survey
@@ -267,7 +268,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 		}
 		for _, area := range []Block{s.area, {}} {
 			for range probes {
-				// After lost races search a wider area: many look where node IDs are in use.
+				// After lost races search a wider area: other processes look in the first one.
 				area.Size -= min(area.Size, uint8(widening*lost))
 				target := Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
 				small := size-area.Size <= 4 && lost == 0
@@ -322,8 +323,8 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
 
-// take gets a leaf out of a free region. It returns errRefused if the records differ from the
-// survey.
+// take acquires leaf, a block in a free region of the survey. It returns errRefused if the store's
+// records differ from the survey.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
 	around, ok := v.around(leaf)
 	if !ok {
@@ -347,7 +348,7 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 		}
 		parent.Revision = prev.Revision + 1
 		changes = append(changes, Change{prev, parent})
-		// The half was read before this write of its parent.
+		// The half was read before its parent is written.
 		prev = s.withSpace(v.get(prev.Block.toward(leaf)))
 		if whole, err = revive(prev, parent); err != nil {
 			return err
@@ -389,7 +390,8 @@ func (s *session) withSpace(r Record) Record {
 	return r
 }
 
-// makeWhole returns the record of r's block, and the record that makes it whole, not yet written.
+// makeWhole returns the stored record of r's block, and the record that will make the block whole.
+// It does not write the second one.
 func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	now int64) (prev, whole Record, err error) {
 	switch r.State {
@@ -407,11 +409,11 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b, read no sooner than b's. If that block is
-// merging, splitParent stops it.
+// splitParent returns the record of the block around b. It reads this record at the same moment as
+// the record of b, or later. If the block around b is merging, splitParent stops that.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
-		return s.root, nil // within a generation its mark and its state do not change
+		return s.root, nil // within a generation its HWM and its state do not change
 	}
 	if v.partial {
 		return v.get(b.parent()), nil
@@ -472,7 +474,7 @@ func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	if err != nil {
 		return r, err
 	}
-	next.Request = merging.Revision // shows that this write came after the merging record
+	next.Request = merging.Revision // proves that this write came after the merging record
 	return s.write(ctx, r, next)
 }
 
@@ -488,9 +490,9 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose requests the grant that the last of the changes makes, and settles whether it was made.
-// It reads the nonce from the operating system at the last moment, so copies of a process have
-// different nonces.
+// propose requests the grant that the last of the changes makes, and finds out whether it was made.
+// It reads the nonce, a random number, from the operating system at the last moment. So copies of a
+// process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
@@ -510,7 +512,7 @@ func (s *session) settle(ctx context.Context) error {
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// The store refused it. If it makes the change later, nobody uses the grant.
+			// The store refused the change. If it makes the change later, nobody uses the grant.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}
@@ -536,7 +538,7 @@ func (s *session) settle(ctx context.Context) error {
 		p.made = true
 	}
 	// The grant counts only if its generation is still the realm's. This check after the commit
-	// detects a fence, however long this process was stopped since it chose the block.
+	// detects a fence, even if this process was stopped for long after it chose the block.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err
@@ -563,11 +565,11 @@ func (s *session) compareAndSet(ctx context.Context, changes []Change) (bool, er
 	return s.store.CompareAndSetMany(ctx, changes)
 }
 
-// lose gives up a block.
+// lose gives up the held block, because its record differs.
 func (s *session) lose(is, was Record) {
 	if s.held.Revision != 0 {
-		s.log.Warn("lease: lost to another", "realm", s.config.Realm, "node", is.Block.String(),
-			"owner", is.Owner.String(), "name", is.Name)
+		s.log.Warn("lease: node ID lost to another process", "realm", s.config.Realm,
+			"node", is.Block.String(), "owner", is.Owner.String(), "name", is.Name)
 		s.held, s.withdrawn = Record{}, true
 	}
 	if is.Revision < was.Revision {
@@ -598,7 +600,7 @@ func (s *session) release(ctx context.Context, used int64) error {
 		}
 		next, err := release(r, held, used)
 		if err != nil {
-			break // it is not ours, or no longer
+			break // the node ID is not ours, or no longer
 		}
 		next.Key = s.key
 		if _, err = s.write(ctx, r, next); err == nil {

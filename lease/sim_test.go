@@ -17,15 +17,15 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A simulation of many processes and one store, in virtual time, drawn from one seed. The processes
-// run the package's own client and windows. Requests are lost, late and repeated, answers are lost,
-// and processes stop, die and start again. Clocks step and drift, also the store's. The store is
-// restored from old copies and fenced, and machines are cloned.
+// This file simulates many processes and one store, in virtual time, at random from a seed. The
+// processes run the package's own client and windows. Requests are lost, late and repeated, answers
+// are lost, and processes stop, die and start again. All clocks step and drift, also the store's.
+// The store is restored from old copies and fenced, and machines are cloned.
 
 var (
-	simSeed  = flag.Uint64("seed", 0, "lease: simulate this world only, and tell what happens")
+	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
 	simNodes = flag.Int("nodes", 1000, "lease: how many nodes of one realm to simulate")
-	simSoak  = flag.Duration("soak", 0, "lease: simulate for so long, with new seeds")
+	simSoak  = flag.Duration("soak", 0, "lease: simulate for this time, with new seeds")
 )
 
 type world struct {
@@ -42,19 +42,19 @@ type world struct {
 	sizes      []int
 	hasTime    bool
 	storeClock int64
-	wild       int64 // how far clocks can step
+	wild       int64 // how far clocks can step, in milliseconds
 	restores   bool  // the store is restored at times, and clocks are wrong by less than skew
 	skew       int64
 	unfenced   bool
-	hostile    bool // a client does harm
+	hostile    bool // a hostile client changes records
 	unchecked  bool // without [Known.Check]
-	fences     bool // the store is fenced at times, though it has lost nothing
+	fences     bool // the store is fenced at times, although it has lost nothing
 	clones     bool
-	forgetMark bool // a fence carries over nothing
+	forgetMark bool // a fence carries over no hwm
 	forgets    bool // the store loses a change at times
 	blind      bool
 	told       int64 // the latest time that a client used
-	atomic     bool  // the store makes all of several changes, or none
+	atomic     bool  // the store makes several changes together or not at all
 	trouble    float64
 
 	draws  int
@@ -124,7 +124,7 @@ func newWorld(seed uint64) *world {
 
 func (w *world) chance(p float64) bool { return w.rand.Float64() < p }
 
-// upTo returns a time of up to ms milliseconds, mostly much less.
+// upTo returns a random time of up to ms milliseconds, mostly much less.
 func (w *world) upTo(ms int64) int64 {
 	f := w.rand.Float64()
 	return int64(f * f * f * float64(ms))
@@ -223,7 +223,7 @@ func (w *world) happen() {
 	}
 }
 
-// fence fences the realm, by a clock that is wrong by less than the skew.
+// fence fences the realm, with a clock that is wrong by less than the skew.
 func (w *world) fence() {
 	config := Config{Realm: w.config.Realm, Format: w.config.Format}
 	if w.chance(0.3) {
@@ -244,7 +244,7 @@ func (w *world) fence() {
 	after := "sim@" + w.get("sim", Block{}).Generation
 	for k, r := range w.store {
 		if k.realm == after && r.State == Retired {
-			w.count["mark carried over"]++
+			w.count["hwm carried over"]++
 		}
 		if k.realm == after && w.forgetMark {
 			delete(w.store, k)
@@ -261,7 +261,7 @@ func (w *world) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
-// allows checks changes as a server does. All clients keep to the protocol.
+// allows checks changes as a server does. It must allow all changes of the package's client.
 func (w *world) allows(changes []Change) bool {
 	if w.unfenced || w.forgets || w.blind || w.forgetMark || w.unchecked {
 		return true
@@ -351,7 +351,7 @@ func (w *world) apply(prev, next Record) bool {
 	}
 	if b := next.Block; b.Size > 1 && next.State != Retired {
 		if p := w.get(next.Realm, b.parent()).State; p != Split && p != Merging {
-			w.wrong = fmt.Sprintf("%v is %v in a block that is %v", b, next.State, p)
+			w.wrong = fmt.Sprintf("%v is %v inside a block that is %v", b, next.State, p)
 		}
 	}
 	if next.State == Whole || next.State == Retired {
@@ -365,8 +365,8 @@ func (w *world) apply(prev, next Record) bool {
 	return true
 }
 
-// A simProcess is a machine with its clock. One process after the other runs on it, with a thread
-// that renews the lease and one that uses ticks.
+// A simProcess is a machine with its clock. It runs one process after another. Each process has a
+// thread that renews the lease and a thread that uses ticks.
 type simProcess struct {
 	w        *world
 	name     int
@@ -380,7 +380,7 @@ type simProcess struct {
 	copy     *session
 	before   int64 // the last tick used before it became a clone
 
-	// 0: none; 1: cloned or a clone; 2: and has drawn a request since, whose answer ends the
+	// 0: none; 1: cloned or a clone; 2: has prepared a request since then, whose answer ends the
 	// overlap.
 	overlap int
 }
@@ -445,7 +445,7 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	w.tell("%d: process %d begins, %d bits, clock %d ms ahead", p.name, p.life, p.size, p.clock)
 }
 
-// own makes the session the process's, and replaces what it has from the operating system.
+// own gives the session to the process, with the simulation's store, clock and random numbers.
 func (p *simProcess) own(s *session, t *simTask, yield func() bool) {
 	w := p.w
 	s.store, s.config.Now, s.rand = &simStore{nil, w, p, p.life, t, yield}, p.now, w.rand
@@ -589,7 +589,7 @@ func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
 	w.issued[tick] = append(w.issued[tick], b)
 }
 
-// A simStore is a process's way to the store. The nil process has a perfect one.
+// A simStore connects a process to the store. The nil process has a connection without faults.
 type simStore struct {
 	Store // for the other methods, which nobody calls
 	w     *world
@@ -673,7 +673,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	w := s.w
 	err := s.travel()
 	if err == errLost && w.chance(0.5) || s.p != nil && w.chance(w.trouble/10) {
-		// Late, or carried out now and again later.
+		// The change is made late, or both now and later.
 		w.late = append(w.late, simChange{w.now + w.upTo(5*w.config.Window.Milliseconds()),
 			changes})
 		w.count["under way"]++
@@ -683,7 +683,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// A fence is made at the store itself.
+	// Only the nil process fences. Its changes are not checked.
 	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++
@@ -708,7 +708,7 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	return t, s.travel()
 }
 
-// simulate runs a world, and if something is wrong, runs it again and returns the last events.
+// simulate runs a world. If something is wrong, it runs it again and returns the last events.
 func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 	run := func(log *strings.Builder) *world {
 		w := newWorld(seed)
@@ -728,7 +728,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore simulates worlds, and fails if something is wrong, or an event of must is rare.
+// explore simulates worlds. It fails if something is wrong, or if an event of must is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {
@@ -760,7 +760,7 @@ func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	}
 	for _, what := range must {
 		if total[what] < 10 {
-			t.Errorf("%s: %d times, want more", what, total[what])
+			t.Errorf("the event %q came %d times, want more", what, total[what])
 		}
 	}
 }
@@ -769,7 +769,7 @@ func TestSimulation(t *testing.T) {
 	explore(t, 100, func(*world) {},
 		// Each of these must happen, or the simulation shows nothing.
 		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
-		"own grant found", "fence", "mark carried over", "clone", "overlap ended",
+		"own grant found", "fence", "hwm carried over", "clone", "overlap ended",
 		"use in an overlap", "forgotten", "retired to whole", "retired to split",
 		"whole to split", "split to merging", "merging to whole", "merging to retired",
 		"merging to split", "whole to retired")
@@ -778,12 +778,12 @@ func TestSimulation(t *testing.T) {
 func TestSimulationFinds(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"a store restored without a fence": func(w *world) { w.restores, w.unfenced = true, true },
-		"a store that forgets":             func(w *world) { w.forgets = true },
+		"a store that forgets changes":     func(w *world) { w.forgets = true },
 		"a store that does not compare":    func(w *world) { w.blind = true },
 		"a fence that ends sooner than grants": func(w *world) {
 			w.restores, w.fences, w.wild, w.skew = true, false, 20_000, 0
 		},
-		"a fence that carries over no marks": func(w *world) {
+		"a fence that carries over no hwm": func(w *world) {
 			w.fences, w.restores, w.hasTime, w.forgetMark = true, false, false, true
 			w.wild, w.skew = 60_000, 100
 		},
@@ -796,13 +796,13 @@ func TestSimulationFinds(t *testing.T) {
 					return
 				}
 			}
-			t.Error("nothing was found")
+			t.Error("no fault was found")
 		})
 	}
 }
 
-// Many nodes start at once, renew their leases, are all killed and start again while the old leases
-// are held. Each gets a node ID of its own, with a limited number of requests.
+// Many nodes start at once, renew their leases, are all killed, and start again while the old
+// leases are still held. Each gets its own node ID, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
 	nodes := *simNodes
 	size := 2
@@ -832,7 +832,7 @@ func TestManyNodes(t *testing.T) {
 				"changes each, %d lists", life, nodes, size, took, gets, sets, lists)
 			if took > 30*time.Second || nodes <= 1000 && took > 3*time.Second || gets > 25 ||
 				sets > 8 || lists > nodes/100+1 {
-				t.Errorf("%s life: too much", life)
+				t.Errorf("%s life: too many requests", life)
 			}
 			most := n.mostInASecond(2 * time.Minute)
 			t.Logf("%s life: at most %d renewals in a second", life, most)
@@ -843,7 +843,8 @@ func TestManyNodes(t *testing.T) {
 				b, g := Block{l.NodeID(), uint8(size)}, l.window.Grant()
 				must(t, l.Err())
 				if g.Lo < used[b] {
-					t.Errorf("%v is granted from tick %d on, and was up to %d", b, g.Lo, used[b])
+					t.Errorf("%v is granted from tick %d on, but was granted up to %d before", b,
+						g.Lo, used[b])
 				}
 				used[b] = g.Hi
 				abandon(l)

@@ -8,8 +8,8 @@ import (
 // A Store keeps the records of realms. It must be safe for concurrent use by many goroutines and
 // processes. Package storetest tests an implementation.
 //
-// Leases are safe only if the store keeps three promises. If it does so only under conditions, it
-// must check or state these at its start.
+// Leases are safe only if the store keeps three promises. If it keeps them only under conditions,
+// it must check or state these when it is opened.
 //
 //   - CompareAndSet is atomic: of two calls with the same prev at most one stores.
 //   - A confirmed change is never lost, neither in a crash nor in a failover. (A store that was
@@ -20,8 +20,8 @@ import (
 // After an error, the record may have been stored, or may be stored later. All methods should
 // return when ctx ends.
 //
-// A Store may also have a method CloseIdleConnections(), called when the next request is probably a
-// second or more away.
+// A Store may also have a method CloseIdleConnections(). A lease calls it when its next request is
+// probably a second or more away.
 type Store interface {
 	// Get returns a record. If there is none, it returns no error, but a Record with only Realm and
 	// Block set. Both may have any values.
@@ -36,25 +36,25 @@ type Store interface {
 	// CompareAndSet stores next, which has the same realm and block as prev, if the stored record
 	// has the Revision and the HWM of prev. If prev.Revision is 0, it stores next if there is no
 	// record. It reports whether it stored; false promises that this call never changes anything.
-	// Get then returns the very same Record.
+	// If it stored next, Get returns exactly the same Record.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
 	// CompareAndSetMany changes several records of one realm, in their order. It treats each as
 	// CompareAndSet would, stops at the first that is refused, and reports whether all were made.
-	// It should make all changes or none, but may have made those before the refused one. An error
-	// that matches [ErrIllegal] promises that nothing was changed: a store behind a server makes
-	// only changes that [Known.Check] allows.
+	// It should make all changes or none, but may have made the changes before the refused one. An
+	// error that matches [ErrIllegal] promises that nothing was changed: a store behind a server
+	// makes only changes that [Known.Check] allows.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with exactly this realm, in any order. They may be from different
-	// moments, and even old: they only help to choose a block.
+	// moments, and even outdated: they only help to choose a block.
 	List(ctx context.Context, realm string) ([]Record, error)
 
-	// Realms returns the names of all realms, in any order: each has a record of the zero Block.
+	// Realms returns the names of all realms, in any order. A realm has a record of the zero Block.
 	Realms(ctx context.Context) ([]string, error)
 
 	// Time returns the time of the store's clock, or [ErrNoTime] if it has none. Then each process
-	// uses its own.
+	// uses its own clock.
 	Time(ctx context.Context) (time.Time, error)
 
 	// Close releases the Store's resources. It does not end leases.

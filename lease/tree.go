@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A region is a free part of the realm: a block of the requested size, or a larger one to split.
+// A region is a free part of the realm: a block of the requested size, or a larger block.
 type region struct {
 	record Record
-	mark   int64 // no tick of the region below it can be granted
+	mark   int64 // no earlier tick of the region can be granted
 	effort int
 }
 
@@ -38,7 +38,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys a block; mark is the highest mark around it.
+// walk surveys a block. The argument mark is the highest HWM of the blocks around it.
 func (v *survey) walk(b Block, mark int64, effort int) {
 	if !v.knows(b) {
 		return
@@ -53,10 +53,10 @@ func (v *survey) walk(b Block, mark int64, effort int) {
 	case r.State == Whole:
 		v.held = append(v.held, r)
 	case v.partial && (r.State == Merging || b.Size >= v.size):
-		// That takes more than these records tell.
+		// The known records do not show whether the block is free.
 	case b.Size < v.size:
 		if r.State == Merging {
-			effort = 1 // another process is about to make this one whole
+			effort = 1 // another process is about to make this block whole
 		}
 		v.walk(b.child(0), mark, effort)
 		v.walk(b.child(1), mark, effort)
@@ -67,7 +67,7 @@ func (v *survey) walk(b Block, mark int64, effort int) {
 	}
 }
 
-// vacant returns the highest mark of a divided block that nobody holds a part of.
+// vacant returns the highest HWM of a divided block and its parts, and whether nobody holds a part.
 func (v *survey) vacant(r Record) (mark int64, ok bool) {
 	mark, ok = r.HWM, true
 	for i := range uint32(2) {
@@ -140,8 +140,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns the block at the beginning of the realm that contains all node IDs in use, as far as
-// the records at the edge show.
+// area returns the block at the beginning of the realm that contains all node IDs in use. It knows
+// only the records at the edge.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {
@@ -152,8 +152,8 @@ func (v *survey) area() Block {
 	return area
 }
 
-// usable returns the regions where a grant can start now, or else within the lead. The smallest
-// come first, so that large blocks remain.
+// usable returns the regions where a grant can start now. If there is none, it returns the regions
+// where a grant can start within the lead. The smallest come first, so that large blocks remain.
 func (v *survey) usable(lead int64) []region {
 	some := v.until(v.now)
 	if len(some) == 0 {
@@ -167,8 +167,8 @@ func (v *survey) usable(lead int64) []region {
 	return some
 }
 
-// choose picks a random leaf within area, from the first few that can be granted, and from more
-// after each lost race. So processes that start together soon spread out.
+// choose picks a random leaf within area, from the first few that can be granted. After each lost
+// race it picks from more, so processes that start together soon spread out.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })

@@ -279,9 +279,13 @@ func (c *checker) finish() *report.Report {
 			r.Status = o.Status
 		}
 	}
-	groups := []string{"input", "form", "order", "rules", "clock", "random"}
 	slices.SortStableFunc(r.Checks, func(a, b report.Outcome) int {
-		return slices.Index(groups, a.Group()) - slices.Index(groups, b.Group())
+		return groupIndex(a) - groupIndex(b)
 	})
 	return r
+}
+
+func groupIndex(o report.Outcome) int {
+	return slices.IndexFunc(report.Groups,
+		func(g report.Group) bool { return g.Name == o.Group() })
 }

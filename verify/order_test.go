@@ -106,7 +106,7 @@ func TestNodes(t *testing.T) {
 // Guard bits and starts are inferred, or as stated.
 func TestCounterStart(t *testing.T) {
 	lines := model.SCRU64(model.New(1, "guard", 20_000, 0.3))
-	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, Zero: false} {
+	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, None: false} {
 		r := check(t, "scru64", lines, Options{Nodes: []string{"42/8"}, CounterStart: start})
 		// Of 14 bits the highest is never set.
 		if want = want && start != 14; want != (r.Status == report.Pass) {
@@ -114,11 +114,11 @@ func TestCounterStart(t *testing.T) {
 		}
 	}
 	lines = model.SCRU64(model.New(1, "zero", 20_000, 0.3))
-	if r := check(t, "scru64", lines, Options{CounterStart: Zero}); r.Status != report.Pass {
+	if r := check(t, "scru64", lines, Options{CounterStart: None}); r.Status != report.Pass {
 		t.Errorf("scru64 from zero, as stated: %+v", r.Failed())
 	}
 	lines = model.SCRU160(model.New(1, "zero", 20_000, 0.3), 0, 0, false)
-	for start, want := range map[int]bool{0: true, Zero: true, 15: false} {
+	for start, want := range map[int]bool{0: true, None: true, 15: false} {
 		if r := check(t, "scru160", lines, Options{CounterStart: start}); want != (r.Status == report.Pass) {
 			t.Errorf("scru160 from zero, a start of %d stated: %+v", start, r.Failed())
 		}
@@ -134,12 +134,12 @@ func TestUsage(t *testing.T) {
 		fact string
 	}{
 		{"", Options{}, true, "counter of 16 bits"},
-		{"", Options{Usage: UsageDefault, Extension: Zero}, true, "counter of 16 bits"},
+		{"", Options{Usage: UsageDefault, Extension: None}, true, "counter of 16 bits"},
 		{"", Options{Usage: UsageMicroseconds}, false, "microseconds"},
 		{"", Options{Extension: 4}, false, "counter of 20 bits"},
 		{"extended", Options{}, true, "counter of 21 bits, the low 5 in random16"},
 		{"extended", Options{Extension: 5}, true, "counter of 21 bits"},
-		{"extended", Options{Extension: Zero}, false, "counter of 16 bits"},
+		{"extended", Options{Extension: None}, false, "counter of 16 bits"},
 		{"micros", Options{}, true, "microseconds and 6 bits of counter"},
 		{"micros", Options{Usage: UsageMicroseconds}, true, "microseconds"},
 		{"micros", Options{Usage: UsageDefault}, false, "counter of"},

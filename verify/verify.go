@@ -57,12 +57,13 @@ type Options struct {
 	// Nodes has the generator's scru64 node spec, such as "42/8"; with Unordered, all generators'.
 	// If empty, the node ID is inferred.
 	Nodes []string
-	// CounterStart is the number of random bits in a new scru64 or scru160 counter. Zero: it starts
+	// CounterStart is the number of random bits in a new scru64 or scru160 counter. None: it starts
 	// at zero. 0: inferred.
 	CounterStart int
 	// Usage of scru160's counter is UsageDefault or UsageMicroseconds. If empty, it is inferred.
 	Usage string
-	// Extension is how many bits of random16 extend scru160's counter. Zero: none. 0: inferred.
+	// Extension is how many bits of random16 extend scru160's counter. None: it has
+	// no extension. 0: inferred.
 	Extension int
 	// NodeBits is the node ID's size, in scru160's random16, in uid60's random (worker ID), or
 	// above the counter of another project's format.
@@ -78,8 +79,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Zero means none in options where 0 means unknown.
-const Zero = rules.Zero
+// None means no bits in options where 0 means unknown.
+const None = rules.None
 
 // The usages of scru160's counter.
 const (

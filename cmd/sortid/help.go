@@ -43,12 +43,18 @@ func describe(cmd *cobra.Command, values *strings.Replacer) {
 	for _, sub := range cmd.Commands() {
 		describe(sub, values)
 	}
-	b, err := texts.ReadFile("help/" + cmd.Name() + ".txt")
+	b, err := texts.ReadFile("help/" + pathName(cmd) + ".txt")
 	if err != nil {
 		return // a command that cobra adds
 	}
 	text, examples, _ := strings.Cut(values.Replace(string(b)), "\nExamples:\n")
 	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
+}
+
+// pathName returns the command's names without the program's, as in "lease-exec".
+func pathName(cmd *cobra.Command) string {
+	path := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	return strings.TrimPrefix(path, cmd.Root().Name()+"-")
 }
 
 // unnamed returns the formats that scan finds without --format.

@@ -140,7 +140,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		f := of.One()
 		if f == nil {
 			return exit.Usagef("create wants --format: one of %s",
-				strings.Join(format.WithNode(), ", "))
+				strings.Join(format.NamesOf(format.WithNode()), ", "))
 		}
 		config := lease.Config{Realm: cmp.Or(st.Realm, f.Name), Format: f.Lease,
 			NodeBits: 1, Window: *window, MaxLead: *lead}

@@ -247,7 +247,7 @@ func TestForeignRecords(t *testing.T) {
 	for _, args := range []string{"list URL", "show URL", "list URL -o json --all"} {
 		out, _ := expect(t, exit.Bad, at(args), `realm "first@x"`, "want a name without @",
 			`realm "middle"`, `realm "last": lease: records that make no sense: 1 of them, such as `+
-				`the one of 1/24`)
+				`the record of 1/24`)
 		if !strings.HasSuffix(args, "--all") && (!strings.Contains(out, "first") ||
 			!strings.Contains(out, "last")) {
 			t.Errorf("%v: %s", args, out)

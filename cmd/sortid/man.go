@@ -55,7 +55,7 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 		}
 	}
 	text += manSection("EXIT STATUS", exitStatus)
-	text += manSection("ENVIRONMENT", append(environment[cmd.Name()], environment[""]...))
+	text += manSection("ENVIRONMENT", append(environment[pathName(cmd)], environment[""]...))
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
 	return os.WriteFile(filepath.Join(dir, name), []byte(text+rest), 0o644)
 }

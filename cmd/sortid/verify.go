@@ -173,7 +173,7 @@ func width(name, text string) (int, error) {
 	case err != nil || n < 0:
 		return 0, exit.Usagef("--%s: %q, want a number of bits", name, text)
 	case n == 0:
-		return verify.Zero, nil
+		return verify.None, nil
 	}
 	return n, nil
 }

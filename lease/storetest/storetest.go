@@ -17,9 +17,9 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Run tests a kind of store. For each test it calls setup, which prepares an empty place for
-// records and returns a function that opens a store there. Each call of that function returns its
-// own connection, as in another process. Run closes each connection.
+// Run tests a kind of store. For each test it calls setup, which prepares an empty store and
+// returns a function that opens it. Each call of that function returns its own connection, as in
+// another process. Run closes each connection.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},
@@ -40,7 +40,7 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 }
 
 // Leases tests a kind of store that makes only changes that the protocol allows. Such a store
-// refuses the values of the other tests of [Run], which can test the store behind it.
+// refuses the values of the other tests of [Run]. Use [Run] for the store behind it.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }
@@ -63,7 +63,7 @@ func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests
 	}
 }
 
-// patience makes a test fail instead of hang, even on a slow machine.
+// patience is the time after which a test that hangs fails, long enough for a slow machine.
 const patience = 3 * time.Minute
 
 func full(realm string, b lease.Block, revision uint64) lease.Record {
@@ -98,7 +98,7 @@ func absent(realm string, b lease.Block) lease.Record {
 	return lease.Record{Realm: realm, Block: b}
 }
 
-// Many processes open the store at once. All must get the same one.
+// Many processes open the store at once. All must get the same store.
 func testOpen(t *testing.T, open func() lease.Store) {
 	const processes = 12
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -177,7 +177,7 @@ func testCompare(t *testing.T, open func() lease.Store) {
 	set(t, s, absent("realm", b), two, false)
 	other := lease.Block{NodeID: 43, Size: 8}
 	marked := absent("realm", other)
-	marked.HWM = 1000 // the mark does not matter if there is no record
+	marked.HWM = 1000 // the HWM does not matter if there is no record
 	set(t, s, marked, full("realm", other, 1), true)
 	for _, change := range []func(r *lease.Record){
 		func(r *lease.Record) { r.Revision++ },
@@ -277,8 +277,8 @@ func testList(t *testing.T, open func() lease.Store) {
 	checkList(t, other, "realm", want)
 }
 
-// Several records are read in the requested order and changed together. Nothing after a refused
-// change is made.
+// Several records are read in the requested order and changed together. No change after a refused
+// one is made.
 func testMany(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
 	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2},
@@ -320,7 +320,7 @@ func testMany(t *testing.T, open func() lease.Store) {
 	setAll(true, lease.Change{Prev: one[1], Next: two[1]},
 		lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
 	check(two[0], two[1], one[2], none[3])
-	// The last is refused. The changes before it may have been made.
+	// The last change is refused. The changes before it may have been made.
 	setAll(false, lease.Change{Prev: none[3], Next: one[3]},
 		lease.Change{Prev: one[0], Next: two[0]})
 	if r := get(t, other, "realm", blocks[3]); r != none[3] && r != one[3] {
@@ -329,8 +329,8 @@ func testMany(t *testing.T, open func() lease.Store) {
 	if r := get(t, other, "realm", blocks[0]); r != two[0] {
 		t.Errorf("after a refusal there is %+v, want %+v", r, two[0])
 	}
-	// Many processes divide the same block and take the same part: one succeeds, and none waits for
-	// ever.
+	// Many processes divide the same block and take the same part. One succeeds, and none waits
+	// for ever.
 	const racers, rounds = 6, 15
 	stores := make([]lease.Store, racers)
 	for i := range stores {
@@ -361,7 +361,7 @@ func testMany(t *testing.T, open func() lease.Store) {
 		is := get(t, s, "race", lease.Block{NodeID: round << 3, Size: 12})
 		for i, ok := range won {
 			if ok != (is.Name == fmt.Sprint(i)) {
-				t.Fatalf("round %d: told to have stored: %v; the store has what %q wrote",
+				t.Fatalf("round %d: CompareAndSetMany returned %v, but %q wrote the stored record",
 					round, won, is.Name)
 			}
 		}
@@ -420,7 +420,7 @@ func testRace(t *testing.T, open func() lease.Store) {
 		is := get(t, stores[round%racers], "realm", b)
 		for i := range won {
 			if won[i] != (is.Name == fmt.Sprint(i)) {
-				t.Fatalf("round %d: told to have stored: %v; the store has what %s wrote",
+				t.Fatalf("round %d: CompareAndSet returned %v, but %s wrote the stored record",
 					round, won, is.Name)
 			}
 		}
@@ -460,7 +460,7 @@ func testReopen(t *testing.T, open func() lease.Store) {
 		t.Fatal(err)
 	}
 	if r := get(t, open(), "realm", block); r != two {
-		t.Fatalf("after all have closed and one has opened again: %+v, want %+v", r, two)
+		t.Fatalf("after all connections were closed, a new one has %+v, want %+v", r, two)
 	}
 }
 
@@ -486,19 +486,19 @@ func testContext(t *testing.T, open func() lease.Store) {
 			{Prev: absent("realm", b), Next: full("realm", b, 1)},
 			{Prev: absent("realm", lease.Block{}), Next: full("realm", lease.Block{}, 1)},
 		}); err == nil {
-			t.Errorf("CompareAndSetMany: %v, and no error", ok)
+			t.Errorf("CompareAndSetMany: %v without an error", ok)
 		}
 		if _, err := s.List(ctx, "realm"); err == nil {
 			t.Error("List: no error")
 		}
 		if ok, err := s.CompareAndSet(ctx, absent("realm", b), full("realm", b, 1)); err == nil {
-			t.Errorf("CompareAndSet: %v, and no error", ok)
+			t.Errorf("CompareAndSet: %v without an error", ok)
 		}
 	}()
 	select {
 	case <-done:
 	case <-time.After(patience):
-		t.Fatal("a context that has ended ends nothing")
+		t.Fatal("a call does not return although its context has ended")
 	}
 	if r := get(t, s, "realm", b); r.Revision == 0 {
 		set(t, s, r, full("realm", b, 1), true)
@@ -522,7 +522,7 @@ func testTime(t *testing.T, open func() lease.Store) {
 	after, err := s.Time(t.Context())
 	if d, most := after.Sub(before), time.Since(began)+time.Minute; err != nil ||
 		d < 900*time.Millisecond || d > most {
-		t.Errorf("in 1.1 s or more the store's clock went on by %v, %v", d, err)
+		t.Errorf("after at least 1.1 s the store's clock went on by %v, %v", d, err)
 	}
 	// Processes whose clocks differ from the store's by more than the lead get no node ID.
 	for _, c := range []struct {
@@ -563,7 +563,7 @@ func testLeases(t *testing.T, open func() lease.Store) {
 		s := open()
 		wg.Go(func() {
 			for life := range lives {
-				// A realm with hardly enough room, so that blocks are split and merged.
+				// The realm has hardly enough room, so blocks are split and merged.
 				size := 3 + (i+life)%2
 				var l *lease.Lease
 				err := lease.ErrFull

@@ -10,8 +10,11 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
+// A Group is the first part of the names of some checks.
+type Group struct{ Name, Title string }
+
 // Groups are the groups of checks, in a report's order.
-var Groups = []struct{ Name, Title string }{
+var Groups = []Group{
 	{"input", "the input"},
 	{"form", "the form of each line"},
 	{"order", "the order of the IDs"},

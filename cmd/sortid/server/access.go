@@ -65,7 +65,7 @@ func (s *Server) permitRealm(ctx context.Context, realm string) error {
 	return nil
 }
 
-// charge takes n IDs from both the token's limit and the source, or from neither.
+// charge takes n IDs from both the token's limit and the source. If one has fewer, it takes none.
 func (s *Server) charge(r *http.Request, src *source, n int) error {
 	var mine *rate.Limiter
 	if e := s.tokenOf(r.Context()); e != nil {
@@ -80,7 +80,8 @@ func (s *Server) charge(r *http.Request, src *source, n int) error {
 	return nil
 }
 
-// take takes n or, if there are fewer, nothing; then it returns when there will be n.
+// take takes n from a limit and returns 0. If fewer are left, it takes nothing and returns how long
+// to wait.
 func take(l *rate.Limiter, n int) time.Duration {
 	if l == nil {
 		return 0

@@ -21,7 +21,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// inBubble runs a test in virtual time, in years of all formats.
+// inBubble runs a test in virtual time, in a year that all formats can represent.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func (r *reply) retryAfter(t *testing.T) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// ask needs no network. A header is "Name: value".
+// ask sends a request to the server without a network. A header is "Name: value".
 func ask(ctx context.Context, s *Server, method, path, body string, headers ...string) *reply {
 	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
 }
@@ -108,13 +108,13 @@ func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	return tokens, bearer
 }
 
-// Greedy clients get what scru64 IDs others leave.
+// Greedy clients get only the scru64 IDs that other clients do not ask for.
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
-	// The limit does not get savings from before.
+	// Empty the limit, so that it holds no IDs from before the test.
 	limit := s.generators.byName["scru64"].queue.limit
 	limit.AllowN(time.Now(), int(limit.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
@@ -125,7 +125,7 @@ func testGreedyClients(t *testing.T) {
 		addr           string
 		connections, n int
 		pause          time.Duration
-		all            bool // its requests are answered
+		all            bool // all its requests must be answered
 	}{
 		{addr: "192.0.2.1:1", connections: 20, n: 100_000, pause: time.Millisecond},
 		{addr: "[2001:db8::1]:1", connections: 1, n: 100_000, pause: time.Millisecond},
@@ -168,7 +168,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// A client that takes all places it can leaves some to other addresses and tokens.
+// A client that sends as many requests as it can does not stop other addresses and tokens.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -185,7 +185,7 @@ func testShares(t *testing.T) {
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
 			gate                       *gate
-			method, path, body, modest string // the body "" is never sent
+			method, path, body, modest string // if body is "", the client never sends it
 		}{
 			{s.requests, "GET", "/v1/ids/scru64", "-", ""},
 			{s.largeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
@@ -195,7 +195,7 @@ func testShares(t *testing.T) {
 				`{"realm":"scru64","blocks":["0/0"]}`},
 			{s.storeLists, "POST", "/v1/store/list", `{"realm":"hangs"}`, `{"realm":"scru64"}`},
 		} {
-			if kind.gate == s.requests { // they wait for their IDs
+			if kind.gate == s.requests { // these requests wait for their IDs
 				limit := s.generators.byName["scru64"].queue.limit
 				limit.ReserveN(time.Now(), int(limit.Tokens()))
 				limit.ReserveN(time.Now(), int(limit.Limit()*9/10))
@@ -215,7 +215,7 @@ func testShares(t *testing.T) {
 			}
 			synctest.Wait()
 			if n := kind.gate.in; n != kind.gate.most/2 {
-				t.Errorf("%s: %s: one client holds %d of %d places", name, kind.path, n,
+				t.Errorf("%s: %s: one client has %d of %d requests under way", name, kind.path, n,
 					kind.gate.most)
 			}
 			w := askFrom(t.Context(), s, c.modest, kind.method, kind.path,
@@ -227,7 +227,7 @@ func testShares(t *testing.T) {
 			leave()
 			all.Wait()
 			if n := kind.gate.in + len(kind.gate.held); n != 0 {
-				t.Errorf("%s: %s: %d are still in", name, kind.path, n)
+				t.Errorf("%s: %s: %d requests are still under way", name, kind.path, n)
 			}
 		}
 	}
@@ -275,9 +275,9 @@ func testRefusalsCostNothing(t *testing.T) {
 	w := spend(100_000, "/v1/ids/scru64")
 	check("the token's limit", 429, w, 50_000, burst-50_000)
 
-	// Others take what scru64 yields: this token is refused without a charge.
+	// Others take all scru64 IDs. The server refuses this token, and does not charge it.
 	source.AllowN(time.Now(), int(burst)-50_000)
-	source.ReserveN(time.Now(), int(source.Limit())) // for a second
+	source.ReserveN(time.Now(), int(source.Limit())) // all IDs of one second
 	check("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
 		-float64(int(source.Limit())))
 	w = spend(40_000, "/v1/ids/scru64")
@@ -303,8 +303,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Probes need no token. The source's limit counts what they make, so the generator stays near the
-// clock.
+// Probes need no token. The source's limit counts the IDs that they make, so the generator stays
+// near the clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -351,7 +351,7 @@ func testAbortedRequests(t *testing.T) {
 	}
 }
 
-// abandon's client leaves. The answer may break off.
+// abandon sends a request whose client leaves. The answer may break off.
 func abandon(gone context.Context, s *Server, path string) {
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {
@@ -363,8 +363,8 @@ func abandon(gone context.Context, s *Server, path string) {
 
 const callTime = 100 * time.Millisecond
 
-// Calls of a narrow store wait for one of two connections, as databases' do. A list of "hangs" ends
-// only with its context.
+// Calls of a narrow store wait for one of two connections, as calls of databases do. A list of the
+// realm "hangs" ends only with its context.
 func narrow() *hooked {
 	connections := make(chan struct{}, 2)
 	return &hooked{Store: lease.NewMemory(),
@@ -388,7 +388,7 @@ func narrow() *hooked {
 		}}
 }
 
-// Slow lists and a full queue keep neither renewals nor other clients from the store.
+// Renewals and other clients reach the store in spite of slow lists and a full queue.
 func TestStoreHammered(t *testing.T) { inBubble(t, testStoreHammered) }
 
 func testStoreHammered(t *testing.T) {
@@ -433,7 +433,7 @@ func testStoreHammered(t *testing.T) {
 	lists := store.count("List")
 	t.Logf("%d lists begun, %d reads answered, %d refused", lists, read.Load(), refused.Load())
 	if lists == 0 || read.Load() == 0 || refused.Load() == 0 {
-		t.Error("want some of each")
+		t.Error("want lists, answered reads and refused reads")
 	}
 }
 
@@ -476,7 +476,7 @@ func serveVirtual(t *testing.T, s *Server) *pipeListener {
 	return l
 }
 
-// An address that takes all connections it can leaves some to others.
+// An address that opens as many connections as it can leaves some to other addresses.
 func TestLimit(t *testing.T) { inBubble(t, testLimit) }
 
 func testLimit(t *testing.T) {
@@ -513,15 +513,15 @@ func testLimit(t *testing.T) {
 		t.Errorf("another address: %d of 10 closed", n)
 	}
 	if n := dial("192.0.2.1:2", 1); n != 1 {
-		t.Error("one address: one more is accepted")
+		t.Error("one address: one more connection is accepted")
 	}
 	for range 11 {
 		conn := <-accepted
 		conn.Close()
-		conn.Close() // counts once
+		conn.Close() // the second call must count nothing
 	}
 	if n := dial("192.0.2.1:3", 3); n != 0 {
-		t.Errorf("after some ended: %d of 3 closed", n)
+		t.Errorf("after some connections ended: %d of 3 closed", n)
 	}
 }
 
@@ -534,7 +534,7 @@ func (f from) RemoteAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
-// Lines that come byte by byte end at the body's timeout.
+// A body of lines that comes byte by byte ends at the body's timeout.
 func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
@@ -557,7 +557,7 @@ func testTrickledLines(t *testing.T) {
 	took := time.Since(begin)
 	writing.Wait()
 	if err != nil || took < linesTimeout || took > linesTimeout+lineTimeout {
-		t.Errorf("it ends after %v, want %v: %v", took, linesTimeout, err)
+		t.Errorf("the body ends after %v, want %v: %v", took, linesTimeout, err)
 	}
 	if !strings.Contains(string(answer), "so the rest was not read") {
 		t.Errorf("%s", answer)
@@ -567,7 +567,7 @@ func testTrickledLines(t *testing.T) {
 	}
 }
 
-// An answer that is read little or not ends.
+// An answer ends if its client reads only a part of it, or nothing.
 func TestUnreadAnswersEnd(t *testing.T) { inBubble(t, testUnreadAnswersEnd) }
 
 func testUnreadAnswersEnd(t *testing.T) {
@@ -593,7 +593,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 		time.Sleep(writeTimeout + time.Second)
 		synctest.Wait()
 		if n := c.gate.in + s.requests.in; n != 0 {
-			t.Errorf("%s: it is held %v after the client stopped", c.request, writeTimeout)
+			t.Errorf("%s: it is under way %v after the client stopped", c.request, writeTimeout)
 		}
 		if n, err := io.Copy(io.Discard, conn); err != nil || n > 64<<10 {
 			t.Errorf("%s: the connection goes on: %d bytes, %v", c.request, n, err)
@@ -628,7 +628,7 @@ func testLinesAreLimited(t *testing.T) {
 		}
 		if w := ask(t.Context(), s, "GET", "/v1/ids/euid?n=1000", "",
 			bearer); w.Code != http.StatusTooManyRequests {
-			t.Errorf("%s: IDs beside the lines: %d", name, w.Code)
+			t.Errorf("%s: a request for IDs beside the lines: %d", name, w.Code)
 		}
 	}
 }

@@ -41,7 +41,8 @@ func TestGeneratedClient(t *testing.T) {
 		"openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3",
 		"@types/node@24.0.0"); err != nil {
 		testserver.Missing(t,
-			"npm cannot install the generator of clients, so the test was not made: %v\n%s", err, out)
+			"npm cannot install the generator of clients, so the test did not run: %v\n%s", err,
+			out)
 	}
 	bin := func(name string) string { return filepath.Join("node_modules", ".bin", name) }
 	for _, command := range [][]string{

@@ -51,7 +51,7 @@ func TestManyHeaders(t *testing.T) {
 	}
 }
 
-// Clients that send slowly hold no connection for ever.
+// The server closes the connections of clients that send slowly.
 func TestSlowClients(t *testing.T) { inBubble(t, testSlowClients) }
 
 func testSlowClients(t *testing.T) {
@@ -69,7 +69,7 @@ func testSlowClients(t *testing.T) {
 		io.WriteString(conn, text)
 		answer, err := io.ReadAll(conn) // until the server closes it
 		if took := time.Since(begin); err != nil || took > lineTimeout+time.Second {
-			t.Errorf("%.40q: held for %v: %v\n%s", text, took, err, answer)
+			t.Errorf("%.40q: open for %v: %v\n%s", text, took, err, answer)
 		}
 		if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
 			t.Errorf("%.40q: %s", text, answer)
@@ -78,7 +78,8 @@ func testSlowClients(t *testing.T) {
 	}
 }
 
-// endless is a body of a size, in lines of a length, 0 for one. It measures memory as it is read.
+// endless is a body of left bytes, in lines of line bytes, or one line if that is 0. It measures
+// the memory while it is read.
 type endless struct {
 	left, line, at int
 	read           int
@@ -111,7 +112,7 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// A body without an end is refused, in little memory.
+// The server refuses an endless body, and needs little memory for that.
 func TestEndlessBody(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	before := inUse()
@@ -157,14 +158,14 @@ func TestEndlessBody(t *testing.T) {
 		}
 	}
 	if most > before+16<<20 {
-		t.Errorf("%d MB of memory taken", (most-before)>>20)
+		t.Errorf("the server used %d MB of memory", (most-before)>>20)
 	}
 	if most == before {
-		t.Error("nobody has looked at the memory")
+		t.Error("the memory was not measured")
 	}
 }
 
-// With TLS, and without for clients that know.
+// HTTP/2 works with TLS, and without TLS if the client starts with it.
 func TestHTTP2(t *testing.T) {
 	_, plain := start(t, Config{})
 	cert, key := testserver.Certificate(t)
@@ -185,7 +186,7 @@ func TestHTTP2(t *testing.T) {
 		if resp.ProtoMajor != 2 || bytes.Count(b, []byte("\n")) != 10 {
 			t.Errorf("%s: %s, %s", url, resp.Proto, b)
 		}
-		// Lines are answered while the body goes on.
+		// Lines are answered before the body ends.
 		body, feed := io.Pipe()
 		go io.WriteString(feed, "xinaS8QBh\n")
 		resp, err = client.Post(url+"/v1/inspect", "text/plain", body)
@@ -208,7 +209,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// Each request has a line, with the ID that the client has seen.
+// Each request has a line in the log, with the request ID that the client gets.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})

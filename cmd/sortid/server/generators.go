@@ -18,7 +18,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format, where needed once the store grants a lease.
+// generators has one generator for each format. If the format needs a lease, its generator exists
+// only after the store has granted one.
 type generators struct {
 	config Config
 	byName map[string]*source
@@ -32,23 +33,23 @@ type source struct {
 	queue  *queue             // nil if the generator itself waits for ticks
 
 	mu        sync.Mutex
-	generator format.Generator // nil while err says why
+	generator format.Generator // nil if there is none; err says why
 	lease     *lease.Lease     // nil if the format needs none
 	err       error
 	batches   sync.Pool // of format.Batch
 
 	probing sync.Mutex
 	probed  time.Time
-	unready error // what probe said then
+	unready error // what probe returned then
 }
 
-// guardBits are the high bits of a counter that start at zero in each tick. They leave 97 % of the
-// counter's numbers on average.
+// guardBits is how many high bits of a counter start at zero in each tick. On average, they leave
+// 97 % of the counter's numbers.
 const guardBits = 4
 
-// newQueue returns a queue for the IDs of one node ID, nil if the generator waits for the next
-// tick. A generator may run 10 s ahead of the clock. The queue allows only 2 s, so a request is
-// served in full, or refused before an ID is made.
+// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself waits
+// for the next tick. A generator may run 10 s ahead of the clock. The queue allows only 2 s, so a
+// request is served in full, or refused before an ID is made.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
@@ -74,7 +75,8 @@ func newGenerators(c Config) (*generators, error) {
 			src.generator = generator
 		case c.Store == nil:
 			src.err = fmt.Errorf(
-				"this server has no store to lease a node ID of %s from; start it with one", s.Name)
+				"this server has no store to lease a node ID of %s from; start it with a store",
+				s.Name)
 		default:
 			src.err = errNoNodeID
 			src.queue = newQueue(s, c.NodeBits)
@@ -114,7 +116,7 @@ func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	// While the store is away, requests fail at once, and clients are told to ask again.
+	// While the store cannot be reached, requests fail at once, and tell clients to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
 		values["guard"] = strconv.Itoa(guardBits)
@@ -154,15 +156,15 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// readyPatience is how long a ready generator may wait for the next tick. After a small step back
-// of the clock uid60 may wait longer.
+// readyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if the
+// clock has gone back a little, and is then not ready.
 const readyPatience = time.Second
 
-// readyFor is how long an answer of ready is reused, so that many probes cost little.
+// readyFor is how long the result of a probe is reused, so that many requests cost little.
 const readyFor = 100 * time.Millisecond
 
-// ready returns nil if the source can make an ID. One request at a time finds out. Its context is
-// not used: others wait for the answer, too, and the client may go away.
+// ready returns nil if the source can make an ID. Only one request at a time probes. The context of
+// that request is not used, because others also wait for the result, even if its client goes away.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
@@ -173,7 +175,8 @@ func (src *source) ready() error {
 	return src.unready
 }
 
-// probe makes an ID. It counts for the limit, but is never refused: a busy server is ready.
+// probe makes an ID. The ID counts toward the limit. But the limit never refuses a probe, because a
+// busy server is ready.
 func (src *source) probe() error {
 	generator, err := src.get()
 	if err != nil {
@@ -190,16 +193,18 @@ func (src *source) probe() error {
 
 // Details about the store go only to the log.
 var errNoNodeID = errors.New(
-	"the server has no node ID yet: the store does not answer, or has none that is free; the server's log says more")
+	"the server has no node ID yet: the store does not answer, or has no free one; " +
+		"the server's log says more")
 
 func publicError(err error) error {
 	switch {
 	case errors.Is(err, sortid.ErrLeaseExpired):
 		return errors.New(
-			"the server's lease has ended, since the store does not answer, or refused; the server's log says more")
+			"the server's lease has ended, because the store did not answer or did not renew it; " +
+				"the server's log says more")
 	case errors.Is(err, sortid.ErrClockRollback):
 		return errors.New(
-			"there are no more IDs of the server's node ID until its clock has caught up with the last")
+			"the server's node ID has no more IDs until the clock reaches the time of the last ID")
 	}
 	return err
 }
@@ -207,7 +212,7 @@ func publicError(err error) error {
 // ready returns why a format that this server serves cannot make an ID, or nil.
 func (g *generators) ready() error {
 	if g.config.Store == nil {
-		return nil // no format served needs a lease
+		return nil // without a store, no served format needs a lease
 	}
 	for _, s := range format.Leased() {
 		if err := g.byName[s.Name].ready(); err != nil {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// A guard refuses what web pages of other origins send. Without tokens, a server trusts every
-// client, and any page may use its visitor's browser.
+// A guard refuses requests of web pages of other origins. Without tokens, a server trusts every
+// client, and any page can send requests through its visitor's browser.
 type guard struct {
 	anyHost   bool     // tokens protect the server
 	hosts     []string // lower case, without a port
-	anyOrigin bool     // of web pages; never for the store
+	anyOrigin bool     // pages of any origin may call the server, but not the store
 	origins   *http.CrossOriginProtection
 }
 
@@ -30,7 +30,7 @@ func newGuard(c Config) (*guard, error) {
 	for _, host := range c.Hosts {
 		name := hostName(host)
 		if name == "" || strings.Contains(name, "*") {
-			return nil, fmt.Errorf("%q is no host, want a name or an address without a scheme, "+
+			return nil, fmt.Errorf("%q is not a host, want a name or an address without a scheme, "+
 				"such as ids.example.com", host)
 		}
 		g.hosts = append(g.hosts, name)
@@ -41,7 +41,7 @@ func newGuard(c Config) (*guard, error) {
 			continue
 		}
 		if err := g.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("%q is no origin, want one such as "+
+			return nil, fmt.Errorf("%q is not an origin, want one such as "+
 				"https://example.com: %w", origin, err)
 		}
 	}
@@ -54,8 +54,8 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 		switch {
 		case !g.anyHost && !g.allows(r):
 			s.problem(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server has no tokens, "+
-				"so it does not answer for the host %.100q; use its address, or name the host with "+
-				"--host", r.Host))
+				"so it does not answer for the host %.100q; use its address, or name the host "+
+				"with --host", r.Host))
 		case g.foreign(r):
 			s.problem(w, http.StatusForbidden,
 				"a web page of another origin may not do this; --cors names the origins that may")
@@ -69,7 +69,7 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 // change, also by GET and HEAD.
 func (g *guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
-		return false // no browser, or one that does not tell
+		return false // not a browser, or one that does not send the origin
 	}
 	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, storePath) {
 		return false
@@ -82,19 +82,19 @@ func (g *guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether a request for the path makes IDs, if only as a probe.
+// makesIDs reports whether a request for the path makes IDs, even only as a probe.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, idsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. HTTP/1.0 may name none: load
-// balancers do so, browsers never.
+// allows reports whether a request names a host of this server. A request over HTTP/1.0 may name no
+// host: load balancers send such requests, browsers do not.
 func (g *guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true
 	}
 	if at, err := netip.ParseAddrPort(r.Host); err == nil && at.Addr().Unmap().IsLoopback() {
-		return true // as below, and faster
+		return true // the code below returns the same, but is slower
 	}
 	name := hostName(r.Host)
 	if name == "localhost" || slices.Contains(g.hosts, name) {
@@ -115,10 +115,10 @@ func (g *guard) allows(r *http.Request) bool {
 	return err == nil && at.Addr().Unmap().WithZone("") == ip.WithZone("")
 }
 
-// hostName returns a Host header without the port, in lower case; "" if it is malformed.
+// hostName returns a Host header without the port, in lower case, or "" if it is malformed.
 func hostName(host string) string {
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return ip.String() // of --host or --listen, without brackets
+		return ip.String() // an address from --host or --listen, without brackets
 	}
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.Host != host {

@@ -27,7 +27,7 @@ const (
 	storePath = "/v1/store/"
 )
 
-// pieceSize is how many IDs are made and written at a time. It bounds an answer's memory.
+// pieceSize is how many IDs are made and written at a time. It limits the memory of an answer.
 const pieceSize = 1024
 
 // takeTimeout is how long a client may take for one piece.
@@ -57,8 +57,9 @@ func (s *Server) registerIDs() {
 			Method:      method,
 			Path:        idsPath + "{format}",
 			Summary:     "Make IDs",
-			Description: "Returns new IDs, in order. Not cached. scru64 and uid60 need a server with a store.",
-			Tags:        []string{"ids"},
+			Description: "Returns new IDs, in order. The answer must not be cached. " +
+				"scru64 and uid60 need a server with a store.",
+			Tags: []string{"ids"},
 			Parameters: []*huma.Param{
 				{Name: "format", In: "path", Required: true, Description: "The format's name",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: formatNames()}},
@@ -72,7 +73,7 @@ func (s *Server) registerIDs() {
 				{Name: "Accept", In: "header", Schema: text(""),
 					Description: "text/plain, one ID a line, or application/json"},
 			},
-			Responses: answers("IDs, one in a line, or as JSON", "text/plain", text("")),
+			Responses: answers("IDs, one a line, or as JSON", "text/plain", text("")),
 		}
 		op.Responses["200"].Content[typeJSON] = &huma.MediaType{Schema: object(properties{
 			"format": text(""), "ids": arrayOf(text(""))}, "format", "ids")}
@@ -106,7 +107,7 @@ type idsRequest struct {
 	asJSON   bool
 }
 
-// parseIDs checks all of a request before anything is charged or made.
+// parseIDs checks the whole request, before the server charges the token or makes an ID.
 func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 	name := r.PathValue("format")
 	if in.source = s.generators.byName[name]; in.source == nil {
@@ -129,7 +130,7 @@ func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 func (in *idsRequest) parseQuery(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return invalid("not a query: "+err.Error(), "query")
+		return invalid("malformed query: "+err.Error(), "query")
 	}
 	for name, values := range query {
 		value := values[len(values)-1]
@@ -137,12 +138,12 @@ func (in *idsRequest) parseQuery(raw string) error {
 		case "n":
 			n, err := strconv.Atoi(value)
 			if len(values) > 1 || err != nil || n < 1 || n > maxIDs {
-				return invalid(fmt.Sprintf("%.20q is no number of IDs, want 1 to %d", value,
+				return invalid(fmt.Sprintf("%.20q is not a number of IDs, want 1 to %d", value,
 					maxIDs), "query.n")
 			}
 			in.n = n
 		case "encoding":
-			in.encoding = format.Encoding(value) // checked with the format
+			in.encoding = format.Encoding(value) // parseIDs checks it
 		default:
 			return invalid("unknown query parameter", "query."+name)
 		}
@@ -152,8 +153,8 @@ func (in *idsRequest) parseQuery(raw string) error {
 
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeIDs answers a request for IDs. It returns an error only before it writes. Later it breaks
-// the answer off, so that the client sees that IDs are missing.
+// writeIDs answers a request for IDs. It returns an error only before it writes. After a later
+// error it breaks the answer off, so that the client sees that IDs are missing.
 func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	if err := s.allow(r.Context(), permitIDs); err != nil {
 		return err
@@ -200,7 +201,7 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// Answers share these values of headers.
+// All answers share these header values.
 var (
 	headerText    = []string{typeText}
 	headerJSON    = []string{typeJSON}
@@ -229,7 +230,7 @@ func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	return nil
 }
 
-// accepts reports whether the answer is JSON. Without a preference it is text.
+// accepts reports whether the answer must be JSON. Without a preference, the answer is text.
 func accepts(header string) (asJSON bool, err error) {
 	if header == "" || header == "*/*" {
 		return false, nil
@@ -260,14 +261,14 @@ func accepts(header string) (asJSON bool, err error) {
 	}
 	if !found {
 		return false, huma.NewError(http.StatusNotAcceptable,
-			"the answer is text/plain or application/json; the Accept header takes neither",
+			"the answer is text/plain or application/json; the Accept header allows neither",
 			&huma.ErrorDetail{Message: "name one of the two", Location: "header.Accept",
 				Value: header})
 	}
 	return asJSON, nil
 }
 
-// busy returns the problem for an error that will pass.
+// busy returns the problem for a temporary error.
 func busy(format string, args ...any) error {
 	return busyFor(retryAfter*time.Second, format, args...)
 }

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	lineTimeout  = 30 * time.Second // for the next part of the lines
-	linesTimeout = 10 * time.Minute // for all of its lines
+	lineTimeout  = 30 * time.Second // for the next part of a body of lines
+	linesTimeout = 10 * time.Minute // for the whole body
 )
 
 func (s *Server) registerInspect() {
@@ -40,13 +40,13 @@ func (s *Server) registerInspect() {
 		"Returns what `sortid inspect -o json` prints.",
 		answers("the ID's format, encodings, time and fields", typeJSON, object)), s.inspect)
 
-	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in a line",
+	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one a line",
 		"Returns one JSON object for each line that is not blank, as it reads them. "+
-			"For a line that is no ID the object has `line` and `error`, and the rest goes on.",
+			"If a line is not an ID, its object has `line` and `error`. All lines are read.",
 		answers(oneALine, typeNDJSON, text("")))
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{s.within(s.lineBodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
-	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in a line",
+	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one a line",
 		Content: map[string]*huma.MediaType{"text/plain": {Schema: text("")}}}
 	huma.Register(s.api, op, s.inspectBody)
 
@@ -89,7 +89,7 @@ func (s *Server) inspect(ctx context.Context, in *struct {
 	}
 	b, err := inspect.AppendJSON(nil, given, in.ID)
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity("no ID",
+		return nil, huma.Error422UnprocessableEntity("not an ID",
 			&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
 	}
 	return rawJSON(append(b, '\n')), nil
@@ -125,7 +125,7 @@ func formatNames() (names []any) {
 	return names
 }
 
-// lookup returns the format of a query parameter, nil for none.
+// lookup returns the format of a query parameter, or nil if it is empty.
 func lookup(name formatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
@@ -151,7 +151,7 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 		} else {
 			wrong, tooLarge := bodyError(err)
 			out.Write(appendLineError(nil, number, wrong))
-			if !tooLarge { // or the rest would be read as another request
+			if !tooLarge { // otherwise the rest would be read as another request
 				out.Flush()
 				control.Flush()
 				panic(http.ErrAbortHandler)
@@ -168,8 +168,8 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// readLine reads a line and charges it to the token. Of a line that is too long it returns the
-// beginning. The line is valid until the next call.
+// readLine reads a line and charges it to the token. If a line is too long, readLine returns only
+// its beginning.
 func (s *Server) readLine(ctx context.Context,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
@@ -186,14 +186,14 @@ func (s *Server) readLine(ctx context.Context,
 	}
 }
 
-// maxLine is in bytes. No ID comes near it.
+// maxLine is the greatest length of a line in bytes. All IDs are much shorter.
 const maxLine = 1 << 10
 
 func (s *Server) appendInspected(b []byte, given *format.Format, number int, line string,
 	long bool) []byte {
 	switch {
 	case long:
-		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, which no ID is",
+		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, so it is not an ID",
 			maxLine))
 	case line == "":
 		return b
@@ -259,7 +259,7 @@ func (d deadlineWriter) Write(p []byte) (int, error) {
 func (s *Server) bounds(_ context.Context, in *struct {
 	Format formatName `path:"format" doc:"The format's name"`
 	From   string     `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
-	To     string     `query:"to" maxLength:"100" doc:"The first time after the range; now unless given"`
+	To     string     `query:"to" maxLength:"100" doc:"The first time after the range, by default now"`
 }) (*rawOutput, error) {
 	f, err := format.Lookup(string(in.Format))
 	if err != nil {
@@ -273,13 +273,13 @@ func (s *Server) bounds(_ context.Context, in *struct {
 		}
 		if times[i], err = when.Parse(text, now); err != nil {
 			name := [2]string{"from", "to"}[i]
-			return nil, huma.Error422UnprocessableEntity("no time",
+			return nil, huma.Error422UnprocessableEntity("not a time",
 				&huma.ErrorDetail{Message: err.Error(), Location: "query." + name, Value: text})
 		}
 	}
 	bounds, err := inspect.NewBounds(f, times[0], times[1])
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity("no range of IDs",
+		return nil, huma.Error422UnprocessableEntity("not a range of IDs",
 			&huma.ErrorDetail{Message: err.Error(), Location: "query"})
 	}
 	b, err := json.Marshal(bounds)

@@ -18,7 +18,7 @@ const (
 	maxLines    = 64 << 20 // Bytes of lines to inspect.
 	maxBody     = 1 << 20  // Bytes of other bodies.
 	maxMany     = 1000     // Records in one request.
-	maxRealms   = 100      // a client may make
+	maxRealms   = 100      // In the store. Then clients can make no more.
 	retryAfter  = 1        // Seconds, sent with 503.
 	headerLimit = 16 << 10 // Bytes of a request's headers.
 
@@ -27,11 +27,11 @@ const (
 	maxRequests     = 1024 // Under way.
 	maxLargeAnswers = 64   // Under way.
 	maxLineBodies   = 64   // Under way.
-	maxStoreBodies  = 256  // under way
-	maxStoreQueue   = 64   // received completely, without lists
-	maxStoreLists   = 4    // under way; each may take as much memory as a realm's records
-	// Store calls for clients at the same time. A store has two connections; the server's own
-	// leases get the next free one, so they never wait for this queue.
+	maxStoreBodies  = 256  // Under way.
+	maxStoreQueue   = 64   // Received completely, without lists.
+	maxStoreLists   = 4    // Under way. Each may need as much memory as a realm's records.
+	// Store calls for clients at the same time. A store has two connections. The server's own
+	// leases get the next free connection, so they never wait until this queue is empty.
 	maxStoreCalls = 2
 
 	headerTimeout = 5 * time.Second
@@ -39,7 +39,7 @@ const (
 	writeTimeout  = 30 * time.Second // longer than a request waits for the store
 )
 
-// A client is whoever has a token or, without tokens, an address.
+// A client is the owner of a token or, without tokens, an address.
 type client string
 
 func (s *Server) client(r *http.Request) client {
@@ -49,7 +49,7 @@ func (s *Server) client(r *http.Request) client {
 	return clientAt(r.RemoteAddr)
 }
 
-// clientAt returns the client of an address. In IPv6 that is its network of 64 bits.
+// clientAt returns the client at an address. For IPv6 that is the address's network of 64 bits.
 func clientAt(addrPort string) client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
@@ -63,8 +63,9 @@ func clientAt(addrPort string) client {
 	return client(network.Addr().String())
 }
 
-// A gate lets a fixed number in at a time. A client gets a place if more places are free
-// than it holds: the first can take half, the next half of the rest, and so on.
+// A gate limits how many requests or connections are under way. A client can add one while more are
+// free than it has. So the first client can use half of the limit, the next client half of the
+// rest, and so on.
 type gate struct {
 	what string
 	most int
@@ -102,7 +103,7 @@ func (g *gate) full() error {
 	return busy("too many %s are under way, from all clients or from this one; ask again", g.what)
 }
 
-// Limit bounds the listener's open connections, and closes others.
+// Limit limits the number of the listener's open connections, and closes further ones.
 func Limit(l net.Listener) net.Listener {
 	return limitedListener{l, newGate(maxConnections, "connections")}
 }

@@ -4,5 +4,5 @@ package server
 
 import "os"
 
-// lock does nothing: two commands at a time may append the same name.
+// lock does nothing. So two commands at the same time may append the same name.
 func lock(*os.File) error { return nil }

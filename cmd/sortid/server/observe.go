@@ -93,8 +93,9 @@ func newMetrics(s *Server) *metrics {
 		labels := prometheus.Labels{"format": f.Name}
 		m.registry.MustRegister(
 			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-				Name:        "sortid_lease_held",
-				Help:        "1 if the server has a node ID of the format and can make an ID now, else 0.",
+				Name: "sortid_lease_held",
+				Help: "1 if the server has a node ID of the format and can make an ID now, " +
+					"otherwise 0.",
 				ConstLabels: labels,
 			}, func() float64 {
 				if src.ready() != nil {
@@ -110,14 +111,14 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// filesRefused is one for all servers of a process: files are opened before servers are made.
+// All servers of a process share filesRefused, because files are opened before servers are made.
 var filesRefused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
-	Help: "1 while a changed file of tokens or certificates is not used, else 0.",
+	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
 }, []string{"file"})
 
-// remaining returns how long the lease lets the source make IDs, by the generator's clock; 0 if it
-// can make none.
+// remaining returns how long the lease lets the source make IDs, by the generator's clock. It
+// returns 0 if the source can make none.
 func (src *source) remaining(now func() time.Time) time.Duration {
 	if src.ready() != nil {
 		return 0
@@ -152,7 +153,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush is for the compression, which does not look through Unwrap.
+// Flush is for the compression, which does not call Unwrap.
 func (r *recorder) Flush() { http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap is for [http.ResponseController].
@@ -165,7 +166,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		r = s.withToken(r)
 		id := scru128.NewString()
 		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
-		if s.draining.Load() { // else the next request on it would be cut off
+		if s.draining.Load() { // otherwise the connection's next request would be cut off
 			w.Header()["Connection"] = headerClose
 		}
 		rec := &recorder{ResponseWriter: w}
@@ -200,7 +201,7 @@ func (s *Server) logRequest(r *http.Request, id string, rec *recorder, start tim
 	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
-	// A method of the Logger would look up its caller first.
+	// This is faster than a method of the Logger, which looks up its caller.
 	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
 	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
 		slog.String("path", r.URL.Path),
@@ -237,7 +238,7 @@ func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
 	s.refuse(w, huma.NewError(status, detail))
 }
 
-// refuse writes an error. Without a status it is the server's failure.
+// refuse writes an error. An error without a status means that the server has failed.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	var status huma.StatusError
 	if !errors.As(err, &status) {

@@ -14,7 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Each described operation gives each of its statuses, with a body by its type and schema.
+// Each described operation can answer with each of its statuses. The body has the described type
+// and schema.
 func TestOpenAPI(t *testing.T) {
 	tokens, bearer := tokensOf(t, "admin admin", "ids ids", "orders realm:orders",
 		"slow admin requests=1")
@@ -39,7 +40,7 @@ func TestOpenAPI(t *testing.T) {
 
 	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}`
-	good := map[string]struct{ path, body string }{ // if not the operation's path
+	good := map[string]struct{ path, body string }{ // path is empty if it is the operation's
 		"/v1/ids/{format}":    {"/v1/ids/scru64", ""},
 		"/v1/inspect/{id}":    {"/v1/inspect/xinaS8QBh", ""},
 		"/v1/inspect":         {"", "xinaS8QBh\nnonsense"},
@@ -69,7 +70,7 @@ func TestOpenAPI(t *testing.T) {
 						answers = append(answers, send(t, method, ts.URL+path, body, headers...))
 					}
 					switch status {
-					case "500", "default": // no known way to fail so
+					case "500", "default": // no request is known to get this status
 						continue
 					case "200":
 						add(request, body, admin)
@@ -131,7 +132,7 @@ func TestOpenAPI(t *testing.T) {
 						}
 						answers = append(answers, send(t, method, tsAway.URL+request, body, admin))
 					default:
-						t.Errorf("%s is described, and no request of this test leads to it", status)
+						t.Errorf("%s is described, but no request of this test leads to it", status)
 						continue
 					}
 					if len(answers) == 0 {
@@ -177,6 +178,6 @@ func sendBegin(t *testing.T, conn net.Conn, path string, length int, headers ...
 		request += h + "\r\n"
 	}
 	request += "\r\n" + strings.Repeat(" ", min(length-1, 2<<20))
-	go io.WriteString(conn, request) // the answer may come first
+	go io.WriteString(conn, request) // the answer may come before the end
 	return read(t)(http.ReadResponse(bufio.NewReader(conn), nil))
 }

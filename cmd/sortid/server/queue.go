@@ -12,35 +12,35 @@ import (
 const patience = time.Second
 
 // A queue shares the IDs of one node ID by start-time fair queueing. It counts each client's IDs
-// since they became scarce, and serves the lowest count next. A request is added afterwards, so
-// large ones get their turn, too. Absence saves nothing: a count is at least the count of the
-// client served last.
+// since IDs became scarce, and next serves the client with the lowest count. A request counts only
+// after it was served, so large requests get their turn, too. An absent client saves nothing: its
+// count is at least the count of the client that was served last.
 type queue struct {
 	limit *rate.Limiter
 
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
-	last    int64     // the count of the client served last, before that
+	last    int64     // the count of the client served last, before its request
 	counts  map[client]*int64
 }
 
 type waiter struct {
 	count *int64        // of its client
-	first chan struct{} // says that it may be first
+	first chan struct{} // gets a value when the waiter may be first
 }
 
-// maxCounts bounds the memory of the counts.
+// maxCounts limits the memory of the counts.
 const maxCounts = 4096
 
-// take takes n IDs, and n from the limit of token if that is not nil. If it cannot soon, it takes
-// nothing and returns a problem.
+// take takes n IDs, and n from the limit of token if that is not nil. If it cannot do so soon, it
+// takes nothing and returns a problem.
 func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
 	if spare := int(q.limit.TokensAt(now)) - q.limit.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
 		clear(q.counts)
-		if spare >= n { // still plenty: nothing to count
+		if spare >= n { // there are still enough, so nothing is counted
 			if wait := take(token, n); wait > 0 {
 				return tooManyIDs(wait)
 			}
@@ -67,7 +67,8 @@ func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) 
 			return nil
 		case left <= 0 || first && wait > left || ctx.Err() != nil:
 			return busyFor(wait,
-				"the server's node ID yields no %d more IDs within %v; ask again later, or for fewer", n, patience)
+				"the server cannot make %d more IDs within %v; ask again later, or for fewer", n,
+				patience)
 		case !first:
 			wait = left
 		}

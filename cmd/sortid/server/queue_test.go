@@ -7,7 +7,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// While IDs are plenty, requests count and allocate nothing. Counting lasts while they are scarce.
+// While there are enough IDs, requests are not counted, and allocate nothing. They are counted only
+// while IDs are scarce.
 func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {
@@ -23,7 +24,7 @@ func testQueueCountsScarceIDs(t *testing.T) {
 	}
 	for _, n := range []int{q.limit.Burst()/2 + 1, q.limit.Burst()/2 + 2} {
 		time.Sleep(time.Minute)
-		take(n) // leaves half at most
+		take(n) // leaves at most half of the limit
 		take(1)
 		if len(q.counts) != 1 {
 			t.Errorf("%d clients counted, want 1", len(q.counts))
@@ -31,7 +32,7 @@ func testQueueCountsScarceIDs(t *testing.T) {
 		time.Sleep(time.Minute)
 		take(1)
 		if len(q.counts) != 0 {
-			t.Errorf("%d clients counted after IDs are plenty again, want none", len(q.counts))
+			t.Errorf("%d clients counted when there are enough IDs again, want none", len(q.counts))
 		}
 	}
 }

@@ -29,13 +29,13 @@ import (
 type alert struct {
 	name, metric, op string
 	number           float64
-	patience         time.Duration        // how long it must hold
-	since            map[string]time.Time // by series
+	patience         time.Duration        // how long the comparison must be true
+	since            map[string]time.Time // when it became true, by series
 }
 
 var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 
-// documentedAlerts reads docs/service.md's rules, except those about rates.
+// documentedAlerts reads the rules in docs/service.md, except the rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
@@ -68,7 +68,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 	return alerts
 }
 
-// evaluate returns the series that fire.
+// evaluate returns the series for which the alert fires.
 func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []string) {
 	for series, value := range values {
 		metric, labels, _ := strings.Cut(series, "{")
@@ -114,16 +114,16 @@ type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // possible only for the rest of a tick
+	ending map[string]bool // formats made with no time left; only until a tick ends
 }
 
 func watch(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
-		c.clock = time.Now // with the system's a generator may busy-wait
+		c.clock = time.Now // with the system's clock a generator may busy-wait
 	}
 	s := newServer(t, c)
-	// Slow, and all metrics are read each second for an hour.
+	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
 	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
@@ -133,8 +133,8 @@ func (w *watcher) status(path string) int {
 	return ask(w.Context(), w.s, http.MethodGet, path, "").Code
 }
 
-// can returns which leased formats can be made. It checks that the others' answers do not tell what
-// the log should, and that other formats need no store.
+// can returns the leased formats whose IDs the server makes. It checks that refusals contain no
+// details of the store, and that other formats need no store.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range format.Leased() {
@@ -153,12 +153,12 @@ func (w *watcher) can() (formats string) {
 
 var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 
-// look checks that requests, /readyz and metrics agree, and returns which leased formats can be
-// made.
+// look checks that requests, /readyz and metrics agree. It returns the leased formats whose IDs the
+// server makes.
 func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
-	if w.can() != can { // meanwhile changed: uid60 may wait for a millisecond
+	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
 		time.Sleep(readyFor)
 		return w.look()
 	}
@@ -174,7 +174,7 @@ func (w *watcher) look() string {
 		w.ending[name] = ending
 	}
 	if ready != (can == both) {
-		w.Errorf("ready: %v, while %v", ready, can)
+		w.Errorf("ready: %v, but it makes %v", ready, can)
 	}
 	return can
 }
@@ -211,7 +211,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	}
 }
 
-// all fire while no leased format can be made.
+// all contains the alerts that fire while the server makes no leased format.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreAway"} {
 		for _, f := range format.Leased() {
@@ -222,14 +222,14 @@ var all = func() (alerts []string) {
 	return alerts
 }()
 
-// breaks checks a server while its leases end and return.
+// breaks checks a server before, during and after a fault that ends its leases.
 func (w *watcher) breaks(spoil, mend func()) {
 	w.Helper()
-	w.wants("well", 10*time.Minute)
+	w.wants("before the fault", 10*time.Minute)
 	spoil()
-	w.wants("ill", 4*time.Minute, all...)
+	w.wants("during the fault", 4*time.Minute, all...)
 	if can := w.look(); can != "" {
-		w.Errorf("ill, yet IDs are made: %v", can)
+		w.Errorf("during the fault the server makes %v", can)
 	}
 	if mend == nil {
 		return
@@ -237,9 +237,9 @@ func (w *watcher) breaks(spoil, mend func()) {
 	mend()
 	w.pass(time.Minute)
 	if can := w.look(); can != both {
-		w.Errorf("mended, yet IDs are not made: %v", can)
+		w.Errorf("after the fault the server makes only %v", can)
 	}
-	w.wants("mended", 10*time.Minute)
+	w.wants("after the fault", 10*time.Minute)
 }
 
 func boltStore(t *testing.T) (store lease.Store, path string) {
@@ -257,14 +257,14 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	return st, path
 }
 
-// /readyz, metrics and documented alerts agree with what can be made.
+// /readyz, metrics and documented alerts agree with the IDs that the server makes.
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
 		must(t, os.Rename(from, to))
 	}
 	for name, test := range map[string]func(t *testing.T){
-		"the store is away": func(t *testing.T) {
+		"the store cannot be reached": func(t *testing.T) {
 			store := newFlaky()
 			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
 				func() { store.down.Store(false) })
@@ -288,7 +288,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				time.Sleep(2 * time.Minute) // the fence grants nothing for about one
+				time.Sleep(2 * time.Minute) // for about one minute the fence permits no grant
 			})
 		},
 		"the file is replaced by a new one": func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	}
 }
 
-// A clock ahead uses up the window sooner, and the metric.
+// If the clock is ahead, the window ends sooner, and the metric shows that.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()
@@ -360,7 +360,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 		offset.Store(-int64(5 * time.Second))
 		time.Sleep(readyFor)
 		if got := w.status("/readyz"); got != http.StatusOK {
-			t.Errorf("%d, while there are IDs of the last millisecond", got)
+			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
 		generator, _ := w.s.generators.byName["uid60"].get()
 		for made := 0; ; made++ {
@@ -389,7 +389,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 	})
 }
 
-// A closed server is not ready, and holds no lease.
+// A closed server is not ready, and has no lease.
 func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory()})
@@ -402,7 +402,7 @@ func TestReadyAfterClose(t *testing.T) {
 	})
 }
 
-// Metrics tell the version, and whether a changed file is refused.
+// Metrics show the version, and whether a changed file is refused.
 func TestBuildAndFiles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -446,7 +446,7 @@ func TestBuildAndFiles(t *testing.T) {
 				strings.HasSuffix(series, ",version=v1.2.3}")
 		}
 		if !found {
-			t.Error("no build")
+			t.Error("the metric of the build is missing")
 		}
 	})
 }

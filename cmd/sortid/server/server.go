@@ -20,36 +20,38 @@ import (
 
 // A Config says what to serve. Its zero value serves IDs and inspection to everybody.
 type Config struct {
-	// Store is where the server leases its node IDs, and what it offers to other processes. Without
-	// it there are no scru64 and uid60 IDs and no store endpoints. The caller closes it.
+	// Store gives the server leases of its own node IDs, and the server offers it to other
+	// processes. Without it there are no scru64 and uid60 IDs and no store endpoints. The caller
+	// closes it.
 	Store lease.Store
 	// MustExist makes it an error if the realms scru64 and uid60 do not exist.
 	MustExist bool
-	// Conditions are those under which the store never forgets; see module store.
+	// Conditions are the conditions under which the store loses no change; see module store.
 	Conditions []string
 	// Name tells people who holds the server's leases.
 	Name string
 	// NodeBits is the size of the server's own node IDs; 0 means 8.
 	NodeBits int
 
-	// Tokens says who may do what; nil: everybody may do everything.
+	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *Tokens
-	// Hosts are names of the server beside loopback names and the address of a request. Without
-	// Tokens, requests for others are refused: a web page could use a name of its own.
+	// Hosts are further names of the server. It always has loopback names, and the address at which
+	// a request arrives. Without Tokens, the server refuses requests for other names, because a web
+	// page could reach it through a name of its own.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
 
-	// Version is what the server reports.
+	// Version is the version that the server reports.
 	Version string
-	// Page is the HTML at /; nil: a text that names the endpoints.
+	// Page is the HTML at /. If it is nil, / has a text that names the endpoints.
 	Page []byte
 	// PagePolicy is the content security policy of Page.
 	PagePolicy string
-	// Logger hears of requests and failures; nil: nobody does.
+	// Logger receives requests and failures. If it is nil, nothing is logged.
 	Logger *slog.Logger
 
-	clock func() time.Time // for tests; nil: the system's
+	clock func() time.Time // for tests; nil means the system's clock
 }
 
 // A Server is an [http.Handler], safe for concurrent use. Make one with [New].
@@ -66,12 +68,12 @@ type Server struct {
 	change func(context.Context, []lease.Change) (bool, error)
 
 	requests     *gate
-	largeAnswers *gate // of more than one piece
+	largeAnswers *gate // answers of more than one piece
 	lineBodies   *gate // bodies of lines to inspect
 	storeBodies  *gate // requests of the store
-	storeQueue   *gate // received whole, except lists
+	storeQueue   *gate // requests of the store received completely, except lists
 	storeLists   *gate
-	storeCalls   chan struct{} // for clients
+	storeCalls   chan struct{} // full while clients' calls use both connections
 }
 
 // MaxNodeBits is the largest node ID size for which all formats have room.
@@ -83,7 +85,7 @@ func MaxNodeBits() int {
 	return most
 }
 
-// New returns a server. It leases the node IDs it needs in the background.
+// New returns a server. The server leases the node IDs that it needs in the background.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -121,7 +123,7 @@ func New(c Config) (*Server, error) {
 	s.metrics = newMetrics(s)
 
 	config := huma.DefaultConfig("sortid", c.Version)
-	config.Info.Description = "Time-sortable IDs, their inspection, and a store of leases of node IDs."
+	config.Info.Description = "Makes and inspects time-sortable IDs, and stores leases of node IDs."
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema member in answers
 	config.RejectUnknownQueryParameters = true
@@ -151,7 +153,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// compressIfAsked spares other requests the cost of compression.
+// compressIfAsked avoids the cost of compression for clients that do not accept it.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Accept-Encoding"]) > 0 {

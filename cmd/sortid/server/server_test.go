@@ -66,7 +66,7 @@ func waitReady(t testing.TB, s *Server) {
 	t.Fatal(s.generators.ready())
 }
 
-// hardly lets a token's burst be, and then one request an hour.
+// hardly permits a token's burst of requests, and then only one request an hour.
 func hardly(t *testing.T, tokens *Tokens, name string) {
 	t.Helper()
 	tokens.mu.Lock()
@@ -148,7 +148,7 @@ func TestMostIDs(t *testing.T) {
 	}
 }
 
-// A request counts once, also if refused.
+// A request counts once, even if it is refused.
 func TestCountsOnce(t *testing.T) {
 	for path, want := range map[string]int{
 		"/v1/ids/euid":                 http.StatusOK,
@@ -242,7 +242,7 @@ func TestRequests(t *testing.T) {
 		`{"format":"scru64","text":"0u2pf62ji4b9"`,
 		"nonsense\n\n 0u2pf62ji4b9 \r\n"+long+"\nxinaS8QBh")
 	check("a long line", "POST /v1/inspect", 200,
-		`{"line":1,"error":"longer than 1024 bytes, which no ID is"}`+"\n"+`{"format":"uid60"`,
+		`{"line":1,"error":"longer than 1024 bytes, so it is not an ID"}`+"\n"+`{"format":"uid60"`,
 		long+"\nxinaS8QBh")
 	check("no lines", "POST /v1/inspect", 200, "", "")
 	check("bounds", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-18", 200,
@@ -295,8 +295,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// The server's store passes as any store; if only changes of the protocol are allowed, also as one
-// to lease from.
+// The server's store passes all tests of stores if the server allows any change. If it allows only
+// changes of the protocol, its store passes the tests with leases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -310,7 +310,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// openStore returns clients of a store on a server. If anyChange is not nil, it makes all changes.
+// openStore returns clients of a store on a server. If anyChange is not nil, it replaces the
+// checked changes.
 func openStore(t *testing.T, store lease.Store,
 	anyChange func(context.Context, []lease.Change) (bool, error)) func() lease.Store {
 	s, ts := start(t, Config{Store: store, Conditions: []string{"as long as the process lives"}})
@@ -357,7 +358,7 @@ func (h *hooked) enter(ctx context.Context, method, realm string) error {
 	return h.before(ctx, method, realm)
 }
 
-// count returns how often methods were called since the last count of them.
+// count returns how often methods were called since the last call of count for them.
 func (h *hooked) count(methods ...string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -436,7 +437,8 @@ func newFlaky() *flaky {
 	return f
 }
 
-// Without the store other things go on, and the rest recovers. Details are only in the log.
+// Without the store, the server still makes IDs without leases. When the store returns, it makes
+// all IDs again. Details are only in the log.
 func TestStoreAway(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
@@ -457,7 +459,7 @@ func TestStoreAway(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", path, a.StatusCode, status, a.body)
 		}
 		if strings.Contains(a.body, "10.9.8.7") {
-			t.Errorf("%s: the answer tells what the log should: %s", path, a.body)
+			t.Errorf("%s: the answer contains details of the store: %s", path, a.body)
 		}
 	}
 	a := send(t, http.MethodPost, ts.URL+"/v1/store/get", `{"realm":"r","blocks":["1/8"]}`)
@@ -558,7 +560,7 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s %s with %.22q: %d", c.method, c.path, header, a.StatusCode)
 			}
 			if refused != "" && a.body != refused {
-				t.Errorf("%s %s: the words differ: %s and %s", c.method, c.path, refused, a.body)
+				t.Errorf("%s %s: the answers differ: %s and %s", c.method, c.path, refused, a.body)
 			}
 			refused = a.body
 		}
@@ -587,7 +589,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("realms: %s", a.body)
 	}
 
-	// Two requests at once, and five IDs a second.
+	// The token permits two requests at once, and five IDs a second.
 	hardly(t, tokens, "slow")
 	for i, want := range []int{200, 200, 429} {
 		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", bearer["slow"])
@@ -615,7 +617,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Only a store's Get returns what outlives its crash, so a client's Get must call it.
+// Only the result of a store's Get survives a crash of the store, so a client's Get must call it.
 func TestGetOfOne(t *testing.T) {
 	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})

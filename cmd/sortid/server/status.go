@@ -28,13 +28,14 @@ func (s *Server) registerStatus() {
 	}
 
 	huma.Register(s.api, get("healthz", "/healthz", "Say whether the process lives", permitNone,
-		plain("it does")), func(context.Context, *struct{}) (*rawOutput, error) {
+		plain("the process lives")), func(context.Context, *struct{}) (*rawOutput, error) {
 		return said("ok")
 	})
 
 	huma.Register(s.api, get("readyz", "/readyz",
 		"Say whether the server can make IDs of each format that it serves",
-		permitNone, plain("it can"), http.StatusUnprocessableEntity, http.StatusServiceUnavailable),
+		permitNone, plain("the server can make these IDs"), http.StatusUnprocessableEntity,
+		http.StatusServiceUnavailable),
 		func(ctx context.Context, _ *struct{}) (*rawOutput, error) {
 			if s.draining.Load() {
 				return nil, huma.Error503ServiceUnavailable("the server shuts down")
@@ -51,8 +52,8 @@ func (s *Server) registerStatus() {
 	metrics := promhttp.HandlerFor(s.metrics.registry,
 		promhttp.HandlerOpts{DisableCompression: true})
 	huma.Register(s.api, get("metrics", "/metrics", "Metrics for Prometheus", permitAdmin,
-		plain("in Prometheus' text format"), http.StatusUnauthorized, http.StatusForbidden,
-		http.StatusUnprocessableEntity, http.StatusTooManyRequests),
+		plain("the metrics, in the text format of Prometheus"), http.StatusUnauthorized,
+		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),
 		func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				r, w := humago.Unwrap(ctx)
@@ -87,6 +88,6 @@ func (s *Server) endpoints() string {
 			}
 		}
 	}
-	b.WriteString("GET /openapi.json\n    Describe all of this for programs\n")
+	b.WriteString("GET /openapi.json\n    Describe these endpoints for programs\n")
 	return b.String()
 }

@@ -33,7 +33,7 @@ func (s *Server) registerStore() {
 			"blocks"), records, s.storeGet)
 	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
 	register(s, "compare-and-set",
-		"Replace records if they are still those that were read, in order, up to the first that is refused",
+		"Replace records in order, and stop at the first that has changed since it was read",
 		object(properties{"changes": many(change)}, "changes"),
 		object(properties{"stored": {Type: huma.TypeBoolean}}, "stored"), s.storeCompareAndSet)
 	register(s, "realms", "Name the realms that the token permits", none,
@@ -43,7 +43,7 @@ func (s *Server) registerStore() {
 	register(s, "time", "Read the store's clock", none,
 		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"),
 		s.storeTime)
-	register(s, "conditions", "Say under which conditions the store never forgets", none,
+	register(s, "conditions", "Name the conditions under which the store loses no change", none,
 		object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"),
 		s.storeConditions)
 }
@@ -71,17 +71,17 @@ var (
 	recordSchema = object(properties{
 		"realm":    realmSchema,
 		"block":    text("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
-		"revision": integer("How often the record was changed; 0: there is none"),
-		"hwm":      integer("The first tick never granted"),
-		"state":    text("What the block is: retired, whole, split or merging"),
-		"owner":    text("Who holds it"),
+		"revision": integer("How often the record was changed; 0 if there is no record"),
+		"hwm":      integer("The first tick that was never granted"),
+		"state":    text("The state of the block: retired, whole, split or merging"),
+		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
-		"request":  integer("The owner's number for the grant, or the merge that retired the block"),
-		"deadline": integer("The tick from which on others may take it"),
+		"request":  integer("The grant's random number; in a retired half, the merge's revision"),
+		"deadline": integer("The tick from which on others may take the block"),
 		"name":     text("The holder's name, for people"),
-		"key":      text("Shows in a block that was released that the owner did so"),
+		"key":      text("In a released block, proof that the owner released it"),
 		"terms": {Type: huma.TypeObject, AdditionalProperties: true,
-			Description: "What holds for all leases of the realm"},
+			Description: "The values that all leases of the realm share"},
 		"generation": text("The realm's generation"),
 	}, "realm", "block", "revision", "hwm", "state")
 )
@@ -99,7 +99,7 @@ func (s *Server) storeGet(ctx context.Context,
 	switch store := s.config.Store; len(in.Blocks) {
 	case 0:
 		return out, nil
-	case 1: // what Get returns outlives a crash of the store
+	case 1: // what Get returns survives a crash of the store
 		r, err := store.Get(ctx, in.Realm, in.Blocks[0])
 		out.Records = append(out.Records, r)
 		return out, err
@@ -157,7 +157,8 @@ func (s *Server) storeConditions(context.Context, struct{}) (httpstore.Condition
 	return httpstore.ConditionsAnswer{Conditions: append([]string{}, s.config.Conditions...)}, nil
 }
 
-// register registers an operation of the store. Only it decodes, and maps errors to status codes.
+// register registers an operation of the store. It decodes requests, and maps errors to status
+// codes.
 func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema,
 	do func(context.Context, In) (Out, error)) {
 	queue := s.storeQueue
@@ -169,7 +170,7 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		Method:      http.MethodPost,
 		Path:        storePath + name,
 		Summary:     summary,
-		// Slow bodies hold up only each other.
+		// Slow bodies delay only other bodies.
 		Middlewares: huma.Middlewares{s.within(s.storeBodies), s.readJSON, s.within(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
@@ -196,7 +197,7 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		return &rawOutput{ContentType: typeJSON, CacheControl: "no-store", Body: append(b, '\n')},
 			nil
 	})
-	// readJSON reads the body, so huma hears of it only here.
+	// readJSON reads the body, so huma does not describe the body by itself.
 	s.api.OpenAPI().Paths[op.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{typeJSON: {Schema: in}},
 	}
@@ -221,14 +222,15 @@ func callStore[In, Out any](ctx context.Context, s *Server, request In,
 type bodyKey struct{}
 
 const (
-	storeTimeout = 15 * time.Second // for a request's turn
-	callTimeout  = 5 * time.Second  // so that renewals of the server's leases come through
+	storeTimeout = 15 * time.Second // how long a request waits for its turn
+	callTimeout  = 5 * time.Second  // short, so that the server's leases are renewed in time
 )
 
 // bodyTimeout is how long a client may take to send a body.
 const bodyTimeout = 5 * time.Second
 
-// readJSON reads the body. Browsers ask first before a page of another origin sends this type.
+// readJSON reads the body, which must have the type JSON: browsers let a page of another origin
+// send that type only if the server permits it.
 func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
 	if kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type")); err != nil ||
 		kind != typeJSON {
@@ -245,7 +247,7 @@ func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
 			fmt.Sprintf("the body has more than %d bytes", maxBody))
 	case errors.As(err, &timeout) && timeout.Timeout():
 		huma.WriteErr(s.api, ctx, http.StatusRequestTimeout,
-			fmt.Sprintf("the body did not come within %v", bodyTimeout))
+			fmt.Sprintf("the body did not arrive within %v", bodyTimeout))
 	case err != nil:
 		huma.WriteErr(s.api, ctx, http.StatusBadRequest, "the body ends too soon")
 	default:
@@ -278,11 +280,11 @@ func (s *Server) storeProblem(operation string, err error) error {
 		return huma.Error501NotImplemented("the store has no clock")
 	}
 	s.log.Warn("the store failed", slog.String("operation", operation), slog.Any("error", err))
-	return busy("the store did not answer, or refused; the server's log says more")
+	return busy("the store did not answer, or refused the request; the server's log says more")
 }
 
-// permitRecords checks that the client may read a realm's records. It bounds the name's length:
-// each record of an answer repeats it.
+// permitRecords checks that the client may read a realm's records. It limits the length of the
+// name, because each record of an answer repeats the name.
 func (s *Server) permitRecords(ctx context.Context, realm string) error {
 	if err := s.permitRealm(ctx, baseRealm(realm)); err != nil {
 		return err

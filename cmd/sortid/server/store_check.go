@@ -12,8 +12,9 @@ import (
 
 // A checkedStore makes only changes that the protocol allows. It is safe for concurrent use.
 //
-// Each change costs a GetMany. The realm's record and the time change little: they are read again
-// when they are old, and before a change is refused.
+// Each change needs a GetMany. The realm's record seldom changes, and this machine's clock shows
+// how the store's time goes on. So both are read again only when they are old, or before a change
+// is refused.
 type checkedStore struct {
 	store lease.Store
 
@@ -34,16 +35,16 @@ type count struct{ all, since int }
 
 const (
 	rememberFor  = 10 * time.Second
-	mostRealms   = 1000 // to remember
-	recountAfter = 1000 // of its own; other servers may make as many
+	mostRealms   = 1000 // that are remembered
+	recountAfter = 1000 // records made by this server; others may make as many
 )
 
 func newCheckedStore(store lease.Store) *checkedStore {
 	return &checkedStore{store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
 
-// compareAndSet is the store's CompareAndSetMany. What the protocol forbids fails with
-// [lease.ErrIllegal].
+// compareAndSet calls the store's CompareAndSetMany. If the protocol forbids a change, it fails
+// with [lease.ErrIllegal].
 func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
@@ -87,7 +88,7 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	case !k.root.Matches(changes[0].Prev):
 		return false, nil
 	case next.HWM != k.root.HWM || k.root.Revision != 0 && next.Generation != k.root.Generation:
-		return false, &lease.ChangeError{Reason: "a server passes on no fence; " + noFence}
+		return false, &lease.ChangeError{Reason: "a server does not pass on a fence; " + noFence}
 	case k.root.Revision == 0:
 		names, err := g.store.Realms(ctx)
 		if err != nil {
@@ -95,7 +96,7 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 		}
 		if len(names) >= maxRealms {
 			return false, &lease.ChangeError{Reason: fmt.Sprintf("the store has %d realms, and "+
-				"through a server one can be made while there are fewer than %d; "+
+				"a server makes one only while there are fewer than %d; "+
 				"make it at the store itself", len(names), maxRealms)}
 		}
 	}
@@ -107,7 +108,8 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	return g.store.CompareAndSetMany(ctx, changes)
 }
 
-// allows reports whether the protocol allows changes of blocks; made of them make a record.
+// allows reports whether the protocol allows changes of blocks. The argument made is how many of
+// the changes make a record.
 func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -119,7 +121,7 @@ func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			return ok, err
 		}
 	}
-	// What is remembered may be too old to refuse a change.
+	// The remembered record may be too old to refuse a change.
 	k, err := g.read(ctx, realm)
 	switch {
 	case err != nil:
@@ -130,14 +132,16 @@ func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 		return false, nil
 	}
 	return false,
-		&lease.ChangeError{Reason: "it makes a record of a generation that is not the realm's; " +
+		&lease.ChangeError{Reason: "it makes a record in a generation that is not the realm's; " +
 			noFence}
 }
 
-// noFence: a client that could begin a generation could put overlapping records into it.
+// noFence says what to do instead. If a client could begin a generation, it could put overlapping
+// records into it.
 const noFence = "fence the realm at the store itself"
 
-// check checks changes by what is known, and by the records that are evidence.
+// check checks changes with what is known of the realm, and with the records that [lease.Evidence]
+// asks for.
 func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
 	records []lease.Record, made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -159,11 +163,11 @@ func (k known) with(records []lease.Record) lease.Known {
 	return lease.Known{Root: k.root, Now: time.Now().Add(k.ahead), Ahead: k.lead, Records: records}
 }
 
-// current returns the name under which the current generation's records are.
+// current returns the Realm of the records in the current generation.
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
-// reserve counts n records about to be made, and returns how many there are. It seldom lists them:
-// once there are too many, their number cannot fall.
+// reserve counts n records that will be made, and returns how many there were before. It seldom
+// lists the records. If there are too many, it never lists them again: their number cannot fall.
 func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	g.mu.Lock()
 	c, ok := g.counts[space]
@@ -183,7 +187,7 @@ func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, e
 	return g.add(space, n), nil
 }
 
-// add adds to the count, if there is one, and returns what it was.
+// add adds n to the count, if there is one, and returns the count before.
 func (g *checkedStore) add(space string, n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// Another process holds a node ID of 2 bits.
+// A served realm is on a server with checks. Another process holds a node ID of 2 bits.
 type served struct {
 	memory *lease.Memory
 	client *httpstore.Store
@@ -53,7 +53,7 @@ func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
 	return client
 }
 
-// orders returns the realm of that name, and makes it if there is none.
+// orders returns the record of the realm orders, and makes the realm if there is none.
 func orders(t *testing.T, store lease.Store) lease.Record {
 	t.Helper()
 	_, err := lease.Create(t.Context(), store, lease.Config{Realm: "orders", Format: lease.SCRU64})
@@ -63,7 +63,7 @@ func orders(t *testing.T, store lease.Store) lease.Record {
 	return root
 }
 
-// A check costs one GetMany.
+// A check needs only one GetMany.
 func TestReadsPerCheck(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
@@ -103,7 +103,7 @@ func TestAttacks(t *testing.T) {
 		want   string
 		prev   lease.Record
 		change func(*lease.Record)
-		beside *lease.Record // raised first
+		beside *lease.Record // raised by a change before this one
 	}{
 		"0/0 of a generation":  {"has no record of 0/0", absent(space, 0, 0), whole, nil},
 		"a node ID of a realm": {"has no record of 1/8", absent("orders", 1, 8), whole, nil},
@@ -114,27 +114,27 @@ func TestAttacks(t *testing.T) {
 		"two generations":      {digits, absent(space+"@x", 1, 8), whole, nil},
 		"no such realm": {"no such realm", absent("other@0123456789abcdef", 1, 8),
 			whole, nil},
-		"a node ID from nowhere": {"the block around 9/8 is retired, want split",
+		"a half of a retired block": {"the block around 9/8 is retired, want split",
 			absent(space, 9, 8), whole, nil},
 		"too many bits":        {"more than the 23 bits", absent(space, 9, 24), whole, nil},
 		"another realm beside": {"of another realm than the first", beside, whole, &v.held},
 		"one node ID twice":    {"occurs twice", v.held, raise, &v.held},
-		"any mark": {"the deadline is", v.held,
+		"any hwm": {"the deadline is", v.held,
 			func(r *lease.Record) { r.HWM += 1 << 40 }, nil},
-		"a mark far ahead": {"too far ahead of the time", v.held, func(r *lease.Record) {
+		"an hwm far ahead": {"too far ahead of the time", v.held, func(r *lease.Record) {
 			r.HWM += 1 << 40
 			r.Deadline += 1 << 40
 		}, nil},
 		"a deadline far ahead": {"ticks after hwm, want at most", v.held,
 			func(r *lease.Record) { r.Deadline += 1000 }, nil},
-		"a lower mark": {ownerKey, v.held, release(1), nil},
-		"a lower mark, a wrong key": {ownerKey, v.held, func(r *lease.Record) {
+		"a lower hwm": {ownerKey, v.held, release(1), nil},
+		"a lower hwm, a wrong key": {ownerKey, v.held, func(r *lease.Record) {
 			key := r.Owner
 			release(1)(r)
 			r.Key = key
 		}, nil},
-		"a mark below the grant": {ownerKey, v.held, release(v.held.HWM - v.held.From + 1), nil},
-		"a lease that is held": {"held", v.held, func(r *lease.Record) {
+		"an hwm below the grant": {ownerKey, v.held, release(v.held.HWM - v.held.From + 1), nil},
+		"a grant of a held block": {"held", v.held, func(r *lease.Record) {
 			r.Owner, r.Request, r.From = lease.Owner{1}, 1, r.HWM
 			r.HWM += 4
 			r.Deadline = r.HWM + 2
@@ -143,7 +143,7 @@ func TestAttacks(t *testing.T) {
 			func(r *lease.Record) { release(0)(r); r.Revision++ }, nil},
 		"terms in a node ID": {"the terms is", v.held,
 			func(r *lease.Record) { release(0)(r); r.Terms = v.root.Terms }, nil},
-		"a name that is none": {"the name has 101 bytes", v.held,
+		"a name of a holder too long": {"the name has 101 bytes", v.held,
 			func(r *lease.Record) { r.Name = strings.Repeat("x", 101) }, nil},
 		"a held block split": {"held", v.held,
 			func(r *lease.Record) { release(0)(r); r.State = lease.Split }, nil},
@@ -154,14 +154,15 @@ func TestAttacks(t *testing.T) {
 			func(r *lease.Record) { r.Terms.Window = 365 * 24 * 3600 * 4 }, nil},
 		"another tick": {"the terms is", v.root,
 			func(r *lease.Record) { r.Terms.Tick = 1000 }, nil},
-		"a window forgotten": {"the terms is", v.root,
+		"a shorter window without most_window": {"the terms is", v.root,
 			func(r *lease.Record) { r.Terms.Window /= 2 }, nil},
-		"a fence that is none": {"passes on no fence", v.root,
+		"a fence without a floor": {"does not pass on a fence", v.root,
 			func(r *lease.Record) { r.Generation = "0123456789abcdef" }, nil},
-		"a fence below the time": {"passes on no fence", v.root, fence("0123456789abcdef", now),
-			nil},
-		"a fence for ever": {"passes on no fence", v.root, fence("0123456789abcdef", 1<<60), nil},
-		"a generation that is a name": {digits, v.root,
+		"a fence below the time": {"does not pass on a fence", v.root,
+			fence("0123456789abcdef", now), nil},
+		"a fence for ever": {"does not pass on a fence", v.root,
+			fence("0123456789abcdef", 1<<60), nil},
+		"a generation that is a path": {digits, v.root,
 			fence("../../../../etc", now+1000), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +197,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// release gives a block back, its mark lower by d.
+// release gives a block back, with an HWM that is lower by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
 		*r = lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM - d,
@@ -212,9 +213,9 @@ func TestCheckedAgainstTheStore(t *testing.T) {
 	next := stale
 	next.HWM, next.Revision = next.HWM+1<<40, stale.Revision+1
 	if ok, err := v.client.CompareAndSet(t.Context(), stale, next); ok || err != nil {
-		t.Errorf("a change of what is no longer there: %v, %v, want false", ok, err)
+		t.Errorf("a change of an outdated record: %v, %v, want false", ok, err)
 	}
-	claimed := v.held // held, whatever the client says
+	claimed := v.held // the stored block is held, but the client claims that it is not
 	claimed.Owner, claimed.Deadline, claimed.From = lease.Owner{}, 0, 0
 	next = claimed
 	next.Revision++
@@ -225,7 +226,7 @@ func TestCheckedAgainstTheStore(t *testing.T) {
 	}
 }
 
-// Operators' changes over HTTP leave all leases alive.
+// Changes that operators make over HTTP end no lease.
 func TestOperators(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
@@ -239,7 +240,7 @@ func TestOperators(t *testing.T) {
 	must(t, err)
 }
 
-// Clients can make only so many realms; the store's operators any number.
+// Clients can make only a limited number of realms. At the store itself there is no limit.
 func TestManyRealms(t *testing.T) {
 	v := serveRealm(t)
 	config := func(i int) lease.Config {
@@ -259,7 +260,7 @@ func TestManyRealms(t *testing.T) {
 	const want = "make it at the store itself"
 	if err := create(v.client, maxRealms); !errors.Is(err, lease.ErrIllegal) ||
 		!strings.Contains(err.Error(), want) {
-		t.Errorf("one more: %v", err)
+		t.Errorf("one more realm: %v", err)
 	}
 	if err := create(v.memory, maxRealms); err != nil {
 		t.Error(err)
@@ -271,12 +272,12 @@ func TestManyRealms(t *testing.T) {
 	}
 }
 
-// Only who reaches the store itself may fence. Clients could prepare records in a generation they
-// begin, and node IDs of two sizes would overlap.
+// A fence is possible only at the store itself. If clients could begin a generation, they could
+// prepare records in it, and node IDs of two sizes would overlap.
 func TestNoFenceOverHTTP(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
-	far := v.held // a fence carries this mark over
+	far := v.held // a fence carries this HWM over
 	far.Revision, far.HWM = far.Revision+1, far.HWM+1<<30
 	if ok, err := v.memory.CompareAndSet(ctx, v.held, far); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -292,7 +293,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	if after, err := lease.Realm(ctx, v.memory, "orders"); err != nil || after != before {
 		t.Errorf("%+v, %v", after, err)
 	}
-	// Records of a later generation are refused, too.
+	// The server also refuses records of a later generation.
 	for _, r := range []lease.Record{
 		{Block: lease.Block{NodeID: 0, Size: 2}, State: lease.Split, HWM: far.HWM},
 		{Block: far.Block, State: lease.Retired, HWM: far.HWM},
@@ -310,7 +311,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	}
 }
 
-// Clients can make only so many records, which are seldom counted.
+// Clients can make only a limited number of records. The server seldom counts them.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
@@ -334,7 +335,7 @@ func TestManyRecords(t *testing.T) {
 	records, err := memory.List(t.Context(), space)
 	if err != nil || len(records) != made || made > lease.MaxRecords ||
 		made < lease.MaxRecords-maxMany || !errors.Is(last, lease.ErrIllegal) ||
-		!strings.Contains(last.Error(), "which is the most") {
+		!strings.Contains(last.Error(), "which is the limit") {
 		t.Errorf("%d records were made, there are %d, then %v, %v", made, len(records), last, err)
 	}
 	if n := store.count("List"); n > made/recountAfter*2 {
@@ -342,8 +343,8 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// Only JSON by its type is taken, so foreign pages must ask first. A cut body is the client's
-// fault.
+// The server accepts only bodies with the type of JSON, which foreign pages cannot send without a
+// preflight. If a body ends too soon, that is the client's error.
 func TestStoreBodies(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	for kind, status := range map[string]int{

@@ -14,7 +14,8 @@ import (
 
 // TLSConfig returns a configuration with the certificate and key of these files. With clientCA, a
 // file of certificates, clients need a certificate that one of these signed. Changed files are read
-// within seconds until ctx is done. A file with a mistake is logged, and not used.
+// within seconds until ctx is done. If a file has a mistake, that is logged, and the file is not
+// used.
 func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
@@ -42,8 +43,8 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 	}
 
 	config.ClientAuth = tls.RequireAndVerifyClientCert
-	config.ClientCAs = x509.NewCertPool()          // nil stands for the system's
-	config.NextProtos = []string{"h2", "http/1.1"} // net/http cannot add them to current
+	config.ClientCAs = x509.NewCertPool()          // nil would mean the system's certificates
+	config.NextProtos = []string{"h2", "http/1.1"} // net/http does not add these to current
 	var current atomic.Pointer[tls.Config]
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return current.Load(), nil
@@ -80,8 +81,8 @@ func certPool(text []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// decodeCertificates returns the certificates of a PEM text. One that is cut off or malformed is an
-// error, which the standard library skips.
+// decodeCertificates returns the certificates of a PEM text. It returns an error if one is cut off
+// or malformed. The standard library would skip such a certificate.
 func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	whole := 0
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

@@ -28,7 +28,7 @@ func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	return "https://" + l.Addr().String()
 }
 
-// With a client CA others are refused.
+// With a client CA, the server refuses clients without a certificate of that CA.
 func TestClientCA(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	url := serveTLS(t, cert, key, cert)
@@ -78,7 +78,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 	return state, <-failed
 }
 
-// A renewed certificate needs no restart; an unreadable one is not used.
+// A renewed certificate needs no restart. A file that cannot be read as one is not used.
 func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateReread) }
 
 func testCertificateReread(t *testing.T) {
@@ -127,7 +127,7 @@ func testCertificateReread(t *testing.T) {
 	}
 }
 
-// A changed CA file counts at once, also for resumed sessions. One with a mistake is not used.
+// A changed CA file is used at once, also for resumed sessions. A file with a mistake is not used.
 func TestClientCAReread(t *testing.T) { synctest.Test(t, testClientCAReread) }
 
 func testClientCAReread(t *testing.T) {
@@ -171,7 +171,7 @@ func testClientCAReread(t *testing.T) {
 			}
 		}
 		if _, err := handshake(t, config, &tls.Config{InsecureSkipVerify: true}); err == nil {
-			t.Errorf("%s: a client without a certificate is served", what)
+			t.Errorf("%s: the server accepts a client without a certificate", what)
 		}
 	}
 	check("at first", "", true, false)

@@ -25,7 +25,7 @@ import (
 // What a token may do.
 const (
 	permitNone   = ""      // needs no token
-	permitAny    = "any"   // any token will do
+	permitAny    = "any"   // any token is enough
 	permitIDs    = "ids"   // make IDs
 	permitAdmin  = "admin" // everything
 	permitRealms = "realm" // use the store for this realm, as in "realm:orders"
@@ -37,8 +37,8 @@ const (
 //
 // SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
 // "realm:NAME", "admin". The limits are per second; inspected lines count as IDs. Blank lines and
-// lines that begin with # are skipped. Each line ends in a newline, so that half a line is not
-// taken for a whole one. Tokens is safe for concurrent use.
+// lines that begin with # are skipped. Each line must end in a newline, because a line without one
+// may be incomplete. Tokens is safe for concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]*token // by their hashes
@@ -50,11 +50,11 @@ type token struct {
 	permits  []string
 	requests *rate.Limiter // nil: no limit
 	ids      *rate.Limiter
-	limits   string // as in the file; unchanged ones keep their limiters
+	limits   string // as in the file; a token with unchanged limits keeps its limiters
 }
 
 // OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done. A
-// changed file with a mistake, or without tokens, is logged, and not used.
+// changed file with a mistake, or without tokens, is not used, and the log says why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watchFiles(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -115,7 +115,8 @@ func checkLastLine(text []byte) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"line %d does not end in a newline, so it may be cut off: complete or delete it, and end it in a newline",
+		"line %d does not end in a newline, so it may be cut off: complete or delete it, "+
+			"and end the file in a newline",
 		bytes.Count(text, []byte("\n"))+1)
 }
 
@@ -139,15 +140,15 @@ func parseToken(fields []string) (*token, error) {
 		name, value, _ := strings.Cut(limit, "=")
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%s: %q is no limit, want requests=N or ids=N", e.name, limit)
+			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, limit)
 		}
 		switch name {
 		case "requests":
 			e.requests = rate.NewLimiter(rate.Limit(n), n)
-		case "ids": // a whole answer must fit
+		case "ids": // the burst must be enough for a whole answer
 			e.ids = rate.NewLimiter(rate.Limit(n), max(n, maxIDs))
 		default:
-			return nil, fmt.Errorf("%s: %q is no limit, want requests=N or ids=N", e.name, limit)
+			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, limit)
 		}
 	}
 	return e, nil
@@ -158,7 +159,7 @@ func checkPermission(p string) error {
 	if p == permitIDs || p == permitAdmin || ok && realm != "" {
 		return nil
 	}
-	return fmt.Errorf("%q is no permission, want ids, realm:NAME or admin", p)
+	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
 }
 
 func (t *Tokens) of(h http.Header) *token {
@@ -181,7 +182,8 @@ func (t *Tokens) find(text string) *token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission, for a realm unless that is "".
+// may reports whether the token has a permission. If realm is not "", the permission must be for
+// that realm.
 func (e *token) may(permission, realm string) bool {
 	switch {
 	case permission == permitAny || slices.Contains(e.permits, permitAdmin):
@@ -203,7 +205,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
 		return "", "", fmt.Errorf(
-			"%q is no name of a token: want printable characters without spaces, the first not #",
+			"%q is not a name of a token: "+
+				"want printable characters without spaces, the first not #",
 			name)
 	}
 	if len(permissions) == 0 {
@@ -233,7 +236,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 }
 
 // AppendToken appends a line of [NewToken] to a file. It makes a missing file, which only its owner
-// can read. It fails if the file has a mistake, or already the name.
+// can read. It fails if the file has a mistake, or already has the name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -261,7 +264,7 @@ func AppendToken(path, line string) error {
 
 type tokenKey struct{}
 
-// withToken returns the request with its token, if valid, in the context.
+// withToken returns the request, with its token in the context if the token is valid.
 func (s *Server) withToken(r *http.Request) *http.Request {
 	e := s.config.Tokens.of(r.Header)
 	if e == nil {
@@ -278,8 +281,8 @@ func (s *Server) tokenOf(ctx context.Context) *token {
 	return e
 }
 
-// spendLines takes inspected lines, of size bytes together, from the token's limit of IDs. It
-// returns a problem at the limit.
+// spendLines takes inspected lines, of size bytes together, from the token's limit of IDs. If the
+// limit is reached, it returns a problem.
 func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil {
@@ -292,7 +295,7 @@ func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	return nil
 }
 
-// waitLines is spendLines for an answer that has begun: it waits, at most lineTimeout.
+// waitLines is like spendLines for an answer that has begun. It waits for at most lineTimeout.
 func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil || e.ids == nil {

@@ -34,7 +34,7 @@ func (l *logText) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
-// check checks that want, unless empty, is all that was logged.
+// check checks that the log has only one line, with want. If want is empty, the log must be empty.
 func (l *logText) check(t *testing.T, what, want string) {
 	t.Helper()
 	l.mu.Lock()
@@ -51,7 +51,8 @@ func untilRead() {
 	synctest.Wait()
 }
 
-// A change is read without a request. A mistake is logged once a change, and not used.
+// The server reads a changed file without a request. A mistake is logged once for each change, and
+// the file is not used.
 func TestTokensReread(t *testing.T) { synctest.Test(t, testTokensReread) }
 
 func testTokensReread(t *testing.T) {
@@ -101,7 +102,7 @@ func testTokensReread(t *testing.T) {
 	}
 	check("with the same size and time", false, true, "level=INFO")
 
-	// Kubernetes changes secrets so: it replaces a link to a directory.
+	// Kubernetes changes secrets in this way: it replaces a link to a directory.
 	dir := t.TempDir()
 	for name, line := range map[string]string{"old": line2, "new": line1} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
@@ -134,23 +135,23 @@ func TestSpentTokensReread(t *testing.T) {
 		must(t, err)
 		const hour = 3600
 		if take(tokens.find(text).requests, 1) > 0 {
-			t.Error("no first request")
+			t.Error("the first request is not permitted")
 		}
 		tokens.find(text).requests.SetLimit(1. / hour)
 		write(t, path, "# a comment\n"+line)
 		untilRead()
 		if take(tokens.find(text).requests, 1) == 0 {
-			t.Error("a second request after a comment was added")
+			t.Error("a second request is permitted after a comment was added")
 		}
 		write(t, path, strings.Replace(line, "requests=1", "requests=2", 1))
 		untilRead()
 		if take(tokens.find(text).requests, 2) > 0 {
-			t.Error("the old limit after it was changed")
+			t.Error("the old limit is used after it was changed")
 		}
 	})
 }
 
-// A token is appended only to a file that is right before and after.
+// A token is appended only to a file that has no mistake before and after.
 func TestAppendToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
@@ -183,14 +184,14 @@ func TestAppendToken(t *testing.T) {
 	fresh := filepath.Join(t.TempDir(), "fresh")
 	must(t, AppendToken(fresh, line))
 	if info, err := os.Stat(fresh); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("%v, %v: others can read it", info.Mode(), err)
+		t.Errorf("%v, %v: others can read the file", info.Mode(), err)
 	}
 }
 
 // A command waits for another that appends the same name.
 func TestAppendTokenAtOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the file is not locked there")
+		t.Skip("files are not locked on this system")
 	}
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
@@ -203,7 +204,7 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	defer other.Close()
 	appended := make(chan error)
 	go func() { appended <- AppendToken(path, again) }()
-	time.Sleep(100 * time.Millisecond) // enough without waiting
+	time.Sleep(100 * time.Millisecond) // long enough for an append that does not wait
 	other.WriteString(line)
 	other.Close()
 	if err := <-appended; err == nil ||
@@ -212,7 +213,7 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	}
 }
 
-// Inspected lines count as IDs, long ones as several.
+// Inspected lines count as IDs, and a long line as several.
 func TestInspectedLines(t *testing.T) { synctest.Test(t, testInspectedLines) }
 
 func testInspectedLines(t *testing.T) {
@@ -242,7 +243,7 @@ func testInspectedLines(t *testing.T) {
 	must(t, s.spendLines(limited, maxIDs-1, 0))
 	must(t, s.waitLines(limited, 1, 64))
 	if took := time.Since(begin); took > 0 {
-		t.Errorf("it waits %v below the limit", took)
+		t.Errorf("below the limit it waits for %v", took)
 	}
 	// 64 KiB are 1024 IDs: 10.24 s.
 	var problem huma.HeadersError
@@ -275,10 +276,10 @@ func TestBadTokens(t *testing.T) {
 	for text, want := range map[string]string{
 		"name " + sum:                                  "line 1: want NAME SHA256 PERMISSIONS",
 		"\nname abcd ids":                              "line 2: name: the SHA-256 has 4 characters",
-		"name " + sum + " everything":                  `"everything" is no permission`,
-		"name " + sum + " realm:":                      `"realm:" is no permission`,
-		"name " + sum + " ids requests=-1":             `"requests=-1" is no limit`,
-		"name " + sum + " ids speed=3":                 `"speed=3" is no limit`,
+		"name " + sum + " everything":                  `"everything" is not a permission`,
+		"name " + sum + " realm:":                      `"realm:" is not a permission`,
+		"name " + sum + " ids requests=-1":             `"requests=-1" is not a limit`,
+		"name " + sum + " ids speed=3":                 `"speed=3" is not a limit`,
 		"a " + sum + " ids\nb " + sum + " ids":         "line 2: b is already in the file",
 		"a " + sum + " ids\na " + sum[2:] + "00 admin": "line 2: a is already in the file",
 	} {
@@ -292,7 +293,7 @@ func TestBadTokens(t *testing.T) {
 		"# nobody yet\n\n":              "there are no tokens",
 		"a " + sum + " ids\n# end":      "line 2 does not end in a newline",
 		"a " + sum + " ids":             "line 1 does not end in a newline",
-		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // of 1000, perhaps
+		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // maybe of 1000
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")
 		write(t, path, text)

@@ -140,8 +140,8 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
 }
 
-// LostAnswers cuts a store's connection within the server's answers to a change: after each byte if
-// the connection was open, and after each fifth of a new one. It ends when the change passes.
+// LostAnswers cuts a store's connection within the server's answers to a change: at each third byte
+// if the connection was open, and at each 25th byte of a new one. It ends when the change passes.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -152,9 +152,9 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 		c, kind, anew := newCutter(t, host(t, url)), i%3, i%6 < 3
 		l := loser{Store: Open(t, open, At(t, url, c.address)), direct: direct, cutter: c,
 			kind: kind, was: in(fmt.Sprint("lost answers ", i), 0), unknown: &unknown[kind]}
-		n, step := 1+i/6, workers
+		n, step := 1+i/6*3, workers*3
 		if anew { // the three kinds share the steps
-			n, step = 1+i/6*15+5*kind, workers*15
+			n, step = 1+i/6*75+25*kind, workers*75
 		}
 		wg.Go(func() {
 			for ; c.left.Load() <= 0; n += step {

@@ -26,8 +26,8 @@ type Options struct {
 	NodeBits     int
 }
 
-// Zero means none; 0 means unknown.
-const Zero = -1
+// None means no bits; 0 means unknown.
+const None = -1
 
 // A Context has the rules' inputs and outputs.
 type Context struct {
@@ -116,7 +116,7 @@ func (o *Options) Validate(f *format.Format) error {
 		return fmt.Errorf("%s has no node specs", f.Name)
 	case len(o.Nodes) > 1 && !o.Unordered:
 		return errors.New("several node specs are for unordered sources")
-	case o.CounterStart < Zero || o.CounterStart > 31:
+	case o.CounterStart < None || o.CounterStart > 31:
 		return fmt.Errorf("a counter start of %d bits", o.CounterStart)
 	}
 	for _, s := range o.Nodes {

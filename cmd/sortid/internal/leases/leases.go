@@ -169,8 +169,8 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 
 // formatName returns the format with a realm's bits, ticks and epoch.
 func formatName(l lease.Format) string {
-	for _, f := range format.Ours() {
-		if f.Node != "" && f.Lease == l {
+	for _, f := range format.WithNode() {
+		if f.Lease == l {
 			return f.Name
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -82,6 +81,6 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 
 // ChooseFormat adds --format for formats with leased node IDs.
 func ChooseFormat(cmd *cobra.Command, usage string) *flags.Formats {
-	of := slices.DeleteFunc(format.Ours(), func(f *format.Format) bool { return f.Node == "" })
+	of := format.WithNode()
 	return flags.ChooseFormat(cmd, usage+": one of "+strings.Join(format.NamesOf(of), ", "), of)
 }

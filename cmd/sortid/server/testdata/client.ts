@@ -1,4 +1,5 @@
-// Uses a client generated from /openapi.json. The compiler checks what it sends and reads.
+// This program uses a client generated from /openapi.json. The compiler checks its requests and
+// answers.
 import createClient from "openapi-fetch";
 import type { paths } from "./api.js";
 
