@@ -145,11 +145,12 @@ vet: | go
 
 # The go command fetches the tools for sentences and lint. If a tool cannot be fetched, or cannot
 # reach its database, it is skipped with a message.
-# Vale checks documents and comments with the rules in .vale. Its build needs a C compiler.
+# Vale checks documents, comments and help texts with the rules in .vale. Its build needs a C compiler.
 sentences: | go
 	@CGO_ENABLED=1 $(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
-	set -x; find . \( -name '*.md' -o -name '*.go' \) ! -name '*_test.go' ! -name CHANGELOG.md \
-	  ! -path '*/testdata/*' ! -path '*/node_modules/*' -print0 | xargs -0 $(GOBIN)/vale
+	set -x; find . \( -name '*.md' -o -name '*.go' -o -path '*/help/*.txt' \) \
+	  ! -name '*_test.go' ! -name CHANGELOG.md ! -path '*/testdata/*' ! -path '*/node_modules/*' \
+	  -print0 | xargs -0 $(GOBIN)/vale
 
 lint: vet sentences
 	@$(GO) install $(STATICCHECK) 2>/dev/null || { echo 'skipped: staticcheck cannot be fetched'; exit 0; }; \

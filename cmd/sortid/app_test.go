@@ -50,7 +50,7 @@ func expect(t testing.TB, code int, args []string, parts ...string) (out, stderr
 	return out, stderr
 }
 
-// endless gives n bytes without a line's end.
+// An endless gives n bytes without the end of a line.
 type endless struct{ n int64 }
 
 var block = strings.Repeat("x", 4096)
@@ -145,7 +145,7 @@ func TestNewCounts(t *testing.T) {
 	}
 }
 
-// A rate holds on average, though writes take time.
+// A rate holds on average, even if writes take time.
 func TestRate(t *testing.T) {
 	// Package signal's one goroutine starts outside of the bubble.
 	signals := make(chan os.Signal, 1)
@@ -165,7 +165,7 @@ func TestRate(t *testing.T) {
 		}
 	})
 
-	// A rate above the machine's is no limit.
+	// A rate that is too high for the machine is not a limit.
 	c := lineCounter{t: t}
 	if code, _ := start(nil, &c, "new", "scru128", "-n", "5000", "--rate", "1e300"); code != 0 ||
 		c.lines != 5000 {
@@ -173,7 +173,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// full fails as a full disk does.
+// full fails like a full disk.
 type full struct{ after int }
 
 func (f *full) Write(b []byte) (int, error) {
@@ -203,7 +203,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkLines reads lines as convert and inspect do.
+// BenchmarkLines reads lines in the same way as convert and inspect.
 func BenchmarkLines(b *testing.B) {
 	var ids bytes.Buffer
 	start(nil, &ids, "new", "scru128", "-n", "10000")

@@ -81,7 +81,7 @@ func (q *boundsQuery) run() error {
 	encoding := cmp.Or(format.Encoding(q.output.Value), q.ordered())
 	if encoding == format.Text && q.HasEncoding(encoding) && !q.TextSorts {
 		return exit.Usagef(
-			"the texts of %s do not sort by time, so no two of them bound a range; -o %s does",
+			"the texts of %s do not sort by time, so they cannot bound a range; use -o %s",
 			q.Name, q.ordered())
 	}
 	if err := q.check(encoding); err != nil {
@@ -92,7 +92,7 @@ func (q *boundsQuery) run() error {
 	return err
 }
 
-// bounds returns the bounds of the time range. It ends now if the flags do not say.
+// bounds returns the bounds of the time range. By default the range ends now.
 func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	now := time.Now()
 	r, err := q.times.Read(now, q.Format)
@@ -112,8 +112,8 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	return bounds, nil
 }
 
-// ordered returns the default encoding of bounds: the first, or the integer if texts do not sort by
-// time.
+// ordered returns the default encoding of bounds. It is the first, or the integer if the texts do
+// not sort by time.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
 	case q.Encodings[0] != format.Text || q.TextSorts:
@@ -126,8 +126,8 @@ func (q *boundsQuery) ordered() format.Encoding {
 
 var errPrefix = exit.Usagef("--prefix goes with texts: use -o text, or -o sql --as text")
 
-// check returns an error if the format lacks the encoding, or the encoding's texts have no such
-// prefix.
+// check returns an error if the format does not have the encoding, or if the encoding cannot have
+// the prefix.
 func (q *boundsQuery) check(e format.Encoding) error {
 	switch err := q.CheckEncoding(e); {
 	case err != nil:
@@ -135,8 +135,8 @@ func (q *boundsQuery) check(e format.Encoding) error {
 	case e != format.Text && q.prefix != "":
 		return errPrefix
 	case e == format.Text && q.prefix == "" && q.Prefix != nil:
-		return exit.Usagef("texts of %s begin with a prefix, as %s: give it as --prefix", q.Name,
-			q.Example)
+		return exit.Usagef("texts of %s begin with a prefix, such as %s: give it with --prefix",
+			q.Name, q.Example)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (q *boundsQuery) check(e format.Encoding) error {
 // printCondition prints the SQL condition for a column's IDs in [first, end).
 func (q *boundsQuery) printCondition(first, end format.ID) error {
 	if strings.TrimSpace(q.column) == "" || strings.ContainsAny(q.column, "\r\n") {
-		return exit.Usagef("--column %q is no column", q.column)
+		return exit.Usagef("--column %q is not a column", q.column)
 	}
 	encoding, quoted := format.Encoding(q.as.Value), "'%s'"
 	switch q.as.Value {
@@ -159,8 +159,8 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 		encoding, quoted = format.Hex, "X'%s'"
 	case "text":
 		if q.HasEncoding(format.Text) && !q.TextSorts {
-			return exit.Usagef("the texts of %s do not sort by time, so no condition on them "+
-				"tells a range; --as %s does", q.Name, q.ordered())
+			return exit.Usagef("the texts of %s do not sort by time, so a condition on them "+
+				"cannot select a range; use --as %s", q.Name, q.ordered())
 		}
 	}
 	if encoding == format.Int {

@@ -16,7 +16,8 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// A documented command is a line of an "sh" or "console" block. After the latter comes its output.
+// A documented command is a line of an "sh" or "console" block. In a "console" block its output
+// follows.
 type documented struct {
 	file, line, output string
 	console            bool
@@ -29,10 +30,10 @@ var notHere = []struct{ pattern, reason string }{
 	{`my_ids\.py|^python3 `, "TestDocumentedExample runs these"},
 }
 
-// goesOn matches commands without an end.
+// goesOn matches commands that do not end.
 var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease exec`)
 
-// Commands in README.md and docs print what is there, apart from new IDs and times.
+// Commands in README.md and docs print what the documents show, except for new IDs and times.
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute")

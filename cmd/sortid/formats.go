@@ -32,7 +32,8 @@ func formatsCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// comparison returns a table of our formats, what does not fit into cells, and others' formats.
+// comparison returns a table of our formats, their longer descriptions, and a list of the formats
+// of others.
 func comparison(c *console.Console) []byte {
 	ours := format.Ours()
 	var cells strings.Builder

@@ -45,7 +45,7 @@ func describe(cmd *cobra.Command, values *strings.Replacer) {
 	}
 	b, err := texts.ReadFile("help/" + pathName(cmd) + ".txt")
 	if err != nil {
-		return // a command of cobra's
+		return // a command that cobra adds
 	}
 	text, examples, _ := strings.Cut(values.Replace(string(b)), "\nExamples:\n")
 	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
@@ -76,7 +76,7 @@ func storeURLs() string {
 	return b.String()
 }
 
-// helpCommand replaces cobra's, which ignores unknown commands.
+// helpCommand replaces cobra's help command, which ignores unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -109,12 +109,12 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// helpTemplate is cobra's, with paragraphs that wrap.
+// helpTemplate is cobra's template, but its paragraphs wrap.
 const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces | reflow}}
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-// usageTemplate is cobra's, with descriptions of flags that wrap.
+// usageTemplate is cobra's template, but its descriptions of flags wrap.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -134,7 +134,7 @@ Flags of all commands:
 "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 `
 
-// version is the released version, or in a clone the commit.
+// version returns the released version or, in a clone, the commit.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// In shared formats node ID and counter share a field.
+// In the formats of shared, node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 
@@ -28,12 +28,12 @@ func inspectCommand(c *console.Console) *cobra.Command {
 		Short:             "show what is in IDs",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of finding out",
+	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of guessing it",
 		format.All())
 	output := flags.Choose(cmd, "output", "o",
 		"a picture of each ID, its time, format and fields in a line, or a JSON object in a line",
 		"card", "card", "short", "json")
-	layout := cmd.Flags().String("template", "", "print each ID by a `TEMPLATE`")
+	layout := cmd.Flags().String("template", "", "print each ID with a `TEMPLATE`")
 	size := cmd.Flags().Int("node-bits", 0,
 		"the size of the node ID in `BITS`, to tell node ID and counter of "+sharedNames+" apart")
 

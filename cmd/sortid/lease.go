@@ -43,7 +43,7 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 	}
 	st := leases.ChooseStore(c, cmd, leases.LookPatience)
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
-	every := cmd.Flags().Bool("all", false, "show node IDs that are split or part of another, too")
+	every := cmd.Flags().Bool("all", false, "also show node IDs that are split or part of another")
 	unused := cmd.Flags().Bool("out-of-use", false,
 		"show only node IDs that nobody uses and nobody can have yet")
 
@@ -104,7 +104,8 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// itemsOf returns summaries of the realms, or entries of the node ID and those that it overlaps.
+// itemsOf returns summaries of the realms. If node is a node ID, it returns entries of that node ID
+// and of those that overlap with it.
 func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
 	node []string) (items []realms.Item, err error) {
 	if len(node) == 0 {
@@ -132,7 +133,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		Args:  flags.Arguments("URL"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
-	of := leases.ChooseFormat(cmd, "the format whose node IDs it has")
+	of := leases.ChooseFormat(cmd, "the format of the realm's node IDs")
 	window, lead := leases.ChooseTerms(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -187,7 +188,8 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 				terms.Rounded(r.Root.Terms.Window), terms.Rounded(r.Root.Terms.Lead))
 			if terms.Window > r.Root.Terms.Window || terms.Lead > r.Root.Terms.Lead {
 				fmt.Fprintf(c.Err,
-					"sortid: a copy of the store that was made before now must, if it is restored, be fenced with --lease-window %v --lead %v\n",
+					"sortid: if you restore a copy of the store that was made before now, "+
+						"fence it with --lease-window %v --lead %v\n",
 					terms.Rounded(terms.Window), terms.Rounded(terms.Lead))
 			}
 			return nil
@@ -225,7 +227,7 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 			return fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
 		}
 		if err := c.Confirm(*yes, `Node ID %s of realm %q is held by %s, granted until %s.
-Its generators go on until then at most, and then with another node ID.
+Its generators continue until then at most, and after that with another node ID.
 Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 			return err
 		}
@@ -236,10 +238,15 @@ Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 				return err
 			case !held:
 				return fmt.Errorf(
-					"meanwhile node ID %s of realm %q has been given back by %s; nothing was changed", e.Block, r.Name, e.Who())
+					"node ID %s of realm %q has been given back by %s in the meantime; "+
+						"nothing was changed",
+					e.Block, r.Name, e.Who())
 			}
 			fmt.Fprintf(c.Err,
-				"sortid: node ID %s of realm %q is taken from %s, whose generators go on until %s at most; others can be granted it from then on\n", e.Block, r.Name, e.Who(), e.Until)
+				"sortid: node ID %s of realm %q is taken from %s; "+
+					"its generators continue until %s at most, "+
+					"and other processes can have the node ID from then on\n",
+				e.Block, r.Name, e.Who(), e.Until)
 			return nil
 		})
 	}
@@ -255,7 +262,7 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	skew := cmd.Flags().Duration("skew", time.Minute,
 		"how far ahead clocks may have been, a `DURATION`")
-	of := leases.ChooseFormat(cmd, "make a realm that is lost, for the node IDs of this format")
+	of := leases.ChooseFormat(cmd, "make the lost realm, for node IDs of this format")
 	window, lead := leases.ChooseTerms(cmd, "the realm's", "the realm's")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 
@@ -273,8 +280,8 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		if err := c.Confirm(*yes, `Fence %q?
-For about the window, the lead and %v no node ID is granted; running processes use up the windows
-that they have, wait, and then get other node IDs.
+No node ID is granted for about the window, the lead and %v. Running processes use up their
+windows, wait, and then get other node IDs.
 Do it?`, f.Names, *skew); err != nil {
 			return err
 		}

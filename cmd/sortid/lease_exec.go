@@ -50,15 +50,16 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// checkExec finds mistakes before the store is asked.
+// checkExec finds mistakes before exec opens the store.
 func checkExec(cmd *cobra.Command, l *leases.Options, s *format.Format) error {
 	switch {
 	case l.URL == "":
 		return exit.Usagef(
-			"exec wants the URL of a store, and has an empty text; see sortid lease --help")
+			"exec wants the URL of a store, but it is empty; see sortid lease --help")
 	case l.Window != 0 && l.Window < wrap.Usual.Window():
 		return exit.Usagef(
-			"--lease-window %v: the program must end %v before the lease does, so want at least %v",
+			"--lease-window %v: the program must end %v before the lease does, "+
+				"so the window must be at least %v",
 			l.Window, wrap.Usual.Terminate, wrap.Usual.Window())
 	}
 	if err := l.CheckBits(s); err != nil {

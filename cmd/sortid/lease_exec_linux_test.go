@@ -63,7 +63,7 @@ func (w *wrapped) code() int {
 	return w.ProcessState.ExitCode()
 }
 
-// stat returns a process's state, "X" for none, and parent.
+// stat returns a process's state, or "X" if there is no process, and its parent.
 func stat(process int) (state string, parent int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	_, rest, ok := strings.Cut(string(b), ") ")
@@ -112,7 +112,8 @@ func hasPidfd(process int) bool {
 	})
 }
 
-// A stopped wrapper's program ends before the lease, even if it ignores SIGTERM or is stopped.
+// If the wrapper is stopped, its program ends before the lease, even if the program ignores SIGTERM
+// or is stopped.
 func TestExecStopped(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -156,15 +157,15 @@ func TestExecStopped(t *testing.T) {
 	}
 }
 
-// The watchdog survives a service's signals, and ends with the wrapper. If it is killed, the
-// program ends.
+// The watchdog survives the signals that end a service, and ends with the wrapper. If it is killed,
+// the program ends.
 func TestExecWatchdog(t *testing.T) {
 	t.Run("signalled", func(t *testing.T) {
 		w := wrapExec(t, `trap 'exit 9' TERM`)
 		t.Parallel()
 		dog := w.watchdog()
 		syscall.Kill(dog, syscall.SIGTERM)
-		syscall.Kill(dog, syscall.SIGSTOP) // and does not hold up the wrapper
+		syscall.Kill(dog, syscall.SIGSTOP) // a stopped watchdog does not delay the wrapper
 		w.Process.Signal(syscall.SIGTERM)
 		if code := w.code(); code != 9 || w.stderr.Len() > 0 {
 			t.Errorf("exit code %d, want 9; %s", code, &w.stderr)

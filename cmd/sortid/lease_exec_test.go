@@ -36,13 +36,13 @@ func interpreters(t *testing.T) map[string][]string {
 	return all
 }
 
-// createRealm makes the realm, which commands would report as new.
+// createRealm makes the realm, so that commands do not report it as new.
 func createRealm(t *testing.T, store string) {
 	t.Helper()
 	sortid(t, "", "lease", "create", store, "--format", "scru64")
 }
 
-// countTwice counts IDs that occur more than once. A cut last line does not count.
+// countTwice counts IDs that occur more than once. An incomplete last line does not count.
 func countTwice(t *testing.T, files []string) (ids, twice int) {
 	t.Helper()
 	seen := map[scru64.ID]bool{}
@@ -68,8 +68,8 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 	return ids, twice
 }
 
-// Python and JavaScript programs that are killed and stopped make no ID twice. Two with one node ID
-// do, so the test would see it.
+// Python and JavaScript programs that are killed and stopped make no ID twice. Two programs with
+// one node ID do, which shows that the test notices it.
 func TestExecTorture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -146,7 +146,7 @@ func TestExecTorture(t *testing.T) {
 	ids, twice := countTwice(t, files)
 	t.Logf("%d IDs of %d processes", ids, len(files))
 	if twice > 0 {
-		t.Errorf("%d IDs stand there twice", twice)
+		t.Errorf("%d IDs were made twice", twice)
 	}
 
 	files = nil

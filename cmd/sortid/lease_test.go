@@ -64,7 +64,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// The node ID is given back, whatever ends the IDs.
+// The node ID is given back, however the command ends.
 func TestGivenBack(t *testing.T) {
 	path, st := openBolt(t)
 	check.Must(lease.Create(t.Context(), st,
@@ -93,7 +93,7 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// A store that fails at the end is waited for only so long, and the IDs are good.
+// If the store fails at the end, the command waits only for a limited time, and the IDs are good.
 func TestNotGivenBack(t *testing.T) {
 	defer func(d time.Duration) { leases.ReleasePatience = d }(leases.ReleasePatience)
 	leases.ReleasePatience = 2 * time.Second
@@ -102,7 +102,7 @@ func TestNotGivenBack(t *testing.T) {
 	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
 	defer lock.db.Close() // only now
 	if code != exit.OK || !strings.Contains(
-		stderr, "could not be given back, and is free by itself soon after 20") ||
+		stderr, "could not be given back; it becomes free soon after 20") ||
 		!strings.Contains(stderr, "has the file locked") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
@@ -118,7 +118,7 @@ func (l *locker) Write(b []byte) (n int, err error) {
 	return len(b), err
 }
 
-// The conditions of the store's guarantee are said once, beside the IDs.
+// The conditions of the store's guarantee are printed once, on standard error.
 func TestConditions(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "sortid")
 	if err != nil {
@@ -163,7 +163,7 @@ func TestTimeout(t *testing.T) {
 		"--timeout 0s: want")
 }
 
-// A server's answer stays in its line, and cannot control a terminal.
+// A server's answer stays in one line, and cannot control a terminal.
 func TestServerText(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -194,7 +194,7 @@ func TestServerText(t *testing.T) {
 	}
 }
 
-// Nor can a holder's name.
+// A holder's name cannot control a terminal.
 func TestHolderNames(t *testing.T) {
 	path, st := openBolt(t)
 	root := lease.Record{Realm: "scru64", Revision: 1, State: lease.Split, Generation: "g",
@@ -221,7 +221,7 @@ func TestHolderNames(t *testing.T) {
 	}
 }
 
-// Records of others are named; all else is listed and fenced.
+// Records that cannot be read are reported; all others are listed and fenced.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	at := func(args string) []string {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A lateWriter collects writes for a moment. A server that logs each request would else spend much
-// of its time writing.
+// A lateWriter collects writes for a moment. Otherwise a server that logs each request would spend
+// much of its time on writing.
 type lateWriter struct {
 	mu      sync.Mutex
 	w       io.Writer
@@ -41,6 +41,6 @@ func (l *lateWriter) flush() {
 }
 
 func (l *lateWriter) flushLocked() {
-	l.w.Write(l.buf) // nobody could be told of an error
+	l.w.Write(l.buf) // there is nowhere to report an error
 	l.buf = l.buf[:0]
 }

@@ -1,8 +1,8 @@
 // Command sortid makes, reads and converts time-sortable IDs.
 //
-// Results go to standard output, everything else to standard error. The exit code is 0, 1 for bad
-// input and other failures, 2 for wrong usage. If the reader of standard output closes it, the
-// command ends silently with exit code 0.
+// Results go to standard output, and everything else goes to standard error. The exit code is 0 for
+// success, 1 for bad input and other failures, and 2 for wrong usage. If the reader of standard
+// output closes it, the command ends silently with exit code 0.
 package main
 
 import (
@@ -25,9 +25,9 @@ import (
 )
 
 func main() {
-	// A write to a closed pipe is then an error like any other.
+	// Then a write to a closed pipe returns an error.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // the Redis client's; its errors say what is wrong
+	logging.Disable() // of the Redis client, whose errors are enough
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 
@@ -65,8 +65,8 @@ func run(c *console.Console, args []string) int {
 	return code
 }
 
-// withInspect puts inspect before arguments that begin with an ID, or nearly one. Without a digit
-// they are rather a misspelt command.
+// withInspect puts "inspect" before the arguments if the first is an ID, or nearly one. A first
+// argument without a digit is more probably a misspelt command.
 func withInspect(root *cobra.Command, args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
 		!strings.ContainsAny(args[0], "0123456789") {
@@ -91,7 +91,8 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// An errWriter keeps its first error. Cobra ignores errors of completions, and prints help's.
+// An errWriter keeps its first error. Cobra ignores errors when it writes completions, and only
+// prints them when it writes help.
 type errWriter struct {
 	w   io.Writer
 	err error
@@ -127,7 +128,7 @@ func root(c *console.Console) *cobra.Command {
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // cobra's ignores unknown shells
+		if cmd.Name() == "completion" { // cobra's command ignores unknown shells
 			cmd.Args = flags.NoCommand
 			cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 		}

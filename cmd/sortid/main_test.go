@@ -25,13 +25,13 @@ func TestMain(m *testing.M) {
 	leases.SetPatience(5 * time.Minute)
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
-		// This one's "lease exec" takes a short window.
+		// The "lease exec" of this command accepts a short window.
 		"sortid-briefly": func() {
 			wrap.Usual = wrap.Times{Terminate: 10 * time.Second, Kill: 9 * time.Second,
 				Look: 20 * time.Millisecond}
 			main()
 		},
-		// This one's "serve" drains until its standard input ends.
+		// The "serve" of this command drains until its standard input ends.
 		"sortid-drains": func() {
 			drain = func() { io.Copy(io.Discard, os.Stdin) }
 			main()
@@ -47,7 +47,7 @@ func TestScripts(t *testing.T) {
 		Files:               quick,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			// Else the race detector ends each command a second late.
+			// Without this, the race detector ends each command a second late.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
@@ -93,7 +93,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// later FILE DURATION ages a file's leases: it takes the time off their ticks.
+// later FILE DURATION ages a file's leases: it subtracts the time from their ticks.
 func later(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: later FILE DURATION")

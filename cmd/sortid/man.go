@@ -46,7 +46,7 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 		&page); err != nil {
 		return err
 	}
-	// Sections belong before the examples, which cobra writes last before the references.
+	// These sections belong before the examples, which cobra writes near the end.
 	text, rest := page.String(), ""
 	for _, section := range []string{"\n.SH EXAMPLE\n", "\n.SH SEE ALSO\n"} {
 		if at := strings.Index(text, section); at >= 0 {
@@ -63,19 +63,21 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 type manEntry struct{ term, meaning string }
 
 var exitStatus = []manEntry{
-	{"0", "Success. A reader that closes standard output early is no failure."},
+	{"0", "Success. It is not a failure if a reader closes standard output early."},
 	{"1",
 		"Bad input, a failed check, or another failure. Bad lines are named on standard error, and the rest of the input is read."},
 	{"2", "Wrong usage."},
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
 }
 
-// environment has each command's variables; "" stands for all commands.
+// environment has the variables of each command. The key "" has the variables that all commands
+// use.
 var environment = map[string][]manEntry{
 	"": {
 		{"NO_COLOR", "If it is not empty, the output has no colours."},
 		{"CLICOLOR_FORCE",
-			"If it is neither empty nor 0, and NO_COLOR is empty, the output has colours even if it is no terminal."},
+			"If it is neither empty nor 0, and NO_COLOR is empty, " +
+				"the output has colours even if it is not a terminal."},
 	},
 	"new": {{scru64.NodeSpecVar,
 		"The node ID of scru64 if there is neither --node nor --lease, such as 42/8."}},

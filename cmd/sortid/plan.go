@@ -18,7 +18,7 @@ import (
 func planCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "plan --rate N",
-		Short:             "which format fits, and will it hold?",
+		Short:             "show which formats fit a load, and for how long",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -33,7 +33,8 @@ func planCommand(c *console.Console) *cobra.Command {
 	bits := flags.Choose(cmd, "bits", "", "the widest ID that the column takes", "any", "64", "128",
 		"any")
 	cmd.Flags().BoolVar(&r.Nodes, "can-assign-nodes", false,
-		"each process can have a node ID of its own: by configuration, or on a lease from a store")
+		"each process can have a node ID of its own: by configuration, "+
+			"or with a lease from a store")
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -112,7 +113,7 @@ func burst(f plan.Format) string {
 	return "a burst goes through at once"
 }
 
-// number writes a number without an exponent where that is short.
+// number writes a number without an exponent if the result is short.
 func number(v float64) string {
 	if v == math.Trunc(v) && v < 1e6 {
 		return fmt.Sprintf("%.0f", v)

@@ -20,7 +20,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 	s := &scanning{cmd: cmd}
 	s.formats = flags.ChooseFormats(cmd, "format",
 		"the formats to look for, with commas between them (default "+
-			"those that are hard to confuse)", format.All())
+			"those that hardly any other text looks like)", format.All())
 	s.output = flags.Choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines",
 		"ids", "json")
 	s.times = flags.ChooseSpan(cmd, "no end")
@@ -28,9 +28,9 @@ func scanCommand(c *console.Console) *cobra.Command {
 	named := func(yes bool) func(string) error {
 		return func(string) error { s.Names = &yes; return nil }
 	}
-	f.BoolFuncP("with-filename", "H", "begin lines with the file's name, as of several files",
-		named(true))
-	f.BoolFuncP("no-filename", "h", "begin no line with the file's name", named(false))
+	f.BoolFuncP("with-filename", "H",
+		"begin lines with the file's name (default if there are several files)", named(true))
+	f.BoolFuncP("no-filename", "h", "do not begin lines with the file's name", named(false))
 	f.BoolVarP(&s.Numbers, "line-number", "n", false, "begin lines with their number")
 	f.BoolVarP(&s.count, "count", "c", false, "print how many lines of each file have IDs")
 	f.BoolVar(&s.only, "only-matching", false, "print only the IDs, each in a line")
@@ -38,14 +38,14 @@ func scanCommand(c *console.Console) *cobra.Command {
 		"read the files in folders (default the current one), without symbolic links")
 	f.StringArrayVar(&s.Include, "include", nil,
 		"read only files whose base name this `PATTERN` matches, such as '*.log'; may be repeated")
-	f.Bool("help", false, "help for scan") // without its usual letter
+	f.Bool("help", false, "help for scan") // without -h
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.read(); err != nil {
 			return err
 		}
 		if len(args) == 0 && c.InTerminal && f.NFlag() == 1 && f.Changed("no-filename") {
-			return cmd.Help() // who types "sortid scan -h" means that
+			return cmd.Help() // "sortid scan -h" probably asks for help
 		}
 		return scan.Run(c, s.Options, args)
 	}
@@ -62,7 +62,7 @@ type scanning struct {
 	only, count bool
 }
 
-// read reads the flags that are no options by themselves.
+// read reads the flags that do not set an option directly.
 func (s *scanning) read() error {
 	r, err := s.times.Read(time.Now(), s.formats.One())
 	if err != nil {

@@ -34,8 +34,8 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// fits returns the object in a line. It must fit a schema, which refuses other members, and other
-// values of each.
+// fits returns the object in a line. It must fit a schema, and the schema must refuse other members
+// and other values of each member.
 func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]any) {
 	t.Helper()
 	v := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(line)))(t)

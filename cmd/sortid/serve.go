@@ -28,15 +28,16 @@ import (
 )
 
 const (
-	// Time for load balancers to see that the server is not ready.
+	// drainPause gives load balancers time to see that the server is not ready.
 	drainPause = time.Second
-	// Time for requests under way.
+	// drainPatience is how long requests under way may still take.
 	drainPatience = 20 * time.Second
-	// At Go's 100 the server, which needs little memory, would collect many times a second.
+	// The server needs little memory, so with Go's default of 100 it would collect garbage many
+	// times a second.
 	gcPercent = 200
 )
 
-// drain is a variable for tests.
+// drain is a variable because tests replace it.
 var drain = func() { time.Sleep(drainPause) }
 
 type serving struct {
@@ -63,13 +64,16 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags.StringVar(&f.store, "store", "",
 		"the `URL` of the store, such as bolt:PATH (see sortid lease --help)")
 	flags.BoolVar(&f.create, "create", false,
-		"make the realms scru64 and uid60 if the store has none; without --create only a file that is new gets them")
+		"make the realms scru64 and uid60 if the store does not have them; "+
+			"without --create, only a new file gets them")
 	flags.StringVar(&f.tokens, "tokens", "", "a `FILE` of tokens; it is read again when it changes")
 	flags.StringVar(&f.cert, "tls-cert", "",
 		"a `FILE` with the server's certificate, for HTTPS; it is read again when it changes")
 	flags.StringVar(&f.key, "tls-key", "", "a `FILE` with the key of the certificate")
 	flags.StringVar(&f.clientCA, "client-ca", "",
-		"a `FILE` of certificates: only clients with one that these have signed are served; it is read again when it changes")
+		"a `FILE` of CA certificates: "+
+			"only clients with a certificate from one of these CAs are served; "+
+			"it is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
 	flags.StringArrayVar(&f.hosts, "host", nil,
 		"a `NAME` under which clients reach the server without tokens; repeat it for several")
@@ -92,11 +96,11 @@ func (f *serving) check() error {
 	_, _, err := net.SplitHostPort(f.listen)
 	switch {
 	case err != nil:
-		return exit.Usagef("--listen %q is no address; want HOST:PORT, such as 127.0.0.1:8420",
+		return exit.Usagef("--listen %q is not an address; want HOST:PORT, such as 127.0.0.1:8420",
 			f.listen)
 	case f.changed("store") && f.store == "":
 		return exit.Usagef(
-			"--store wants the URL of a store, and has an empty text; see sortid lease --help")
+			"--store wants the URL of a store, but is empty; see sortid lease --help")
 	case f.changed("node-bits") && f.store == "":
 		return exit.Usagef("--node-bits goes with --store URL")
 	case f.create && f.store == "":
@@ -134,7 +138,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal. Its errors have the log's form.
+// run serves until a signal comes. It logs errors, in the form of the log.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()
@@ -152,8 +156,8 @@ func (f *serving) run(c *console.Console) error {
 	return exit.Status(exit.Bad)
 }
 
-// serveUntil serves until the context ends. It listens before it leases: a server whose port is
-// taken changes nothing in the store.
+// serveUntil serves until the context ends. It listens before it leases, so that a server whose
+// port is in use changes nothing in the store.
 func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving,
 	log *slog.Logger) error {
 	config, err := f.config(ctx, log)
@@ -212,7 +216,7 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 	}
 	if !f.loopback() && f.cert == "" {
 		log.Warn("tokens cross the network in plain text: add --tls-cert and --tls-key, " +
-			"or let a proxy in front do TLS")
+			"or put a proxy with TLS in front")
 	}
 	c.Tokens, err = server.OpenTokens(ctx, f.tokens, log)
 	return c, err
@@ -255,7 +259,7 @@ func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Serv
 	defer cancel()
 	if err := hs.Shutdown(patience); err != nil {
 		hs.Close()
-		return fmt.Errorf("some requests were cut off, since they did not end within %v: %w",
+		return fmt.Errorf("some requests were cut off, because they did not end within %v: %w",
 			drainPatience, err)
 	}
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {

@@ -49,7 +49,8 @@ func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	return conn
 }
 
-// Untaken answers cost bounded memory, by HTTP/1.1 and by HTTP/2 with a closed window.
+// Answers that clients do not read cost bounded memory, with HTTP/1.1 and with HTTP/2 and a closed
+// window.
 func TestUntakenAnswers(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells the most memory that a process has had")
@@ -84,7 +85,8 @@ func TestUntakenAnswers(t *testing.T) {
 	}
 }
 
-// client returns one of many addresses, which Linux has, so that together they take all places.
+// client returns one of the many loopback addresses of Linux, so that together they use all
+// connections.
 func client(i int) net.IP { return net.IPv4(127, 0, 0, byte(2+i%20)) }
 
 // unread reads the beginnings of 200 answers.
@@ -162,7 +164,8 @@ func requestHeaders(headers map[string]string) []byte {
 	return b.Bytes()
 }
 
-// SIGTERM under load loses no answer, also on connections that are kept until the server is gone.
+// SIGTERM under load loses no answer, even on connections that clients keep until the server has
+// ended.
 func TestServeEndsUnderLoad(t *testing.T) {
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	waitReadiness(t, s, http.StatusOK)
@@ -222,7 +225,7 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	}
 }
 
-// askUntilGone keeps one connection if it can, and ends when none is taken.
+// askUntilGone keeps one connection if it can, and ends when the server accepts none.
 func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
@@ -237,7 +240,7 @@ func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 		}
 		resp, err := transport.RoundTrip(r)
 		if err != nil {
-			// A new one may be cut before the server sees it.
+			// A new connection may be cut before the server sees it.
 			if reused {
 				t.Errorf("a request is lost: %v", err)
 			}

@@ -99,7 +99,7 @@ func TestServe(t *testing.T) {
 
 	waitReadiness(t, s, http.StatusOK)
 
-	// When the signal comes, one line is answered.
+	// When the signal comes, the server has answered one line.
 	body, feed := io.Pipe()
 	go io.WriteString(feed, id+"\n")
 	answer := check.Must(http.Post(s.url+"/v1/inspect", "text/plain", body))(t)
@@ -133,7 +133,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// A server whose port is taken leases nothing.
+// A server whose port is in use leases nothing.
 func TestServePortTaken(t *testing.T) {
 	taken := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()

@@ -17,7 +17,8 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf(
-					"token wants one name, for whom the token is; there are %d arguments",
+					"token wants one name, of the program "+
+						"that gets the token; there are %d arguments",
 					len(args))
 			}
 			return nil
@@ -25,7 +26,7 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	file := cmd.Flags().String("tokens", "",
-		"the `FILE` to append the line to; it is made if it is not there")
+		"the `FILE` to append the line to; it is made if it does not exist")
 	allow := cmd.Flags().StringSlice("allow", []string{"ids"},
 		"what the token may do, with commas between: `PERMISSION`")
 	requests := cmd.Flags().Int("requests", 0, "at most `N` requests a second (0: no limit)")
@@ -38,7 +39,7 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		if err != nil {
 			return exit.Usage(err)
 		}
-		if *file != "" { // first: a printed token is valid
+		if *file != "" { // first, so that a printed token is valid
 			if err := server.AppendToken(*file, line); err != nil {
 				return err
 			}
@@ -47,7 +48,8 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 			if *file == "" {
 				return err
 			}
-			// Also after standard output is closed, because the name is taken.
+			// This is an error even if the reader closed standard output, because the file has the
+			// name now.
 			return fmt.Errorf(
 				"the token was not printed: %v; delete the line of %s from %s and make the token again", err, args[0], *file)
 		}

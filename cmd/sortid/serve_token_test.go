@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// An unprinted token has taken its name: an error says so, even if the reader closed standard
-// output.
+// If a token cannot be printed, the file has its name already. An error says so, even if the reader
+// closed standard output.
 func TestTokenNotPrinted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	r, closed := io.Pipe()

@@ -16,7 +16,7 @@ import (
 func sqlCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sql",
-		Short: "print the SQL with which a database knows the formats",
+		Short: "print SQL functions for a database",
 		Args:  flags.NoCommand,
 		RunE:  func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
@@ -32,7 +32,8 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// sqlDialect makes the command of a database. A nil table means that it has no partitions.
+// sqlDialect makes the command of a database. A nil table means that the database has no
+// partitions.
 func sqlDialect(c *console.Console, name, short string,
 	all func([]*format.Format) (string, error),
 	table func(sqltext.Table) (string, error)) *cobra.Command {
@@ -78,7 +79,7 @@ type partitions struct {
 func (p *partitions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.name, "table", "",
-		"print a partitioned table of this `NAME`, with IDs of the format that --only names, else "+
+		"print a partitioned table with this `NAME`, for IDs of the format in --only, by default "+
 			format.Preferred().Name)
 	p.by = flags.Choose(cmd, "partition-by", "", "with --table: what a partition is for", "month",
 		"month", "day")
@@ -108,7 +109,7 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 	if p.from != "" {
 		var err error
 		if t.From, err = time.Parse("2006-01", p.from); err != nil {
-			return nil, exit.Usagef("--from %q is no month: want one such as 2026-01", p.from)
+			return nil, exit.Usagef("--from %q is not a month: want one such as 2026-01", p.from)
 		}
 	}
 	return t, nil

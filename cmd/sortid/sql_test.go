@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// verify accepts a dump's IDs, and convert makes the database's texts of them.
+// verify accepts the IDs of a dump, and convert prints the same texts as the database.
 func TestSQLDump(t *testing.T) {
 	ctx := context.Background()
 	place := testserver.Postgres(t)

@@ -60,22 +60,27 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 		"junit", "html", "list")
 	f.BoolVar(&v.unique, "unique", false, "look for IDs on more than one line of all FILEs")
 	f.BoolVar(&v.Options.Unordered, "unordered", false,
-		"the IDs are of several generators, or not in order: tell how far they are out of it")
+		"the IDs come from several generators, or are not in order: "+
+			"report how far out of order they are")
 	f.BoolVar(&v.Options.Stateless, "stateless", false,
-		"a generator of scru128 that has no counters, or one of euid that does not count")
-	f.BoolVar(&v.Options.Live, "live", false, "compare timestamps with the time at which IDs come")
+		"the IDs are of a scru128 generator without counters, "+
+			"or of a euid generator that does not count")
+	f.BoolVar(&v.Options.Live, "live", false,
+		"compare timestamps with the time at which IDs arrive")
 	f.StringVar(&v.from, "from", "",
-		"the earliest `TIME` that IDs may be of (default 2010, or the second month of the format)")
-	f.StringVar(&v.to, "to", "", "the latest `TIME` that IDs may be of (default one day from now)")
+		"the earliest `TIME` that IDs may have "+
+			"(default 2010, or one month after the format's epoch)")
+	f.StringVar(&v.to, "to", "", "the latest `TIME` that IDs may have (default one day from now)")
 	f.StringArrayVar(&v.Options.Nodes, "node", nil,
-		"the node `SPEC` of scru64, such as 42/8, or several with --unordered (default: found out)")
+		"the node `SPEC` of scru64, such as 42/8, or several with --unordered (default: detected)")
 	f.StringVar(&v.start, "counter-start", "",
-		"how many `BITS` the counter of scru64 or scru160 starts at random with, 0 for a start at zero (default: found out)")
+		"how many `BITS` of the counter of scru64 or scru160 start at random; "+
+			"0 if it starts at zero (default: detected)")
 	v.usage = flags.Choose(cmd, "usage", "",
-		"what scru160 uses its counter for, instead of finding out", "", verify.UsageDefault,
+		"what scru160 uses its counter for, instead of detecting it", "", verify.UsageDefault,
 		verify.UsageMicroseconds)
 	f.StringVar(&v.extension, "extension", "",
-		"how many `BITS` of random16 extend the counter of scru160 (default: found out)")
+		"how many `BITS` of random16 extend the counter of scru160 (default: detected)")
 	f.IntVar(&v.Options.NodeBits, "node-bits", 0,
 		"the size in `BITS` of the node ID of scru160, uid60 or a snowflake; with --unique or --exec also of scru64, to name the node IDs that clash")
 	f.StringVar(&v.Options.Raw, "raw", "",
@@ -84,9 +89,9 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 	f.StringVar(&v.Exec.Command, "exec", "",
 		"start this `COMMAND` of the shell and check the IDs that it prints")
 	f.IntVar(&v.Exec.Processes, "processes", 1,
-		"with --exec: how many processes of it, `N`, at the same time")
+		"with --exec: how many processes, `N`, run at the same time")
 	f.DurationVar(&v.Exec.Length, "for", 10*time.Second,
-		"with --exec: the `TIME` after which they are ended")
+		"with --exec: the `TIME` after which verify ends the processes")
 }
 
 func (v *verification) checkFlags(cmd *cobra.Command) error {
@@ -138,7 +143,7 @@ func (v *verification) run(args []string) error {
 		return v.Run(name, files)
 	}
 	if len(args) > 1 || len(args) == 1 && name == "" {
-		return exit.Usagef("--exec takes the place of files: %q is one too many", files[0])
+		return exit.Usagef("--exec reads no files: unexpected argument %q", files[0])
 	}
 	return v.RunProcesses(name)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// Of docs/verify.md's programs the first fails for the reasons given; the second passes, also in
-// several processes.
+// The first program in docs/verify.md fails for the reasons that it gives. The second passes, also
+// in several processes.
 func TestDocumentedExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("Python makes half a million IDs")
@@ -66,7 +66,7 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// Others' IDs are verified, and their format is guessed.
+// verify checks IDs of others' formats, and guesses the format.
 func TestVerifyOthers(t *testing.T) {
 	var lines strings.Builder
 	for i := range 200 {

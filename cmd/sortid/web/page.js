@@ -1,4 +1,4 @@
-// The page. It makes only text nodes of what people paste.
+// The page. It shows what people paste only as text nodes.
 
 import {
   Finder, ParseError, Ratio, collisionProbability, count, detect, formatTime, formats, lookup, odds, parseTime, plan,
@@ -30,19 +30,19 @@ const div = classed("div");
 const paragraph = classed("p");
 const span = classed("span");
 
-// An ID, a time or the like in one line; narrow screens have smaller letters.
+// An ID, a time or a similar text in one line. Narrow screens have smaller letters.
 function mono(text, className = "") {
   const element = span(`mono fit ${className}`, text);
   element.style.setProperty("--n", text.length);
   return element;
 }
 
-// Characters that hide, or change the order of others.
+// Characters that are invisible, or change the order of others.
 const HIDDEN = /([\u0000-\u0008\u000a-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\u{e0000}-\u{e0fff}])/gu;
 
 const escape = (c) => span("escape", "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 
-// A stranger's text, with such characters written out.
+// A text from elsewhere, with such characters written as codes.
 const foreign = (text) => span("foreign", ...text.split(HIDDEN).map((part, i) => (i % 2 ? escape(part) : part)));
 
 const clip = (text, length) => (text.length > length ? text.slice(0, length) + "…" : text);
@@ -78,7 +78,7 @@ const complain = (view, error) => $(`${view}-status`).replaceChildren(span("prob
 
 /* Times */
 
-// A sentence whose times do not break.
+// A sentence in which no time breaks across lines.
 const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
   .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
 
@@ -168,7 +168,7 @@ function bitMap(id, highlight) {
   return map;
 }
 
-// A field's part in a row. The first takes the focus for all.
+// A field's part in a row. The first part takes the focus for all parts.
 function segment(id, field, bits, from, to, first) {
   const label = `${fieldName(field)}, ${id.field(field)}: ${meaning(field)}; ${place(field)}`;
   const element = make(first ? "button" : "div", {
@@ -208,7 +208,7 @@ function fieldTable(id, map) {
   return tableOf("fields", [head("Field"), head("Bits", "number"), head("Value", "number"), head("Meaning")], rows);
 }
 
-/* Items are {id, encoding}, with where and how they were read. */
+/* An item is {id, encoding}, with where and how it was read. */
 
 const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
 const timeOf = ({ id }) => (id.milli === undefined ? "" : formatTime(id.milli));
@@ -274,9 +274,9 @@ class Search {
     this.items = [];
     this.lines = 0; // that have ended
     this.column = 0; // where a part of the line begins
-    this.faults = []; // lines that look like an ID and are none
+    this.faults = []; // lines that look like an ID and are not one
     this.faultCount = 0;
-    this.without = 0; // lines of text that hold none
+    this.without = 0; // lines without an ID
     this.rest = "";
   }
 
@@ -328,7 +328,7 @@ class Search {
   }
 }
 
-// Reads a word as an ID, or throws why it is none.
+// Reads a word as an ID, or throws an error that says why it is not one.
 function read(word, format, now, hashes) {
   const { text, stripped } = strip(word);
   if (format) {
@@ -344,12 +344,13 @@ function read(word, format, now, hashes) {
   if (/^[0-9a-fA-F]{40}$/.test(text) && !hashes.accept(first !== undefined) && first) {
     throw new Error("probably a hash, as others here are; read as scru160 it is shown all the same");
   }
-  if (!first) throw { get message() { return why(text); } }; // which only the lines that are shown need
+  if (!first) throw { get message() { return why(text); } }; // computed only for lines that are shown
   const timed = first.id.timed ? ", and its time is plausible" : "";
   return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is no ID: as one of ours, whether it nearly is one, as another's.
+// Why a word is not an ID: in our formats, whether it nearly is one of ours, in the formats of
+// others.
 function why(word) {
   const day = (milli) => formatTime(milli).split("T")[0];
   const { length } = word;
@@ -578,7 +579,7 @@ function look() {
   if (single) document.title = `${single.input}: ${nameOf(single)}`;
 }
 
-// Reads a file of any size in parts, so that the page stays alive.
+// Reads a file of any size in parts, so that the page still reacts.
 async function openFile(file) {
   const run = ++running;
   const search = new Search(chosenFormat());
@@ -624,7 +625,7 @@ async function openFile(file) {
   return undefined;
 }
 
-/* The formats, as what there is to see before an ID is there */
+/* The formats, which the page shows before there is an ID */
 
 const KINDS = {
   time: "time", counter: "counter", node: "node and counter", random: "random", data: "data",
@@ -637,7 +638,7 @@ const WIDEST = Math.max(...formats.map((format) => format.width));
 
 const tryButton = (text, label = mono(text)) => makeButton(label, () => lookAt(text), { className: "plain" });
 
-// A format's bar of fields. Bits have one width in all bars.
+// A format's bar of fields. A bit has the same width in all bars.
 function bar(format) {
   const about = format.layout.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ");
   const strip = make("div", { className: "strip", role: "img", "aria-label": about });
@@ -689,7 +690,7 @@ function options(select, values, chosen) {
   select.replaceChildren(...values.map((value) => make("option", { value, selected: value === chosen }, value)));
 }
 
-let making = 0; // so that what was asked before is not shown later
+let making = 0; // so that the result of an older request is not shown later
 
 function makeChanged() {
   making++;
@@ -724,7 +725,7 @@ async function makeSome() {
     $("make-result").hidden = true;
     return;
   }
-  // After a reload a generator with the node ID could repeat the last tick.
+  // After a reload, a generator with the same node ID could repeat the last tick.
   const end = ids.at(-1).milli + format.tick;
   if (format.needs_node && Date.now() < end) {
     $("make-status").textContent = "Waiting until the time of the last ID is over …";
@@ -776,7 +777,7 @@ function pick(input, calendar) {
   try {
     const milli = parseTime(input.value, Date.now(), $("range-zone").value);
     calendar.value = zoneTime(milli, $("range-zone").value).slice(0, 16).replace(" ", "T");
-  } catch { /* it begins empty, then */ }
+  } catch { /* the calendar begins empty */ }
   try {
     calendar.showPicker();
   } catch { // the browser has none
@@ -840,7 +841,7 @@ function riskPlot({ asked, formats: results }) {
     figure.append(paragraph("quiet", "None, of any format, in all these years."));
     return figure;
   }
-  // From certainty to below the smallest, in powers of a thousand.
+  // The scale goes from certainty to below the smallest value, in powers of a thousand.
   const least = Math.min(...lines.map(({ points }) => Math.log10(points[1][1])));
   const bottom = Math.min(-9, Math.floor(Math.max(least, -45) / 3) * 3);
   const height = (p) => 100 * Math.min(1, Math.log10(Math.max(p, 10 ** bottom)) / bottom);
@@ -888,7 +889,7 @@ function follow() {
   let hash = location.hash.slice(1);
   try {
     hash = decodeURIComponent(hash);
-  } catch { /* as it is, then */ }
+  } catch { /* it is not encoded */ }
   go(views.includes(hash) ? hash : "look");
   if (!views.includes(hash) && hash !== $("input").value.trim()) {
     $("input").value = hash;

@@ -14,25 +14,25 @@ export interface Field {
   readonly meaning?: string;
   /** The value of a "fixed" field in all IDs, of a constant one in new IDs; "0" if absent. */
   readonly value?: string;
-  /** Generators write the value; others are read, too. */
+  /** Generators write the value; IDs with other values can be read, too. */
   readonly constant?: boolean;
   /** The place of the field's lowest bit in the timestamp; 0 if absent. */
   readonly shift?: number;
-  /** The name of a value in the field's low bits, as many as the field part_bits says. */
+  /** The name of a value in the field's low bits. The field part_bits says how many bits. */
   readonly part?: string;
   readonly part_bits?: string;
 }
 
-/** A text that is no ID. */
+/** The error for a text that is not an ID. */
 export declare class ParseError extends Error {
   constructor(format: string, input: string, reason: ParseError["reason"], offset: number, detail: string);
   readonly reason: "length" | "symbol" | "range" | "check" | "layout" | "prefix";
-  /** The first wrong character; -1: the whole is wrong. */
+  /** The offset of the first wrong character; -1 if the whole text is wrong. */
   readonly offset: number;
   readonly detail: string;
 }
 
-/** A generator that can make no ID now. */
+/** The error of a generator that cannot make an ID now. */
 export declare class GeneratorError extends Error {}
 
 /** An ID: immutable. */
@@ -55,7 +55,7 @@ export declare class ID {
   readonly time: Date | undefined;
   /** The time in Unix milliseconds. */
   readonly milli: number | undefined;
-  /** The format by which the time is read: the ID's own, or the format of an ID within it. */
+  /** The format that tells the time: the ID's own, or the format of an ID within it. */
   readonly timed: Format | undefined;
   /** The contents of the named fields. */
   readonly fields: Readonly<Record<string, bigint>>;
@@ -93,7 +93,7 @@ export interface GeneratorOptions {
 /** A generator's IDs strictly increase while the clock goes back by ten seconds at most. */
 export interface IDGenerator {
   /**
-   * The next ID. Where the tick has no more IDs, it waits for the next (uid60 has 512 in a millisecond), or takes the
+   * The next ID. If the tick has no more IDs, it waits for the next (uid60 has 512 in a millisecond), or takes the
    * next ahead of the clock (scru64, scru128). It throws a GeneratorError if that takes too long, or with scru64 and
    * uid60 if the clock has gone back by more than ten seconds; the others then start afresh.
    */
@@ -108,7 +108,7 @@ export declare class Format {
   readonly summary: string;
   readonly source: string;
   /**
-   * Whether sortid makes IDs of the format. Only then are options, plan, sql and the like there.
+   * Whether sortid makes IDs of the format. Only such formats have options, plan, sql and similar members.
    */
   readonly generates: boolean;
   /** The bits of an ID. */
@@ -149,10 +149,13 @@ export declare class Format {
   readonly generatorOptions: readonly { name: string; value?: string; usage: string; needed?: boolean }[];
   readonly needs_node?: boolean;
   readonly [name: string]: unknown;
-  /** The ID of a text as the format writes it. All that read texts throw a ParseError for one that is no ID. */
+  /**
+   * The ID of a text as the format writes it. All methods that read texts throw a ParseError for a text that is not an
+   * ID.
+   */
   parse(text: string): ID;
   parseAs(encoding: Encoding, text: string): ID;
-  /** The ID of a text in any encoding. The text may be a typed ID's. */
+  /** The ID of a text in any encoding. The text may be a typed ID. */
   parseAny(text: string): { id: ID; encoding: Encoding };
   /**
    * The ID of a typed ID's text, in a format that sortid makes. Its prefix must be the one that is wanted, as in "user";
@@ -201,7 +204,7 @@ export interface Candidate {
 /** The readings of a text of unknown format, most probable first. */
 export declare function detect(text: string, now?: number): Candidate[];
 
-/** Takes off what often stands around an ID, such as quotes, and names it. */
+/** Removes what often stands around an ID, such as quotes, and names what it removed. */
 export declare function strip(text: string): { text: string; stripped: string[] };
 
 /** The times that an ID made before now probably has, in Unix milliseconds. */
@@ -276,7 +279,7 @@ export interface PlanFormat {
   options: { node_bits?: number; overflow_guard?: number };
 }
 
-/** Which formats hold for a load, in the JSON of "sortid plan". */
+/** Which formats fit a load, in the JSON of "sortid plan". */
 export declare function plan(request: PlanRequest): {
   asked: Required<PlanRequest>;
   ids: number;

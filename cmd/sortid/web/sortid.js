@@ -15,7 +15,7 @@ export class ParseError extends Error {
   }
 }
 
-// Texts of formats are measured in bytes.
+// Lengths of texts are in bytes.
 const byteLength = (text) => new TextEncoder().encode(text).length;
 
 const ones = (bits) => (1n << BigInt(bits)) - 1n;
@@ -32,7 +32,7 @@ function digitsOf(symbols, { folds_case: folds, aliases = {} }) {
   return digits;
 }
 
-// The integer of digits, taken in steps that fit a double's 53 bits.
+// The integer of digits, computed in steps that fit the 53 bits of a double.
 function integerOf(digits, base) {
   let value = 0n;
   let part = 0;
@@ -50,7 +50,7 @@ function integerOf(digits, base) {
 }
 
 // A text's prefix, with its underscore, and its ID; undefined if the format has a prefix and the
-// text not.
+// text has none.
 function cutPrefix({ prefix }, text) {
   if (!prefix) return ["", text];
   const end = text.lastIndexOf("_");
@@ -64,7 +64,7 @@ function cutPrefix({ prefix }, text) {
 // The prefixes of typed IDs.
 const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
 
-// The Bech32 check, in symbols, for what stands before it.
+// The symbols of the Bech32 check for the text before it.
 function bech32(text, symbols) {
   const [, prefix, word] = /^(.*_)(.*)$/.exec(text.toLowerCase());
   const codes = Array.from(prefix, (c) => c.charCodeAt(0));
@@ -79,8 +79,8 @@ function bech32(text, symbols) {
 }
 
 // A format's text encoding: parse returns an integer and a prefix, or throws a ParseError. A text
-// is a row of groups, each a number. Blanks fill up a text that is shorter than its groups, where
-// the format has such.
+// is a row of groups, each a number. If the first symbol is a blank, blanks fill up a text that is
+// shorter than its groups.
 function codec({ name, width: bits, text: rules }) {
   const { alphabet, symbols, lengths, check_modulus: modulus, rotated = 0 } = rules;
   const groups = (rules.groups ?? [{ bits }]).map((group) => {
@@ -198,7 +198,7 @@ export class ID {
     return format.timestamp.reduce((all, f) => all | this.field(f) << BigInt(f.shift ?? 0), 0n);
   }
 
-  // The format by which the time is read; undefined without a time.
+  // The format that tells the time; undefined without a time.
   get timed() {
     const inner = this.format.within?.map(lookup).find((format) => format.time && format.admits(this.value));
     return inner ?? (this.format.time && this.format);
@@ -246,7 +246,7 @@ export class ID {
 }
 
 const codecs = new Map();
-const fullHex = new Map(); // of formats that have hexadecimal digits as a text, too
+const fullHex = new Map(); // of formats whose texts may also be hexadecimal digits
 
 // A format: a row of "sortid formats -o json", with methods.
 export class Format {
@@ -313,13 +313,13 @@ export class Format {
     return this.#checked(text, text.length > 64 ? this.max + 1n : BigInt(text));
   }
 
-  // Where the last underscore is that cannot be the ID's own.
+  // The position of the last underscore that cannot belong to the ID.
   #separator(text) {
     const { symbols, lengths } = this.text;
     return symbols.includes("_") ? text.indexOf("_", text.length - Math.max(...lengths) - 1) : text.lastIndexOf("_");
   }
 
-  // Reads a typed ID with the wanted prefix, or with any or none.
+  // Reads a typed ID with the wanted prefix. If want is undefined, it may have any prefix or none.
   parseTyped(text, want) {
     if (!this.generates) throw new RangeError(`${this.name} IDs are never typed`);
     const wrong = (detail) => new ParseError(this.name, text, "prefix", -1, detail);
@@ -340,7 +340,7 @@ export class Format {
     throw wrong(`wrong prefix ${JSON.stringify(found)}, want ${JSON.stringify(want)}`);
   }
 
-  // A typed ID's prefix and underscore, "" if the length is not a typed ID's.
+  // A typed ID's prefix and underscore, or "" if the text is not as long as a typed ID.
   typedPrefix(text) {
     if (!this.generates || this.text.symbols.includes("_") && this.hasLength(text)) return "";
     const start = text.slice(0, this.#separator(text) + 1);
@@ -412,7 +412,7 @@ export class Format {
     return new ID(this, this.timestamp.reduce((all, f) => all | place(f), this.fixed));
   }
 
-  // IDs of the time range are those from first to before end.
+  // The IDs of the time range are those from first to before end.
   bounds(from, to) {
     const first = this.first(from);
     const end = this.first(to);
@@ -445,7 +445,7 @@ export class Format {
   }
 }
 
-// By encoding, what shows that a text is in it.
+// For each encoding, a function that says why a text may be in it, if so.
 const shapes = {
   text: (format, text) => format.hasLength(text) && format.text.alphabet,
   uuid: (format, text) => text.length === 36 && "a UUID's 36 characters",
@@ -453,13 +453,13 @@ const shapes = {
   int: (format, text) => /^[0-9]+$/.test(text) && "a decimal integer",
 };
 
-// What is wrong in a UUID's 36 characters.
+// Matches what is wrong in the 36 characters of a UUID.
 const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
 
 const shared = new Map();
 export class GeneratorError extends Error { name = "GeneratorError"; }
 
-// Random bytes, fetched many at a time.
+// Returns a function that draws random bits. It fetches many bytes at a time.
 function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
   const pool = new Uint8Array(1024);
   let used = pool.length;
@@ -476,7 +476,7 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
   };
 }
 
-// How far the clock may go back, or overflowing counters run ahead.
+// How many milliseconds the clock may go back, or full counters may run ahead of it.
 const ALLOWANCE = 10_000;
 
 // A generator keeps its last timestamp. Subclasses start a tick, count in it up to top, and return
@@ -543,10 +543,10 @@ function refuse(generator) {
   throw new GeneratorError(`${generator.format.name}: the clock is more than ${ALLOWANCE / 1000} seconds behind the last ID`);
 }
 
-// A node ID and its size, as in "42/8"; parts as scru64's document has them.
+// A node ID and its size, as in "42/8"; both are as in scru64's document.
 function parseNode(text, max, what) {
   const match = /^([0-9]{1,8}|0x[0-9a-fA-F]{1,6})\/([0-9]{1,2})$/.exec(text);
-  if (!match) throw new RangeError(`the ${what} is to be like 42/8: the ID, a slash, and its size in bits`);
+  if (!match) throw new RangeError(`the ${what} must be like 42/8: the ID, a slash, and its size in bits`);
   const id = Number(match[1]);
   const size = Number(match[2]);
   if (size < 1 || size > max) throw new RangeError(`the size of the ${what} is 1 to ${max} bits, not ${size}`);
@@ -566,14 +566,14 @@ class NodeGenerator extends Generator {
   low() { return this.counter << this.width | this.node | this.random(this.free); }
 }
 
-// The formats' parts of generators; option names the one each knows.
+// The generators of the formats. option is the name of the option that each one knows.
 const generators = {
   scru64: class extends Generator {
     static option = "node";
     constructor(format, options) {
       super(format, options);
       if (!options.node) throw new RangeError("scru64 needs a node ID and its size in bits, as in 42/8, that no other generator has");
-      const after = /^([0-9a-zA-Z]{12})\/([0-9]{1,2})$/.exec(options.node); // an ID to go on after
+      const after = /^([0-9a-zA-Z]{12})\/([0-9]{1,2})$/.exec(options.node); // an ID to continue after
       const { id, size } = parseNode(after ? `0/${after[2]}` : options.node, 23, "node ID");
       this.counterSize = 24 - size;
       this.top = ones(this.counterSize);
@@ -692,14 +692,15 @@ export function plausible(id, now = Date.now()) {
 const generated = ({ format, fields }) =>
   format.layout.every(({ name, constant, value = 0 }) => !constant || fields[name] === BigInt(value));
 
-// Whether the case is the usual one: the format's in its texts, else lower.
+// Whether letters have the usual case: the case that the format writes in its texts, otherwise
+// lower case.
 function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
   if (encoding !== "text") return !/[A-Z]/.test(text);
   return !folds || (symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text));
 }
 
-// The rank of a reading, most probable first: UUIDs, whose variant and version are seldom chance,
-// our formats, others.
+// The rank of a reading: the most probable has the lowest. UUIDs come first, because their variant
+// and version are seldom chance. Our formats follow, then the others.
 function rank(format, encoding, text) {
   const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
   if (fixed > 4) return -1;
@@ -724,14 +725,14 @@ export function detect(text, now = Date.now()) {
       } catch { /* not in this encoding */ }
     }
   }
-  // A prefix and a length are seldom chance, unless the ID looks like a word.
+  // A text seldom has a prefix and the right length by chance, unless the ID looks like a word.
   const typed = ({ format, prefix }) => (prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0);
   const place = ({ id, encoding }) => typed(id) + rank(id.format, encoding, text.slice(id.prefix.length));
   return found.sort((a, b) => place(a) - place(b));
 }
 
-// Whether digits, small letters and capitals alternate as in random texts: at least thrice, and at
-// every other place if all are letters.
+// Whether digits, small letters and capitals alternate as in random texts: at least three times,
+// and at every second place if there are only letters.
 function alternates(text) {
   const kinds = Array.from(text, (c) => [/[0-9]/, /[a-z]/, /[A-Z]/].findIndex((kind) => kind.test(c)));
   const changes = kinds.filter((kind, i) => i > 0 && kind !== kinds[i - 1]).length;
@@ -743,7 +744,8 @@ const WRAPPERS = [
   ["(", ")", "brackets"], ["[", "]", "brackets"], ["<", ">", "brackets"], ["{", "}", "braces"],
 ];
 
-// Takes off what often stands around an ID: {text, stripped}; stripped names it.
+// Removes what often stands around an ID. Returns {text, stripped}, where stripped names what was
+// removed.
 export function strip(text) {
   const stripped = new Set();
   const take = (rest, name) => {
@@ -767,7 +769,7 @@ export function strip(text) {
       try {
         format.parse(rest);
         take(rest, "hyphens");
-      } catch { /* of something else, then */ }
+      } catch { /* the hyphens do not group symbols */ }
     }
   }
   return { text, stripped: [...stripped] };
@@ -793,8 +795,8 @@ export class Ratio {
 const mixed = (text) => /[0-9]/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
 const oneCase = (text) => !/[a-z]/.test(text) || !/[A-Z]/.test(text);
 
-// Finds IDs in text by the rules of "sortid scan": of the given formats, or those that text shows
-// beyond doubt. One Finder should see all parts of an input, in order.
+// Finds IDs in text by the rules of "sortid scan": of the given formats, or of those that hardly
+// any other text looks like. One Finder should see all parts of an input, in order.
 export class Finder {
   #ratios = new Map(); // by what they count
   #texts = []; // formats by the lengths of their texts
@@ -806,7 +808,8 @@ export class Finder {
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
     const add = (lists, n, format) => (lists[n] ??= []).push(format);
-    // A UUID's bits are seldom chance; a prefix is more than none.
+    // UUIDs come first, because their bits are seldom chance. A format with a prefix comes before
+    // one without.
     const sure = (f) => (f.generates ? 2 : f.text.prefix ? 0 : 1);
     for (const format of [...formats].sort((a, b) => sure(a) - sure(b))) {
       const { search = {}, text: { lengths = [], usual_lengths: usual = lengths } } = format;
@@ -859,7 +862,7 @@ export class Finder {
     return this.#ratios.get(what).accept(plausible);
   }
 
-  // Reads a word as the first format that can be.
+  // Reads a word in the first format that accepts it.
   #first(among = [], encoding, word, start) {
     for (const format of among) {
       try {
@@ -867,13 +870,13 @@ export class Finder {
         if (plausible(id, this.now) && generated(id) && (this.only || id.timed)) {
           return { id, encoding, start, end: start + word.length };
         }
-      } catch { /* of another, then */ }
+      } catch { /* not in this format */ }
     }
     return undefined;
   }
 
-  // A short text is no number such as 0x0123456789, and not within Base64. Unless its format is
-  // given, it is no word, and in the case that the format writes.
+  // A short text does not count if it is a number such as 0x0123456789, or inside Base64. If its
+  // format is not given, it must have a digit, and the case that the format writes.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
@@ -892,7 +895,7 @@ export class Finder {
     return match();
   }
 
-  // The run ends an ID with a prefix, perhaps before a check.
+  // The run is the end of an ID with a prefix. A check may follow.
   #judgePrefixed(format, text, run, start) {
     let first = start - 1;
     if (text[first] !== "_") return undefined;
@@ -904,7 +907,7 @@ export class Finder {
     return match && (format.text.lengths.filter((n) => n > run.length).map(upTo).find((longer) => longer) ?? match);
   }
 
-  // Numbers look like IDs of some formats, so "id" must stand before.
+  // Numbers look like IDs of some formats, so "id" must stand before them.
   #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#hex[run.length], "hex", run, start);
@@ -920,8 +923,8 @@ export class Finder {
     const match = this.#first(this.#uuids, "uuid", word, start);
     if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);
-    // One in eight scru128 IDs looks like a UUID without a time. It is ours only after UUIDs that
-    // can only be ours.
+    // One in eight scru128 IDs looks like a UUID without a time. Such a text counts as ours only
+    // after UUIDs that can only be ours.
     const ours = /^.{14}[1-8].{4}[89ab]/i.test(word) ? likely && this.#ratios.get("other UUIDs")?.likely
       : this.#accept("other UUIDs", match !== undefined);
     return ours ? match : undefined;
@@ -934,7 +937,7 @@ const isHex = (text) => /^[0-9a-fA-F]+$/.test(text);
 const symbolsOf = ({ text: { symbols = "", groups = [] } }) =>
   groups.reduce((all, { before = "", symbols: own = "" }) => all + before + own, symbols);
 
-// Whether + / - or _ joins a run to one that is mixed within 24 characters.
+// Whether + / - or _ joins a run to another one that is mixed in its nearest 24 characters.
 function besideBase64(text, start, end) {
   const before = /([0-9A-Za-z]*)[+/_-]$/.exec(text.slice(Math.max(0, start - 25), start));
   const after = /^[+/_-]([0-9A-Za-z]*)/.exec(text.slice(end, end + 25));
@@ -997,7 +1000,7 @@ export function zoneOffset(milli, timeZone) {
   return Number(`${sign}1`) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(rest)) * 1000;
 }
 
-/* Which format holds for a load, and how long; docs/command.md derives the formulas. */
+/* Which formats fit a load, and for how long; docs/command.md derives the formulas. */
 
 const SECONDS_PER_YEAR = 365.2425 * 24 * 60 * 60;
 const MOST_RISK = 1e-6; // the highest probability of a collision that fits
@@ -1046,8 +1049,8 @@ function pairs({ rate, processes, years }) {
   return years * SECONDS_PER_YEAR * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli;
 }
 
-// The probability that two IDs of a format are equal, for a request of plan: at most one in 2^bits
-// of the pairs of one millisecond.
+// The probability that two IDs of a format are equal, for a request of plan. In one millisecond, at
+// most one pair of 2^bits is equal.
 export function collisionProbability({ plan, node_counter: shared }, request) {
   const { processes, can_assign_nodes: nodes } = request;
   if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
@@ -1076,7 +1079,7 @@ function guardBits(bits, perTick) {
   }
 }
 
-// Fills in a format without node IDs, and returns what makes it unique.
+// Fills in the result of a format without node IDs, and returns what makes it unique.
 function byChance({ node, plan: { per_tick: mean, least, unique, node_bits: most } }, load, result, refuse) {
   const tick = result.tick_seconds;
   if (least) { // it waits for the next millisecond
@@ -1090,7 +1093,7 @@ function byChance({ node, plan: { per_tick: mean, least, unique, node_bits: most
   return `a ${node} ID of ${size} bits for each process`;
 }
 
-// Fills in a format with node IDs, whose full counter borrows the next tick.
+// Fills in the result of a format with node IDs. Its full counter borrows the next tick.
 function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
   if (load.processes > 1 && !load.can_assign_nodes) {
     refuse("each process needs a node ID of its own, assigned or leased");
@@ -1102,7 +1105,7 @@ function byNode({ node_counter: width, plan: { node_bits: most } }, load, result
   let size;
   let rate;
   let burst;
-  for (size of sizes) { // the first that holds is best; the last is shown if none does
+  for (size of sizes) { // the first that suffices is best; if none does, the plan shows the last
     const { guard, mean, ok } = guardBits(width - size, perTick + 6 * Math.sqrt(perTick));
     rate = ok;
     result.options = { node_bits: size, overflow_guard: guard };
@@ -1121,7 +1124,7 @@ function byNode({ node_counter: width, plan: { node_bits: most } }, load, result
   return `a node ID of ${size} bits for each process`;
 }
 
-// Which formats hold for a load, in the JSON of "sortid plan".
+// Which formats fit a load, in the JSON of "sortid plan".
 export function plan(request) {
   const from = new Date().toISOString().slice(0, 10);
   const asked = { burst: 0, processes: 1, years: 20, bits: 0, can_assign_nodes: false, from, ...request };

@@ -44,8 +44,8 @@ func module(rows []byte) []byte {
 		"// Generated from the Go package format by \"go generate\"; do not edit.\nexport const table = [\n%s\n];\n", rows)
 }
 
-// smallTable is [Table] without what the page does not show, false values, and what sortid.js
-// computes.
+// smallTable is [Table] without members that the page does not show, that are false, or that
+// sortid.js computes.
 func smallTable() ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(format.Table()) {
@@ -78,7 +78,6 @@ func smallTable() ([]byte, error) {
 		if options, ok := row["options"].([]any); ok {
 			row["options"] = slices.DeleteFunc(options, func(option any) bool {
 				o := option.(map[string]any)
-				delete(o, "usage") // the page has placeholders
 				delete(o, "env")
 				return !slices.Contains([]any{"node", "worker", "ext"}, o["name"])
 			})
@@ -125,8 +124,8 @@ var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 // keys finds members' names. Within strings quotes have a backslash.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
-// Page returns the page and its content security policy for a header. The page has a policy, too,
-// which cannot forbid frames. Only scripts and styles with the policy's hashes run.
+// Page returns the page and its content security policy for a header. The page itself has a policy,
+// too, but that cannot forbid frames. Only scripts and styles with the policy's hashes run.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
@@ -135,7 +134,7 @@ func Page() (page []byte, policy string, err error) {
 		}
 		return b
 	}
-	// All in one script: scripts in a page import only from URLs.
+	// Everything is in one script, because scripts in a page can import only from URLs.
 	table, err := smallTable()
 	if err != nil {
 		return nil, "", err
@@ -145,7 +144,7 @@ func Page() (page []byte, policy string, err error) {
 	style := shorten(piece("page.css"))
 	if bytes.Contains(bytes.ToLower(script), []byte("</script")) ||
 		bytes.Contains(bytes.ToLower(style), []byte("</style")) {
-		return nil, "", fmt.Errorf("a script or a style ends within itself")
+		return nil, "", fmt.Errorf("a script or a style contains its own end tag")
 	}
 	policy = fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; "+
 		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", hash(script), hash(style))

@@ -11,7 +11,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// The published files have package format's table.
+// The published files have the table of package format.
 func TestTableIsCurrent(t *testing.T) {
 	for name, want := range map[string]func([]byte) []byte{
 		"formats.js":  func([]byte) []byte { return Table() },

@@ -19,14 +19,14 @@ var palette = []*color.Color{
 	color.New(color.FgCyan), color.New(color.FgYellow),
 }
 
-// A band is a field on the map of bits, with a colour or else a letter.
+// A band is a field on the map of bits, with a colour or, without colours, a letter.
 type band struct {
 	format.Value
 	style  *color.Color
 	letter byte
 }
 
-// bands returns all fields, also those without a name.
+// bands returns all fields, including those without a name.
 func bands(r *inspect.Reading) []band {
 	layout := r.ID.Format().Layout
 	if r.Split != nil {
@@ -67,7 +67,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	fields := bands(r)
 	if len(r.ID.Format().Encodings) > 1 || r.ID.Format().Encodings[0] != format.Text {
 		b = append(bits(c, b, r.ID, fields), '\n')
-	} // else nobody sees the bits
+	} // IDs that are only texts do not show their bits
 	b = append(table(c, b, fields), '\n')
 	line := func(name, value string) {
 		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
@@ -167,7 +167,7 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 
 // distance says how long before or after now t is, in its two largest units.
 func distance(t, now time.Time) string {
-	d := now.Unix() - t.Unix() // a time.Duration ends after 292 years
+	d := now.Unix() - t.Unix() // a time.Duration holds at most 292 years
 	past := d >= 0
 	if !past {
 		d = -d

@@ -1,4 +1,4 @@
-// Package check has what the tests of several packages share.
+// Package check has helpers that the tests of several packages share.
 package check
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// OK ends a test that has an error.
+// OK ends the test if there is an error.
 func OK(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -14,7 +14,7 @@ func OK(t testing.TB, err error) {
 	}
 }
 
-// Must returns what a function returned, as in Must(os.ReadFile(name))(t).
+// Must returns the value that a function returned, as in Must(os.ReadFile(name))(t).
 func Must[T any](value T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

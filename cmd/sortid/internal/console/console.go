@@ -44,9 +44,10 @@ func New() *Console {
 	}
 }
 
-// --color decides about colours. Without it NO_COLOR forbids them, and CLICOLOR_FORCE asks for
-// them. Else a terminal that can show them has them. Text for people wraps on a terminal. In files
-// and pipes an error is one line, so that programs find it.
+// --color decides whether there are colours. Without --color, NO_COLOR forbids them, and
+// CLICOLOR_FORCE demands them. Otherwise a terminal that can show colours gets them. Text for
+// people wraps on a terminal. In files and pipes an error is one line, so that programs can find
+// it.
 
 // wantColours reports whether standard output shows colours unless a flag decides.
 func wantColours() bool {
@@ -57,7 +58,7 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth returns a terminal's width in characters, else otherwise.
+// terminalWidth returns a terminal's width in characters, or otherwise if f is not a terminal.
 func terminalWidth(f *os.File, otherwise int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -65,8 +66,8 @@ func terminalWidth(f *os.File, otherwise int) int {
 	return otherwise
 }
 
-// Complain writes a line to standard error, without control characters: the text may come from a
-// server.
+// Complain writes a line to standard error. It escapes control characters, because the text may
+// come from a server.
 func (c *Console) Complain(format string, args ...any) {
 	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
 }
@@ -92,13 +93,14 @@ func Wrap(text string, width int, indent string) string {
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
 }
 
-// Hang wraps a text for Out that begins after indent characters, and goes on below its beginning.
+// Hang wraps a text for Out. Its first line begins after indent characters that are there already,
+// and the others below it.
 func (c *Console) Hang(text string, indent int) string {
 	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
 }
 
-// Reflow wraps a help text's paragraphs and lists. An item of a list is indented; blanks stand
-// between term and text.
+// Reflow wraps a help text's paragraphs and lists. An item of a list is indented, and has two or
+// more blanks between its term and its text.
 func Reflow(text string, width int) string {
 	var paragraphs []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -121,7 +123,7 @@ func Reflow(text string, width int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// listTerm is a line's indent, with the term if it is an item.
+// listTerm matches a line's indent and, in an item of a list, the term.
 var listTerm = regexp.MustCompile(`^ +(\S+( \S+)*  +)?`)
 
 func cutTerm(line string) (prefix, text string) {
@@ -160,7 +162,7 @@ func (c *Console) Paint(style *color.Color, text string) string {
 	return style.Sprint(text)
 }
 
-// Say writes a line to standard error, over a [Progress].
+// Say writes a line to standard error, in place of a [Progress].
 func (c *Console) Say(format string, args ...any) {
 	over := ""
 	if c.ErrTerminal {
@@ -174,7 +176,7 @@ func (c *Console) CanAsk(command string, yes bool) error {
 	if yes || c.InTerminal {
 		return nil
 	}
-	return exit.Usagef("%s needs confirmation, and standard input is no terminal; use --yes",
+	return exit.Usagef("%s needs confirmation, but standard input is not a terminal; use --yes",
 		command)
 }
 

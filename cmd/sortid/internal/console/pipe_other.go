@@ -4,5 +4,5 @@ package console
 
 import "io"
 
-// Widen does nothing: the size of pipes cannot be set here.
+// Widen does nothing, because this system cannot set the size of a pipe.
 func Widen(io.Writer) {}

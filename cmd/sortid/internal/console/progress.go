@@ -9,8 +9,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// A Progress shows the progress of long work on a terminal's standard error, after a second. Nil
-// shows nothing.
+// A Progress shows on standard error how far a task is, if that is a terminal and the task takes
+// more than a second. A nil Progress shows nothing.
 type Progress struct {
 	bar   *progressbar.ProgressBar
 	next  time.Time
@@ -19,8 +19,8 @@ type Progress struct {
 	shown bool
 }
 
-// Progress returns a Progress of work of unknown extent, in units of what. It is nil where other
-// output would mix with it.
+// Progress returns a Progress for a task of unknown size, which counts in units of what. It returns
+// nil if other output would mix with the Progress.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
 		return nil
@@ -28,8 +28,8 @@ func (c *Console) Progress(what string) *Progress {
 	return c.NewProgress(what, -1)
 }
 
-// NewProgress is Progress for work of extent total, negative if unknown, which has a percentage and
-// a time left. The unit "bytes" is special.
+// NewProgress returns a Progress for a task of size total, with a percentage and the time left. A
+// negative total means that the size is unknown. The unit "bytes" shows as kB, MB and so on.
 func (c *Console) NewProgress(what string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
@@ -62,7 +62,7 @@ func (p *Progress) Describe(what string) {
 	}
 }
 
-// Show says that n are done, from time to time.
+// Show reports that n units are done. It draws only from time to time.
 func (p *Progress) Show(n uint64) {
 	if p == nil {
 		return
@@ -96,7 +96,7 @@ func (c *Counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SizeOf returns how many bytes of a regular file are left, or -1.
+// SizeOf returns how many bytes of a regular file are left, or -1 for another reader.
 func SizeOf(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {

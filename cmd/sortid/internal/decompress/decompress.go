@@ -15,7 +15,7 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// NewReader decompresses r if it is compressed. It waits for no more input than that needs.
+// NewReader decompresses r if it is compressed. It waits only for the input that shows this.
 func NewReader(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	switch {

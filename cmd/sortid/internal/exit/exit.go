@@ -1,4 +1,4 @@
-// Package exit decides the exit code, by errors and signals.
+// Package exit derives the exit code from errors and signals.
 package exit
 
 import (
@@ -21,9 +21,9 @@ const (
 type Status int
 
 const (
-	// ErrReported: the error is printed already.
+	// ErrReported means that the error is printed already.
 	ErrReported = Status(Bad)
-	// ErrTrouble: scan could not do all, and has said so.
+	// ErrTrouble means that scan could not read everything, and has reported this.
 	ErrTrouble     = Status(WrongUsage)
 	ErrInterrupted = Status(Interrupt)
 )

@@ -12,23 +12,23 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Context is how many bytes before a place [Finder.Find] must see: the longest prefix, its
-// underscore, and a byte more.
+// Context is how many bytes before an ID [Finder.Find] must see: the longest prefix, its
+// underscore, and one byte more.
 const Context = 65
 
 type Match struct {
-	Start, End int // its place: text[Start:End]
+	Start, End int // the ID is text[Start:End]
 	ID         format.ID
 	Encoding   format.Encoding
 }
 
-// A Finder finds IDs. It learns from the IDs and hashes it saw, so one Finder should see all parts
-// of an input, in order.
+// A Finder finds IDs. It learns from the IDs and hashes that it saw, so one Finder should see all
+// parts of an input, in order.
 type Finder struct {
 	now  time.Time
-	only bool // formats were named; their IDs are no hashes
+	only bool // formats were named, so it need not tell IDs from hashes
 
-	// By the length of a run of letters and digits.
+	// Formats by the length of a run of letters and digits.
 	texts    [maxRun + 1][]textRule
 	hex      [maxRun + 1][]*format.Format
 	ints     [maxRun + 1][]*format.Format
@@ -41,7 +41,7 @@ type Finder struct {
 
 	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
 	mixed  [maxRun + 1]Ratio // digits and letters of both cases, by length
-	seen   UUIDs             // without a time of their own
+	seen   UUIDs             // UUIDs without a time
 }
 
 // maxRun is the length of the longest ID, with a prefix such as 0x.
@@ -52,11 +52,11 @@ const lastGroup = 12
 type textRule struct {
 	*format.Format
 	written byte // classes of bytes in its alphabet
-	symbols byte // classes that it may be read in, too
+	symbols byte // the same, with the other case if the format folds case
 }
 
-// New returns a Finder of IDs that are plausible now, of the named formats. Without names it looks
-// for those whose texts are hard to confuse.
+// New returns a Finder for IDs of the named formats, with times that are plausible now. Without
+// names it looks for the formats that hardly any other text looks like.
 func New(now time.Time, named ...*format.Format) *Finder {
 	f := &Finder{now: now, only: len(named) > 0, shortest: maxRun}
 	for _, s := range format.All() {
@@ -75,13 +75,13 @@ func New(now time.Time, named ...*format.Format) *Finder {
 				f.uuids = append(f.uuids, s)
 				f.shortest = min(f.shortest, lastGroup)
 			case format.Int:
-				if f.only && !s.Generates() { // any number may be one
+				if f.only && !s.Generates() { // of our formats, any number could be an ID
 					f.addInt(s)
 				}
 			}
 		}
 	}
-	// Chance seldom makes a UUID's variant and version, so these formats come first.
+	// An ID seldom has a UUID's variant and version by chance, so UUIDs come first.
 	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
@@ -122,11 +122,11 @@ func number(yes bool) int {
 	return 0
 }
 
-// addInt looks for integers as long as IDs of plausible times.
+// addInt adds a format by the lengths of its integers of plausible times.
 func (f *Finder) addInt(s *format.Format) {
 	first, end, err := s.Bounds(s.PlausibleRange(f.now))
 	if err != nil {
-		return // other formats' integers are in order of time, and have a range
+		return // not for formats of others: their integers are in order of time
 	}
 	for n := len(first.In(format.Int)); n <= len(end.In(format.Int)); n++ {
 		f.ints[n] = append(f.ints[n], s)
@@ -171,8 +171,8 @@ var isAlnum, inWord = func() (alnums, words [256]bool) {
 	return alnums, words
 }()
 
-// Find calls each for every ID in text[from:], in order. The text before is context. The text must
-// not end within a word.
+// Find calls each for every ID in text[from:], in order. The text before from is context. The text
+// must not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	if f.shortestWord == 0 {
 		for {
@@ -197,9 +197,9 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of at least shortest of these bytes, from i on. If the byte at
-// the least length from i is none of them, all runs that begin before it are too short. So it skips
-// them.
+// nextRun returns the next whole run of these bytes, from i on, that has at least shortest bytes.
+// It first looks at the byte where the shortest run from i would end. If that is another byte, all
+// runs that begin before it are too short, and nextRun skips them.
 func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -217,7 +217,7 @@ func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bo
 		if n := end - start; n >= shortest && (start == 0 || !in[text[start-1]]) {
 			return start, end, true
 		}
-		i = end // it is short, or the rest of a longer run
+		i = end // the run is too short, or the rest of a longer one
 	}
 	return 0, 0, false
 }
@@ -238,7 +238,7 @@ func (f *Finder) next(text []byte, from int) (Match, bool) {
 	}
 }
 
-// judge judges a run, or the end of one that begins after from.
+// judge returns the ID that is a run, or that ends with it. An ID must not begin before from.
 func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
@@ -281,9 +281,10 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText judges a run in a format's own encoding. Letters have one case, unless the case tells
-// digits apart. A short text is no ID if it is a number such as 0x0123456789, or inside Base64.
-// Unless its format is named, it is no word, and has the case that the format writes.
+// judgeText is judge for a format's own encoding. All letters must have the same case, unless the
+// case tells digits apart. A short text does not count if it is a number such as 0x0123456789, or
+// inside Base64. If its format is not named, it must have a digit, and the case that the format
+// writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -341,15 +342,15 @@ func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 	return m, ok
 }
 
-// isNumber reports whether programs write a number so, as in 0x1f.
+// isNumber reports whether a text is a number with a prefix, such as 0x1f.
 func isNumber(text []byte) bool {
 	base := text[1] | 0x20
 	return text[0] == '0' && (base == 'x' || base == 'b' || base == 'o') &&
 		kindsOf(text[2:])&^hexDigits == 0
 }
 
-// besideBase64 reports whether + / - or _ joins the run to another. The other has digits and
-// letters of both cases in its nearest 24 characters.
+// besideBase64 reports whether + / - or _ joins the run to another one that looks like Base64. Such
+// a run has digits and letters of both cases in its nearest 24 characters.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
 	mixed := func(kinds byte) bool {
@@ -407,7 +408,7 @@ func labelled(text []byte, start int) bool {
 	return i > 1 && text[i-1]|0x20 == 'd' && text[i-2]|0x20 == 'i'
 }
 
-// parseFirst parses for the first format that can.
+// parseFirst parses a text in the first format that accepts it.
 func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start,
 	end int) (m Match, ok bool) {
 	for _, s := range formats {
@@ -418,7 +419,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID judges text[start:end], as long as a UUID, with a last run of twelve.
+// judgeUUID is judge for text[start:end], which is as long as a UUID and ends with a run of twelve.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||
@@ -441,8 +442,8 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	return m, f.seen.Accept(standard, ok)
 }
 
-// nextWord returns the next run of letters, digits, - and _ that is no word. In a word letters
-// after the first have one case, and there is no digit.
+// nextWord returns the next ID that is a run of letters, digits, - and _. It skips words: runs
+// without a digit, in which all letters after the first have the same case.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for {
 		start, end, ok := nextRun(text, i, f.shortestWord, &inWord)

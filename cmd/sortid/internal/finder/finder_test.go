@@ -81,8 +81,8 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	return ids
 }
 
-// Each encoding of an ID is found anywhere between characters of no word. Texts like words, in one
-// case without a digit, are not.
+// Each encoding of an ID is found between characters that do not belong to words. Texts like words,
+// in one case and without a digit, are not found.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t",
 		"&", "é", "."}
@@ -119,7 +119,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Other libraries' IDs are found if named; without a name, if texts show the format beyond doubt.
+// IDs of other libraries are found if their format is named. Without a name, they are found if
+// hardly any other text looks like them.
 func TestOthers(t *testing.T) {
 	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
@@ -175,7 +176,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A plausible UUID of version 4 is no ID of ours, until others show that they are.
+// A plausible UUID of version 4 is not an ID of ours, until other UUIDs show that they are.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	f := New(time.Now())
@@ -341,7 +342,7 @@ func documentWords(t *testing.T) (words []string) {
 	return words
 }
 
-// Random numbers that look like IDs are not taken for any, wherever they begin.
+// Random numbers that look like IDs are not mistaken for IDs, wherever they begin.
 func TestRatio(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	accepted := 0

@@ -57,7 +57,7 @@ func Arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// NoCommand returns an error if there are arguments: they name no command.
+// NoCommand returns an error if there are arguments, because they do not name a command.
 func NoCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -121,7 +121,7 @@ func (c *Count) Set(s string) error {
 		return fmt.Errorf("too many; the most is %d, and --forever has no end",
 			uint64(math.MaxUint64))
 	case err != nil || n == 0:
-		return errors.New("want a whole number from 1 on")
+		return errors.New("want a whole number of at least 1")
 	}
 	*c = Count(n)
 	return nil

@@ -19,7 +19,7 @@ type Span struct {
 	zone                 string
 }
 
-// ChooseSpan adds flags for a range; toDefault says what an absent --to means.
+// ChooseSpan adds flags for a range. toDefault says what a missing --to means.
 func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	f := &Span{cmd: cmd}
 	flags := cmd.Flags()
@@ -34,10 +34,11 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	return f
 }
 
-// A Range of times has no end of its own. Ends not given are zero.
+// A Range contains the times from From to before To. A limit that was not given is zero.
 type Range struct{ From, To time.Time }
 
-// Read returns the range. It reads the ID of --around as one of s first, unless s is nil.
+// Read returns the range. If s is not nil, it first tries to read the ID of --around in the format
+// s.
 func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {
@@ -55,7 +56,8 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 		}
 		if zone, err = time.LoadLocation(f.zone); err != nil || f.zone == "" {
 			return r, exit.Usagef(
-				"--tz: %q is no time zone; want a name such as Europe/Berlin, America/New_York or UTC", f.zone)
+				"--tz: %q is not a time zone; want a name such as "+
+					"Europe/Berlin, America/New_York or UTC", f.zone)
 		}
 	}
 	switch {
@@ -95,7 +97,7 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 
 func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
-// timeOfID reads an ID as one of s, if it can be.
+// timeOfID reads an ID in the format s if possible, otherwise in any format.
 func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
 		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {
@@ -113,7 +115,7 @@ func timeOfID(text string, s *format.Format) (time.Time, error) {
 	return r.Time(), nil
 }
 
-// TimeOf reads a flag's time, in UTC unless it says otherwise. An empty text is the zero time.
+// TimeOf reads a flag's time, in UTC unless the text has an offset. An empty text is the zero time.
 func TimeOf(name, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

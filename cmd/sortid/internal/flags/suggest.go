@@ -24,7 +24,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// WithSuggestion adds to an error about an unknown name what was probably meant.
+// WithSuggestion adds to an error about an unknown name the name that was probably meant.
 func WithSuggestion(err error) string {
 	var unknown *format.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
@@ -40,7 +40,7 @@ var renamed = map[string]string{
 	"encoding": "output", "tmpl": "template",
 }
 
-// Explain words an error of pflag: what was probably meant, or what values are.
+// Explain adds to an error of pflag what was probably meant, or which values the flag takes.
 func Explain(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
@@ -57,7 +57,7 @@ func Explain(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) && strings.Contains(invalid.GetValue(), "{{") &&
 		cmd.Flags().Lookup("template") != nil {
-		return fmt.Errorf("%w; a template goes to --template", err)
+		return fmt.Errorf("%w; use --template for a template", err)
 	}
 	var number *strconv.NumError
 	if errors.As(err, &invalid) && errors.As(err, &number) {
@@ -74,7 +74,7 @@ func Explain(cmd *cobra.Command, err error) error {
 	}
 	if unknown != nil && strings.Contains(cmd.Use, "[ID...") &&
 		!flagLike(unknown.GetSpecifiedName()) {
-		return fmt.Errorf("%w; an ID that begins with \"-\" goes after \"--\"", err)
+		return fmt.Errorf("%w; put an ID that begins with \"-\" after \"--\"", err)
 	}
 	return err
 }

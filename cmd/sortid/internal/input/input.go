@@ -48,7 +48,7 @@ func Texts(c *console.Console, args []string,
 	return nil
 }
 
-// manyBad is the number of bad texts from which the end says how many there were.
+// If at least manyBad texts were bad, Texts says at the end how many.
 const manyBad = 10
 
 type writer struct {

@@ -43,7 +43,7 @@ type Other struct {
 }
 
 func (r *Reading) Object() *Object {
-	scratch := make([]byte, 0, 64) // most of the time would go into small pieces of memory
+	scratch := make([]byte, 0, 64) // small allocations would take most of the time
 	o := &Object{
 		Format: r.Name(), Text: r.Prefix + r.in(r.ID.Format().Encodings[0], scratch),
 		Hex: r.in(format.Hex, scratch), Int: r.in(format.Int, scratch),
@@ -67,8 +67,8 @@ func (o *Object) AppendJSON(b []byte) ([]byte, error) {
 	return w.Bytes(), err
 }
 
-// AppendJSON appends what is known of a text, as a line of JSON without its end. A nil format is
-// guessed.
+// AppendJSON appends what is known about a text, as a line of JSON without the newline. If f is
+// nil, it guesses the format.
 func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	r, err := (&Reader{Format: f}).Read(text)
 	if err != nil {

@@ -23,7 +23,8 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// fields returns the named fields. Node ID and counter replace the field they share, if wanted.
+// fields returns the named fields. If Split is set, node ID and counter replace the field that they
+// share.
 func (r *Reading) fields() []format.Value {
 	values := r.ID.Fields()
 	if r.Split != nil {
@@ -35,7 +36,7 @@ func (r *Reading) fields() []format.Value {
 	return values
 }
 
-// A stamp prints as IDs' times do.
+// A stamp is a time that prints like the time of an ID.
 type stamp struct{ time.Time }
 
 func (s stamp) String() string { return FormatTime(s.Time) }

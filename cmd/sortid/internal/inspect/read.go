@@ -15,7 +15,7 @@ import (
 // A Guess is one way to read a text.
 type Guess struct{ format.Candidate }
 
-// Ours reports whether sortid makes IDs of the format, and does not only read them.
+// Ours reports whether sortid makes IDs of the format, instead of only reading them.
 func (g Guess) Ours() bool { return g.ID.Format().Generates() }
 
 func (g *Guess) Name() string { return g.ID.Format().Name }
@@ -103,8 +103,8 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// given parses the input in a format that was named. A uid60 may look wrapped, so the input goes
-// first as it is.
+// given parses the input in a format that was named. It first tries the input unchanged, because a
+// uid60 may look as if it had something to strip.
 func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
@@ -132,12 +132,12 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	}
 	fit := slices.DeleteFunc(append([]Guess{r.Guess}, r.Others...),
 		func(g Guess) bool { return g.Encoding != from })
-	if slices.ContainsFunc(fit, Guess.Ours) { // others may have made any UUID or number
+	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could be of another format
 		fit = slices.DeleteFunc(fit, func(g Guess) bool { return !g.Ours() })
 	}
 	if len(fit) == 0 {
-		return r, fmt.Errorf("no format reads %s as %s with a plausible time, but as %s; "+
-			"--format tells which to use", Quote(text), from, r.As())
+		return r, fmt.Errorf("no format reads %s as %s with a plausible time, only as %s; "+
+			"--format tells which format to use", Quote(text), from, r.As())
 	}
 	r.Guess, r.Others = fit[0], fit[1:]
 	return r, nil
@@ -145,7 +145,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID puts the reading first that scan would choose.
+// judgeUUID moves the reading that scan would choose to the front.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
@@ -156,14 +156,15 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID found in a text. Given means that its format was named.
+// Found returns the reading of an ID that was found in a text. given means that its format was
+// named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
 }
 
-// Sure returns an error if a guess may well be wrong: there is another plausible reading, or it is
-// a uid60.
+// Sure returns an error if a guess may well be wrong. This is so if there is another plausible
+// reading, or if the text looks like a word.
 func (r *Reading) Sure() error {
 	switch {
 	case r.Given:
@@ -183,7 +184,8 @@ func (r *Reading) Sure() error {
 	return nil
 }
 
-// AppendTime appends the time in a line. All readings must have it, unless the first is sure.
+// AppendTime appends the time in a line. All readings must have this time, unless the first is
+// sure.
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
 	same := true
@@ -206,7 +208,7 @@ func (r *Reading) wordLike() bool {
 	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
 }
 
-// Reason says why the text was read so.
+// Reason says why the text was read in this way.
 func (r *Reading) Reason() string {
 	switch {
 	case r.Given:
@@ -238,7 +240,7 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// FormatTime is [format.FormatTime], and "" for no time.
+// FormatTime is [format.FormatTime], but returns "" for the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -19,7 +19,7 @@ func strip(text string) (bare string, taken []string) {
 	if n := len(text); n > 0 && finder.InWord(text[0]) && finder.InWord(text[n-1]) &&
 		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 &&
 		text[min(1, n-1)]|0x20 != 'x' {
-		return text, nil // as most are
+		return text, nil // as most texts are
 	}
 	take := func(rest, name string) {
 		text = rest
@@ -66,7 +66,7 @@ func strip(text string) (bare string, taken []string) {
 
 var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Grouped })
 
-// isHex reports whether a hexadecimal number is as wide as a format's IDs.
+// isHex reports whether a text is a hexadecimal number as wide as the IDs of one of our formats.
 func isHex(text string) bool {
 	return slices.ContainsFunc(format.Ours(),
 		func(s *format.Format) bool { return len(text) == 2*s.Size }) &&

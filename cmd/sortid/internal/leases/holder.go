@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Holder is a process with a node ID on lease. A generator built on it before that finds mistakes
-// in its options first.
+// A Holder leases a node ID for this process. A generator can be built on it before Acquire, to
+// find mistakes in the generator's options first.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -51,8 +51,8 @@ func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
 	return h.Lease.WaitTick(ctx, tick)
 }
 
-// Acquire leases a node ID. Only it decides how long a command waits: the store has [Patience], and
-// a node ID has no limit with the option Wait.
+// Acquire leases a node ID, and decides how long a command waits. It waits for the store as long as
+// [Patience]. With the option Wait, it waits for a node ID without a limit.
 func (h *Holder) Acquire(ctx context.Context) error {
 	o := h.options
 	config := lease.Config{
@@ -71,7 +71,7 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	for _, condition := range st.Conditions() {
 		h.Complain("%s", condition)
 	}
-	config.MustExist = true // by now
+	config.MustExist = true // Open has made it if it was allowed
 	held, err := lease.Acquire(limited, st, config)
 	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
 		h.Complain("waiting for a node ID: %v", err)
@@ -86,8 +86,8 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// Watch says when generators wait for the store, and when they go on, until ctx ends or the lease
-// is released.
+// Watch reports when generators wait for the store, and when they continue. It ends with ctx, or
+// when the lease is released.
 func (h *Holder) Watch(ctx context.Context) {
 	ctx, h.stop = context.WithCancel(ctx)
 	h.watch.Go(func() { h.tell(ctx) })
@@ -100,7 +100,7 @@ func (h *Holder) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleasePatience)
 	defer cancel()
 	if err := h.Lease.Close(ctx); err != nil {
-		h.Complain("node ID %s could not be given back, and is free by itself soon after %s: %v",
+		h.Complain("node ID %s could not be given back; it becomes free soon after %s: %v",
 			h.Node(), format.FormatTime(until), err)
 	}
 	h.store.Close()
@@ -111,8 +111,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell says when the lease runs out, and when it is renewed, until ctx ends. A process that was
-// only stopped renews at once, so tell says nothing.
+// tell reports when the lease runs out, and when it is renewed, until ctx ends. If the process was
+// only stopped, it renews the lease at once, and tell reports nothing.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0
@@ -120,7 +120,7 @@ func (h *Holder) tell(ctx context.Context) {
 		until := h.Lease.Until()
 		if time.Now().Before(until) {
 			if late >= worth {
-				h.Say("going on, with node ID %s", h.Node())
+				h.Say("continuing with node ID %s", h.Node())
 			}
 			late = 0
 			continue

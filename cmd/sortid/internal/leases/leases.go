@@ -1,4 +1,4 @@
-// Package leases opens stores, makes realms, and holds the node ID on which a command makes IDs.
+// Package leases opens stores, makes realms, and holds the node ID with which a command makes IDs.
 package leases
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// How long commands wait for a store, variable for tests.
+// How long commands wait for a store. Tests change these variables.
 var (
 	Patience        = 30 * time.Second // For the store to answer.
 	LookPatience    = 5 * time.Second  // for commands that only look
 	ReleasePatience = 5 * time.Second  // for the return of a node ID
-	slow            = 3 * time.Second  // then a command says that it waits
+	slow            = 3 * time.Second  // after this, a command says that it waits
 )
 
 // SetPatience sets all of these, for tests.
@@ -42,7 +42,7 @@ type Options struct {
 	Create     bool
 	MustExist  bool
 	Wait       bool
-	Log        *slog.Logger // hears of new realms; nil: standard error
+	Log        *slog.Logger // for messages about new realms; nil: standard error
 }
 
 // AddFlags adds all flags but the store's.
@@ -53,19 +53,20 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 		"the `NAME` of the set of node IDs to lease from (default: the format's name)")
 	f.Var(&o.Bits, "node-bits", "the size of the leased node ID")
 	f.DurationVar(&o.Window, "lease-window", 0,
-		"how far ahead the lease is kept renewed, a `DURATION`: IDs are made without the store for half of it at least (default: the realm's, 1m)")
+		"how far ahead the lease is renewed, a `DURATION`: without the store, IDs are made for "+
+			"at least half of it (default: the realm's, 1m)")
 	f.BoolVar(&o.Create, "create", false,
-		"make the realm if the store has none of this name; without --create only a file that is new gets one")
+		"make the realm if the store does not have it; without --create, only a new file gets one")
 	f.BoolVar(&o.MustExist, "must-exist", false, "make neither a file nor a realm")
 	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
 }
 
-// Wanted reports whether there is to be a lease. An empty URL, perhaps an unset variable, is an
-// error: it must not mean no lease.
+// Wanted reports whether the flags ask for a lease. An empty URL is an error: it may come from an
+// unset variable, and must not mean that there is no lease.
 func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	if o.URL == "" && cmd.Flags().Changed("lease") {
 		return false, exit.Usagef(
-			"--lease wants the URL of a store, and has an empty text; see sortid lease --help")
+			"--lease wants the URL of a store, but is empty; see sortid lease --help")
 	}
 	for _, name := range []string{"realm", "node-bits", "lease-window", "create", "must-exist",
 		"wait"} {
@@ -90,24 +91,25 @@ func (o *Options) CheckBits(f *format.Format) error {
 	return nil
 }
 
-// CheckRealm refuses an empty name, perhaps an unset variable: it must not mean another realm.
+// CheckRealm refuses an empty name: it may come from an unset variable, and must not mean another
+// realm.
 func CheckRealm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
-		return exit.Usagef("--realm wants the name of a realm, and has an empty text")
+		return exit.Usagef("--realm wants the name of a realm, but is empty")
 	}
 	return nil
 }
 
 type Opener = func(context.Context, string) (store.Store, error)
 
-// openStore opens a store. A URL of no store is a usage error. env:NAME is a variable with the URL,
-// where others see no password.
+// openStore opens a store. It returns a usage error for a wrong URL. env:NAME stands for an
+// environment variable with the URL, in which others cannot see a password.
 func openStore(ctx context.Context, c *console.Console, open Opener,
 	url string) (store.Store, error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
 		if url = os.Getenv(name); url == "" {
 			return nil, exit.Usagef(
-				"the environment variable %q, which is to have the URL of a store, is not set",
+				"the environment variable %q is not set; it must have the URL of a store",
 				name)
 		}
 	}
@@ -128,7 +130,7 @@ func openStore(ctx context.Context, c *console.Console, open Opener,
 	return st, err
 }
 
-// Open opens the store, and makes the realms if it may and must.
+// Open opens the store, and makes missing realms if the options allow this.
 func Open(ctx context.Context, c *console.Console, o *Options,
 	realms ...lease.Config) (store.Store, error) {
 	create := o.Create
@@ -153,7 +155,9 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 			err = Create(ctx, c, st, o, config)
 		} else if _, err = lease.Realm(ctx, st, config.Realm); errors.Is(err, lease.ErrNoRealm) {
 			err = fmt.Errorf(
-				"%w in %s. If it was there, the store has lost it or is not the one that it should be, and to go on would make IDs a second time; if it is new, make it: sortid lease create URL --realm %q --format %s",
+				"%w in %s. If it was there before, the store has lost it or is the wrong store, "+
+					"and a new realm would make IDs a second time; if it never existed, "+
+					"make it: sortid lease create URL --realm %q --format %s",
 				err, describe(o.URL), config.Realm, formatName(config.Format))
 		}
 		if err != nil {

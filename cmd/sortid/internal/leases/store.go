@@ -53,8 +53,8 @@ func (s *StoreFlags) Open(url string, open Opener,
 	return errors.Join(f(ctx, st), st.Close())
 }
 
-// Print prints what f returns, if its error is none or [exit.ErrReported]. The store is closed by
-// then: the output may wait for its reader.
+// Print prints what f returns, if f returns no error or [exit.ErrReported]. It closes the store
+// before, because the reader of the output may be slow.
 func (s *StoreFlags) Print(url string,
 	f func(context.Context, store.Store) ([]byte, error)) error {
 	var out []byte

@@ -8,20 +8,20 @@ import (
 	"io"
 )
 
-// Max is the longest line that a [Reader] returns, in bytes with its end.
+// Max is the length of the longest line that a [Reader] returns, in bytes, including its end.
 const Max = 64 << 10
 
-// ErrTooLong: the line is longer than [Max]. The reader has skipped it.
+// ErrTooLong means that the line is longer than [Max]. The reader has skipped it.
 var ErrTooLong = errors.New("longer than 64 KiB, which no ID is; skipped")
 
-// ErrUTF16: the input begins as UTF-16 does. It is final.
+// ErrUTF16 means that the input begins like UTF-16. The reader does not continue.
 var ErrUTF16 = errors.New(
 	`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
 
 type Reader struct {
 	r   *bufio.Reader
 	n   int
-	err error // the underlying reader's end
+	err error // the underlying reader's error
 }
 
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, Max)} }

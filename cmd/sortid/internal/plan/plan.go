@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// MaxRisk is the highest probability of a collision over the lifetime of a format that fits.
+	// MaxRisk is the highest probability of a collision, over all the years, with which a format
+	// fits.
 	MaxRisk = 1e-6
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
@@ -21,11 +22,11 @@ const (
 	// clock.
 	allowance = 10
 
-	// maxOverflow is the share of ticks whose counter, which borrows, may be full.
+	// maxOverflow is the share of ticks in which a counter may be full and borrow the next tick.
 	maxOverflow = 1e-3
 
-	nodeBits      = "node_bits"      // in Options
-	overflowGuard = "overflow_guard" // the same
+	nodeBits      = "node_bits"      // a key of Options
+	overflowGuard = "overflow_guard" // likewise
 )
 
 // A Request describes a load.
@@ -47,7 +48,7 @@ type Plan struct {
 	Formats     []Format `json:"formats"`
 }
 
-// A Format says how one format does.
+// A Format says how well one format fits.
 type Format struct {
 	Format  string   `json:"format"`
 	Fits    bool     `json:"fits"`
@@ -73,7 +74,7 @@ type Format struct {
 type load struct {
 	Request
 	perSecond float64 // one process
-	pairs     float64 // IDs that two processes make in the same millisecond
+	pairs     float64 // of IDs that two processes make in the same millisecond
 }
 
 // Compute returns the plan for a request, or an error that names the field out of range.
@@ -189,8 +190,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits for the next millisecond. One holds mean IDs
-// on average, and at least least.
+// waits judges rates and bursts in a format that waits for the next millisecond. A millisecond
+// holds mean IDs on average, and at least least.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -200,7 +201,7 @@ func (f *Format) waits(l *load, mean, least float64) {
 	}
 }
 
-// nodeSizes returns possible node ID sizes, best first: room for twice the processes, as in a
+// nodeSizes returns possible node ID sizes, best first: from room for twice the processes, as in a
 // rolling deployment, down to just enough.
 func nodeSizes(processes, most int) (sizes []int) {
 	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
@@ -221,7 +222,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
-	// The first size that holds is best; the last is shown if none does.
+	// The first size that suffices is best. If none does, the plan shows the last.
 	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false
@@ -250,16 +251,16 @@ func (l *load) byNode(s *format.Format, f *Format) {
 }
 
 // counter returns the guard bits with which perTick IDs overflow in at most one tick of a thousand,
-// and the mean number of IDs in a tick. ok is false if there are none.
+// and the mean number of IDs in a tick. ok is false if there are no such guard bits.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
-		guard = 1 // the default for a node_id_size from 20
+		guard = 1 // the default for a node_id_size of 20 or more
 	}
 	size := math.Exp2(float64(bits))
 	for ; ; guard++ {
 		starts := math.Exp2(float64(bits - guard)) // values at which a counter starts
 		mean = size - (starts-1)/2
-		full := perTick - 1 - (size - starts) // those that leave too little room
+		full := perTick - 1 - (size - starts) // starts that leave too little room
 		if ok = full/starts <= maxOverflow; ok || guard == bits {
 			return guard, mean, ok
 		}

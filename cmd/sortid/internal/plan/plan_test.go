@@ -108,7 +108,7 @@ func randomBits(t *testing.T, s *format.Format) (bits int) {
 	return bits
 }
 
-// The probabilities against exact arithmetic.
+// The probabilities agree with exact arithmetic.
 func TestCollisionExact(t *testing.T) {
 	for _, r := range requests() {
 		if r.Processes == 1 {
@@ -153,7 +153,7 @@ func TestCollisionExact(t *testing.T) {
 // millisecond apart.
 type world struct {
 	name string
-	bits float64 // as the formula has it
+	bits float64 // as in the formula
 	new  func(*rand.Rand) (newMilli func(ms int), make func() uint64)
 }
 
@@ -183,7 +183,7 @@ var worlds = []world{
 			func() uint64 { high++; return header<<32 | high%(1<<6)<<3 | rng.Uint64N(1<<3) }
 	}},
 	{"uid60", 3 + 8, func(rng *rand.Rand) (func(int), func() uint64) {
-		// It starts anywhere, and is short: a long one would keep two processes apart.
+		// It starts anywhere, and is short, because a long one would keep two processes apart.
 		sequence := rng.Uint64N(1 << 3)
 		return func(int) {},
 			func() uint64 { sequence = (sequence + 1) % (1 << 3); return sequence<<8 | rng.Uint64N(1<<8) }
@@ -255,7 +255,7 @@ func TestMonteCarlo(t *testing.T) {
 	}
 }
 
-// scru64's counter with the planned guard bits.
+// scru64's counter rarely overflows with the planned guard bits.
 func TestCounter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, bits := range []int{1, 4, 5, 8, 12, 16, 23} {
@@ -292,7 +292,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// A burst takes the planned ticks, give or take one.
+// A burst takes the planned number of ticks, or one more or less.
 func TestBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := check.Must(Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,

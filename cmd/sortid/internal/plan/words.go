@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Odds words a probability, such as "one in 3 million".
+// Odds returns a probability in words, such as "one in 3 million".
 func Odds(p float64) string {
 	switch {
 	case p == 0:
@@ -18,7 +18,7 @@ func Odds(p float64) string {
 	return "one in " + Count(1/p)
 }
 
-// Count words a number with two digits, such as "3.2 billion".
+// Count returns a number in words, with two digits, such as "3.2 billion".
 func Count(n float64) string {
 	words := []string{"", " thousand", " million", " billion", " trillion", " quadrillion"}
 	if n < 1e4 {

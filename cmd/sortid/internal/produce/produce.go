@@ -55,7 +55,7 @@ const (
 )
 
 // race is the fast way. Workers take turns at the generator and at the output, so batches are in
-// order; in between they format texts in parallel. Batches start small, so that the first IDs
+// order. In between, workers format texts in parallel. Batches start small, so that the first IDs
 // appear at once.
 func (p *production) race(ctx context.Context) error {
 	p.size = 1
@@ -129,8 +129,8 @@ func (p *production) write(text []byte, n int, err error) {
 	}
 }
 
-// walk makes one batch after another, at most perSecond IDs if not 0. What is due counts from the
-// start, so that delays do not add up.
+// walk makes one batch after another. If perSecond is not 0, it makes at most so many IDs a second.
+// It counts the IDs that are due since the start, so that delays do not add up.
 func (p *production) walk(ctx context.Context, perSecond float64) error {
 	batch := p.generator.NewBatch()
 	var text []byte

@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Realm is what a store has of a realm at a moment.
+// A Realm is a snapshot of a realm in a store.
 type Realm struct {
 	Name    string
 	Root    lease.Record
@@ -29,8 +29,8 @@ type Realm struct {
 	skew    time.Duration // the store's clock minus this machine's
 }
 
-// ReadAll reads the named realm, or all. With exit.ErrReported it has said what it cannot read, and
-// returns the rest.
+// ReadAll reads the named realm, or all. If it returns exit.ErrReported, it has reported what it
+// cannot read, and returns the rest.
 func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -69,7 +69,7 @@ func ReadOne(ctx context.Context, c *console.Console, st store.Store, name strin
 	realms, err := ReadAll(ctx, c, st, name)
 	switch {
 	case err == exit.ErrReported && name == "":
-		return nil, errors.New("--realm says which realm is meant")
+		return nil, errors.New("choose the realm with --realm")
 	case err != nil && err != exit.ErrReported:
 		return nil, err
 	}
@@ -84,7 +84,8 @@ func ReadOne(ctx context.Context, c *console.Console, st store.Store, name strin
 	return realms[0], nil
 }
 
-// load returns what it could read with an error that matches [lease.ErrRecord].
+// If load cannot read some records, it returns the others, and an error that matches
+// [lease.ErrRecord].
 func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 	root, blocks, unread := lease.Records(ctx, st, name)
 	switch {
@@ -126,7 +127,7 @@ func (r *Realm) Block(text string) (lease.Block, error) {
 // An Item can be shown as a card, or as JSON.
 type Item interface{ lines() [][2]string }
 
-// An Entry is a record as people see it. 64-bit integers are texts.
+// An Entry is a record in a form for people. 64-bit integers are texts.
 type Entry struct {
 	Realm      string `json:"realm"`
 	Generation string `json:"generation"`
@@ -148,11 +149,11 @@ type Entry struct {
 	lead  time.Duration
 }
 
-// Which entries to list.
+// A Listing says which entries to list.
 type Listing int
 
 const (
-	WholeBlocks Listing = iota // node IDs by themselves
+	WholeBlocks Listing = iota // neither split nor part of another
 	AllBlocks
 	OutOfUse // nobody uses them, and nobody can have them yet
 )
@@ -196,8 +197,8 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	return e
 }
 
-// mark returns the end of all that was granted of a block: the greatest of its mark, those around
-// it, and the realm's floor.
+// mark returns the end of all grants that include a block. It is the largest HWM of the block, of
+// the blocks that contain it, and of the realm.
 func (r *Realm) mark(rec lease.Record) int64 {
 	mark := max(rec.HWM, r.Root.HWM)
 	for b := rec.Block; b.Size > 1; {
@@ -264,7 +265,7 @@ func (e Entry) leadText() string {
 	return e.lead.String()
 }
 
-// Around returns the block and those that overlap it.
+// Around returns the entries of the block and of those that overlap with it.
 func (r *Realm) Around(b lease.Block) []Entry {
 	rec, ok := r.records[b]
 	if !ok {
@@ -295,7 +296,7 @@ func (r *Realm) share() (s share) {
 	return s
 }
 
-// count adds a block; mark is the highest around it.
+// count adds a block. mark is the highest mark of the blocks that contain it.
 func (r *Realm) count(s *share, b lease.Block, mark int64) {
 	rec := r.records[b]
 	mark = max(mark, rec.HWM)
@@ -335,10 +336,10 @@ type Summary struct {
 	EpochTime  string `json:"epoch"`
 	WindowMS   int64  `json:"window_ms"`
 	LeadMS     int64  `json:"max_lead_ms"`
-	Floor      string `json:"floor,omitempty"` // no grant starts before
+	Floor      string `json:"floor,omitempty"` // no grant starts before it
 	share
 	Clock      string   `json:"clock"`
-	AheadMS    int64    `json:"clock_ahead_ms"` // of this machine's
+	AheadMS    int64    `json:"clock_ahead_ms"` // of this machine's clock
 	Conditions []string `json:"conditions"`
 
 	terms lease.Terms
@@ -429,7 +430,7 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 
 func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
 
-// Evict takes a node ID from the entry's holder, and reports whether it was the holder.
+// Evict takes a node ID from the entry's holder, and reports whether the holder still had it.
 func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, err error) {
 	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
 }

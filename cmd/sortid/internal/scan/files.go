@@ -17,7 +17,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// bufferSize bounds the part of a file in memory. Longer lines come in parts.
+// bufferSize bounds the part of a file in memory. A longer line is read in parts.
 const bufferSize = 256 << 10
 
 const Stdin = "-"
@@ -39,7 +39,7 @@ func newFiles(c *console.Console) *files {
 	return &files{Console: c, buf: make([]byte, bufferSize+finder.Context)}
 }
 
-// begin shows progress, if the size is known: not in folders.
+// begin shows progress. It shows no percentage if a name is not a regular file.
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
@@ -59,7 +59,7 @@ func (f *files) begin(names []string) {
 	f.progress = f.NewProgress("bytes", total)
 }
 
-// open reads a file. It adds the name to errors, except to part's.
+// open reads a file. It adds the name to errors, except to those from part.
 func (f *files) open(name string) error {
 	f.in.Reader, f.name = f.In, "standard input"
 	if name == Stdin {
@@ -92,8 +92,8 @@ type partError struct{ error }
 
 func (e partError) Unwrap() error { return e.error }
 
-// parts reads a file. A part ends with a line if it can, so that no line waits for the next. The
-// bytes before it stay in the buffer as context.
+// parts reads a file. A part ends at the end of a line if possible, so that no line waits for the
+// next one. The bytes before it stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
 	buf := f.buf
 	context, n := 0, 0 // buf[:context] is context; buf[context:n] waits
@@ -128,8 +128,8 @@ func (f *files) parts(r io.Reader) error {
 	}
 }
 
-// cut returns where the part ends: after the last line or, in a full buffer without one, after a
-// word. text[context:old] has no end of a line.
+// cut returns where the part ends: after the last whole line or, in a full buffer without one,
+// after a word. text[context:old] has no end of a line.
 func cut(text []byte, old, context int) int {
 	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
 		return old + i + 1
@@ -145,7 +145,7 @@ func cut(text []byte, old, context int) int {
 	return len(text)
 }
 
-// checkText returns an error for a file that is no text.
+// checkText returns an error for a file that is not text.
 func checkText(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):

@@ -17,10 +17,10 @@ import (
 )
 
 type Options struct {
-	Formats []*format.Format // none: all that differ from other text
+	Formats []*format.Format // none: those that hardly any other text looks like
 	Output  Output
 	From    time.Time // the first time; zero: any
-	To      time.Time // the first time after; zero: any
+	To      time.Time // the first time after the range; zero: any
 
 	Recursive bool     // Also in folders.
 	Include   []string // Patterns of file names; none: all.
@@ -34,8 +34,8 @@ const (
 	Annotate Output = "annotate" // All lines, with the times.
 	Lines    Output = "lines"    // The lines with IDs.
 	Only     Output = "only"     // The IDs.
-	IDs      Output = "ids"      // IDs' places, formats and times.
-	JSON     Output = "json"     // All of each ID.
+	IDs      Output = "ids"      // Where IDs are, their formats and times.
+	JSON     Output = "json"     // Everything about each ID.
 	Count    Output = "count"    // The number of lines with IDs.
 )
 
@@ -50,9 +50,9 @@ type scan struct {
 
 	line     int   // Its number.
 	start    int64 // Its offset in the file.
-	midLine  bool  // The last line annotated has no end yet.
-	counted  int   // The last one counted.
-	matching int   // Lines counted in the file.
+	midLine  bool  // The last annotated line has no end yet.
+	counted  int   // The last line that was counted.
+	matching int   // How many lines of the file have IDs.
 	found    bool
 	out      []byte
 	day      int64 // last written, in days since 1970
@@ -80,7 +80,7 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 	return s
 }
 
-// Run scans files, or standard input, and says how it went.
+// Run scans files, or standard input. Its error leads to the exit code of grep.
 func Run(c *console.Console, o Options, files []string) error {
 	if len(files) == 0 {
 		files = []string{Stdin}
@@ -222,7 +222,7 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 	}
 }
 
-// begins appends the file's name and the line's number.
+// begins appends the file's name and the line's number, if wanted.
 func (s *scan) begins() {
 	if s.names {
 		s.out = append(append(s.out, s.name...), ':')

@@ -23,7 +23,7 @@ type SortOptions struct {
 
 const (
 	sortMemory = 64 << 20
-	// pieceSize bounds a record. Longer lines have several.
+	// pieceSize bounds a record. A longer line has several records.
 	pieceSize = 64 << 10
 )
 
@@ -57,7 +57,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// A signal does not end the reading of a terminal or a pipe, so this is not waited for.
+	// A signal does not end the reading of a terminal or a pipe, so Sort does not wait for that.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error
@@ -88,12 +88,13 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 	}
 	s.progress.End()
 	if s.ids == 0 && s.pieces > 0 && !s.Quiet {
-		s.Complain("no line has an ID, so all lines stay where they are")
+		s.Complain("no line has an ID, so all lines keep their order")
 	}
 	return s.merge(ctx)
 }
 
-// add adds the lines of a part. A line has its first ID's time, or stays behind the line before.
+// add adds the lines of a part. A line has the time of its first ID. Without an ID it has the time
+// of the line before.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
 	s.finder.Find(text, from, func(m finder.Match) {
@@ -126,8 +127,8 @@ func (s *sorting) add(text []byte, from int, _ int64) error {
 	return nil
 }
 
-// key returns a time as a key: nanoseconds since the year 1, from 1. What comes before a file's
-// first ID has 0.
+// key returns a time as a key: nanoseconds since the year 1, plus 1. Lines before a file's first ID
+// have the key 0.
 func (s *sorting) key(t time.Time) [2]uint64 {
 	seconds := uint64(t.Unix() - time.Time{}.Unix())
 	high, low := bits.Mul64(seconds, 1e9)

@@ -20,7 +20,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// timedLines returns lines with and without IDs, and the same in order.
+// timedLines returns lines with and without IDs, and the same lines in order.
 func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) {
 	type group struct {
 		at    time.Time
@@ -165,7 +165,8 @@ func TestSortFiles(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the input, 200 times the size of a run. Longer lines are possible.
+// Memory does not grow with the input, which has 200 times the size of a run. Lines may be longer
+// than a run.
 func TestSortMemory(t *testing.T) {
 	const memory = 1 << 18
 	line := "0372ijojuxuhjsfkeryi2mrtm " + strings.Repeat("x", 973) + "\n"

@@ -348,7 +348,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// An old SQLite refuses tables that it cannot fill, and all if it may stop.
+// An old SQLite refuses the tables that it cannot fill. With -bail it refuses everything.
 func TestOldSQLite(t *testing.T) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {

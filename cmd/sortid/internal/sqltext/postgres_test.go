@@ -375,7 +375,7 @@ func TestPostgresTimes(t *testing.T) {
 	}
 }
 
-// NULL gives NULL; what no ID has is an error.
+// NULL gives NULL. A value that no ID can have is an error.
 func TestPostgresBadInput(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -696,7 +696,7 @@ func increases(ids []string) bool {
 	})
 }
 
-// Ordered generators rise from session to session, also over a ROLLBACK.
+// IDs of ordered generators increase from session to session, also after a ROLLBACK.
 func TestPostgresOrder(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
@@ -725,8 +725,8 @@ func TestPostgresOrder(t *testing.T) {
 	}
 }
 
-// An immediate stop repeats no ID. A naive generator with a cycling sequence does, so the test
-// would see it.
+// After an immediate stop no ID is repeated. A simple generator with a cycling sequence does repeat
+// IDs, which shows that the test notices it.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
@@ -764,7 +764,7 @@ func TestPostgresStops(t *testing.T) {
 	}
 }
 
-// A crash within a transaction repeats no ID that was read, even in the same tick.
+// After a crash within a transaction, no ID that was read is repeated, even in the same tick.
 func TestPostgresStopsInTransaction(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t)
@@ -810,7 +810,8 @@ func (d *database) locks() string {
 		"count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
 }
 
-// Within the allowance a generator goes on; beyond, it raises, and leaves no lock.
+// Within the allowance a generator continues. Beyond it, the generator raises an error, and leaves
+// no lock.
 func TestPostgresClockSetBack(t *testing.T) {
 	d := install(t)
 	d.setClock()
@@ -864,7 +865,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 	}
 }
 
-// A full counter goes on in the next tick, and raises past the allowance.
+// A full counter continues in the next tick. Beyond the allowance it raises an error.
 func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
@@ -977,8 +978,8 @@ func output(t *testing.T, in string, name string, args ...string) string {
 	return out.String()
 }
 
-// psql takes the file twice without a superuser. A dump works elsewhere, and goes on after the last
-// IDs.
+// psql takes the file twice without a superuser. A dump works in another database, which continues
+// after the last IDs.
 func TestPostgresDump(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := connect(t, server.URL, DefaultSchema)
@@ -1024,7 +1025,7 @@ func TestPostgresDump(t *testing.T) {
 	}
 }
 
-// One format's SQL does without the others, also in another schema.
+// The SQL of one format does not need the others, also in another schema.
 func TestPostgresOnly(t *testing.T) {
 	for _, only := range format.Ours() {
 		name := only.Name

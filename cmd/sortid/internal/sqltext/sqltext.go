@@ -1,4 +1,4 @@
-// Package sqltext holds SQL that teaches databases the ID formats. Each file can be run as it is.
+// Package sqltext has SQL with which databases read and make IDs. Each file can be run as it is.
 package sqltext
 
 import (
@@ -50,7 +50,8 @@ func inOrder(formats []*format.Format) []*format.Format {
 		func(f *format.Format) bool { return !slices.Contains(formats, f) })
 }
 
-// read joins files of a folder with empty lines: the named ones, then the formats'.
+// read joins files of a folder, with empty lines between them: first the named files, then the
+// files of the formats.
 func read(folder string, names []string, formats []*format.Format) (string, error) {
 	names = append(names, format.NamesOf(formats)...)
 	texts := make([]string, len(names))
@@ -79,7 +80,8 @@ var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 func checkName(what, s string) error {
 	if !name.MatchString(s) {
 		return fmt.Errorf(
-			"%q is no name of a %s: want at most 63 letters, digits and underscores, not beginning with a digit", s, what)
+			"%q cannot be the name of a %s: want at most 63 letters, "+
+				"digits and underscores, not beginning with a digit", s, what)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ type Table struct {
 	Name   string
 	Format *format.Format // of the IDs
 	From   time.Time      // month of the first partition
-	Months int            // that the partitions are for
-	Daily  bool           // a partition a day, not a month
+	Months int            // how many months the partitions cover
+	Daily  bool           // one partition a day, not a month
 }
 
 // MaxPartitions bounds a Table; databases get slow with more.
@@ -86,9 +86,9 @@ func (t Table) Postgres(schema string) (string, error) {
 	part := func(p partition) string { return `"` + t.Name + "_" + p.name + `"` }
 	var b strings.Builder
 	fmt.Fprintf(&b, `-- A table partitioned by the time of its %[1]s IDs. It needs the functions of "sortid sql
--- postgres". It can be run again with a later --from, to add partitions. There is no DEFAULT
--- partition: every query without an upper bound would read it, and a new partition
--- would wait for it to be searched.
+-- postgres". You can run this again with a later --from, to add partitions. There is no
+-- DEFAULT partition, because every query without an upper bound would read it, and because
+-- PostgreSQL would search it before it adds a partition.
 
 CREATE TABLE IF NOT EXISTS %[2]s (
   id   %[3]s PRIMARY KEY%[4]s,
@@ -110,20 +110,20 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 			part(p), name, first(p.from), first(end.from))
 	}
 	fmt.Fprintf(&b, `
--- A query with the functions reads only the partitions of its time, even where the time is
+-- A query with the functions reads only the partitions of its time, even if the time is
 -- a parameter or now() - interval '1 hour':
 --
 --   SELECT * FROM %[1]s WHERE id >= %[2]s AND id < %[3]s;
 --
--- To drop the oldest partition (the first command does not block, and stands alone, outside
--- of a transaction):
+-- To drop the oldest partition (the first command does not block, and must run
+-- outside a transaction):
 --
 --   ALTER TABLE %[1]s DETACH PARTITION %[4]s CONCURRENTLY;
 --   DROP TABLE %[4]s;
 `, name, first(all[0].from), first(next.from), part(all[0]))
 	if typ == "uuid" {
 		fmt.Fprintf(&b, `--
--- In place of the partitions above, pg_partman 5.2 or later can make and drop them:
+-- Instead of the partitions above, pg_partman 5.2 or later can make and drop them:
 --
 --   SELECT partman.create_parent('public.%[1]s', 'id', '%[2]s', p_default_table := false,
 --     p_time_encoder := 'sortid.%[3]s_first', p_time_decoder := 'sortid.%[3]s_partman_time');
@@ -163,8 +163,8 @@ func (t Table) MySQL() (string, error) {
 		literal = func(id format.ID) string { return "X'" + id.In(format.Hex) + "'" }
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition also takes whatever
--- is older. What is later than the last is refused.
+	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition
+-- also takes older IDs. The database refuses IDs that are later than the last partition.
 
 CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
   id   %s PRIMARY KEY%s,

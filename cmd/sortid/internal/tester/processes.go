@@ -37,8 +37,8 @@ const (
 	endTime = 2 * time.Second
 )
 
-// A generatorProcess is one that verify started. Its lines go to the checker, and to a file for the
-// search of duplicates.
+// A generatorProcess is a process that verify started. Its lines go to the checker, and to a file
+// in which verify looks for duplicates later.
 type generatorProcess struct {
 	*source
 	cmd    *exec.Cmd
@@ -51,11 +51,12 @@ type generatorProcess struct {
 	report *report.Report
 }
 
-// RunProcesses starts generators, checks each, and looks for duplicates over all. name may be "".
+// RunProcesses starts generators, checks each, and looks for duplicates among all IDs. name may be
+// "".
 func (v *Tester) RunProcesses(name string) error {
 	dir, err := os.MkdirTemp(v.Duplicates.Dir, "sortid-")
 	if err != nil {
-		return fmt.Errorf("no place on disk for what the processes print: %w", err)
+		return fmt.Errorf("cannot make a folder for what the processes print: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	ctx, cancel := context.WithTimeout(until(), v.Exec.Length)
@@ -135,7 +136,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// Do not wait for others that hold the error output open.
+	// Do not wait for other processes that hold standard error open.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -156,7 +157,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	return p, nil
 }
 
-// end ends the process and all that it started. It asks before it kills.
+// end ends the process and all that it started. It asks the process to end before it kills it.
 func (p *generatorProcess) end() {
 	select {
 	case <-p.done:
@@ -190,7 +191,7 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 				last = at.IDs
 				bar.Show(total)
 			})
-			p.out.Close() // it cannot write on without a reader
+			p.out.Close() // the process must not wait for a reader
 		})
 	}
 	wg.Wait()
@@ -211,7 +212,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	w := bufio.NewWriterSize(file, 256<<10)
 	o := v.Options
 	o.Source, o.Progress = p.Name, show
-	// The context ends the processes and so their output, which is read to the end.
+	// This check needs no context: it ends when the process has ended and all output is read.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
 		err = w.Flush()
@@ -219,7 +220,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	return err
 }
 
-// tellEnd says how a process ended by itself, and reports whether that is a failure.
+// tellEnd says how a process ended if it ended by itself, and reports whether that is a failure.
 func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
 	seconds, lines := p.length.Seconds(), p.report.Lines
@@ -242,7 +243,7 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	return false
 }
 
-// wholeLines leaves out the last line if its process was ended within it.
+// wholeLines leaves out the last line if verify ended the process in the middle of it.
 type wholeLines struct {
 	process *generatorProcess
 	buffer  []byte // begins with the rest of a line
@@ -267,7 +268,7 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 		end := bytes.LastIndexByte(l.buffer[:n], '\n') + 1
 		switch {
 		case err != nil && !l.process.ended.Load(), end == 0 && n == len(l.buffer):
-			end = n // no end, or too long for an ID
+			end = n // a last line without an end, or one too long for an ID
 		case err != nil:
 			n = end // cut off
 		}

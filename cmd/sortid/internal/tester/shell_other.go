@@ -11,7 +11,7 @@ func shell(command string) *exec.Cmd { return exec.Command("cmd", "/c", command)
 
 func ownGroup(*exec.Cmd) {}
 
-// interruptGroup does nothing: nothing asks console programs to end.
+// interruptGroup does nothing, because console programs cannot be asked to end.
 func interruptGroup(*exec.Cmd) {}
 
 // killGroup kills the process and all that it started.

@@ -34,7 +34,7 @@ func (v *Tester) source(name string) *source {
 	}
 	return &source{stdin: true, Source: duplicates.Source{Name: "standard input", Once: true,
 		Open: func() (io.ReadCloser, error) {
-			if f, ok := v.In.(*os.File); ok { // a pipe is the same from either end
+			if f, ok := v.In.(*os.File); ok { // the size of a pipe can be set at either end
 				console.Widen(f)
 			}
 			return io.NopCloser(v.In), nil
@@ -66,7 +66,7 @@ func (l *sourceLines) Close() error {
 	return l.file.Close()
 }
 
-// free frees the decompression when the source is closed and nobody reads.
+// free closes the decompressor when the source is closed and no read is running.
 func (l *sourceLines) free() {
 	if c, ok := l.plain.(io.Closer); ok && l.closed.Load() && l.mu.TryLock() {
 		defer l.mu.Unlock()
@@ -103,8 +103,8 @@ func (s *source) read() (*sourceLines, error) {
 	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
-// guess returns the format of the first line that shows one, or "". It waits for no more lines than
-// that, and leaves them to read.
+// guess returns the format of the first line that shows one, or "". It waits for no further lines,
+// and read returns all lines again.
 func (s *source) guess() (name string, err error) {
 	in, err := s.read()
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *source) guess() (name string, err error) {
 	return "", nil
 }
 
-// formatOf returns the format that the first source shows which shows one.
+// formatOf returns the format of the first source that shows one.
 func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	for _, s := range sources {
 		var name string

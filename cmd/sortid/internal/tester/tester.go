@@ -31,8 +31,8 @@ type Tester struct {
 	Exec       Execution
 }
 
-// until returns a context that the first signal ends, to report on what has come. The second ends
-// the program.
+// until returns a context that the first signal ends, so that verify reports on what it has read.
+// The second signal ends the program.
 func until() context.Context {
 	ctx, _ := exit.UntilSignal()
 	return ctx
@@ -54,7 +54,7 @@ func (v *Tester) style() report.Style {
 	return style
 }
 
-// SplitFormat takes a format off the arguments.
+// SplitFormat splits the arguments into a format, if the first one is a format, and files.
 func SplitFormat(args []string) (name string, files []string, err error) {
 	if len(args) > 0 {
 		f, err := format.LookupAny(args[0])
@@ -71,7 +71,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. name, of their format, may be "".
+// Run verifies each source by itself. name is the name of their format, or "".
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -144,8 +144,8 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	return verify.Check(ctx, name, in, o)
 }
 
-// A patient drops what is written after its reader has gone. Readers of a field's bits take only as
-// many as they need.
+// A patient writer drops what it gets after its reader has closed the pipe. Programs that read a
+// field's bits take only as many as they need.
 type patient struct {
 	w    io.Writer
 	gone bool

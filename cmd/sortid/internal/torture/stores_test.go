@@ -83,7 +83,7 @@ func TestStores(t *testing.T) {
 	printResults("Torture", fields, results)
 }
 
-// Leases without a window use ticks twice, and that is found.
+// Leases without a window use ticks twice, and the test finds that.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
@@ -196,8 +196,8 @@ func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	return claims, ids
 }
 
-// gaps returns, by kind of fault, how long processes took to claim again after its end. Those that
-// another fault hit first do not count.
+// gaps returns, by kind of fault, how long processes took to claim again after the fault's end.
+// Processes that another fault hit first do not count.
 func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	slots := map[int][]time.Time{}
 	for _, c := range claims {

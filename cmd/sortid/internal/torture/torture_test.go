@@ -61,7 +61,7 @@ type crasher interface {
 type fault struct {
 	kind string
 	slot int       // of the process, or all
-	over time.Time // it, or the server, ran again
+	over time.Time // when the process or the server ran again
 }
 
 const all = -1
@@ -146,7 +146,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 		process.Wait()
 		close(done)
 	}()
-	// lives reports whether process and round go on after d.
+	// lives reports whether the process and the round still run after d.
 	lives := func(d time.Duration) bool {
 		select {
 		case <-done:
@@ -260,7 +260,8 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// files returns the files with lines, and how many lines. It removes cut last lines.
+// files returns the files that have lines, and the number of lines. It removes incomplete last
+// lines.
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*"))

@@ -73,8 +73,8 @@ func IsDay(text string) bool {
 	return ok
 }
 
-// Day returns when a day, a date or a name of [IsDay], begins in a zone, and when the next one
-// does.
+// Day returns when a day begins in a zone, and when the next day begins. The day is a date, or a
+// name that [IsDay] knows.
 func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(text), zone)
 	if back, ok := days[strings.ToLower(strings.TrimSpace(text))]; ok {
@@ -90,7 +90,7 @@ func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, e
 }
 
 const (
-	maxSeconds = 1e12 // far after all formats; larger numbers are milliseconds
+	maxSeconds = 1e12 // later than all formats; larger numbers are milliseconds
 	maxMillis  = maxSeconds * 1000
 )
 

@@ -117,7 +117,7 @@ func watch(c *console.Console) error {
 			return err
 		case ready == 0: // these are the newest deadlines
 			if ward.keep(time.Now()) {
-				// A stopped reader must not block.
+				// The reader of standard error may be stopped, and must not block the watchdog.
 				go c.Complain("ending the program: its lease ends at %s, "+
 					"and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
@@ -141,7 +141,7 @@ func watch(c *console.Console) error {
 	return nil
 }
 
-// A ward is a watchdog's program.
+// A ward is the program that a watchdog guards.
 type ward struct {
 	deadlines
 	process int // a file descriptor, or -1 before there is one
@@ -160,7 +160,7 @@ func (w *ward) receive() (more bool, err error) {
 	if err := json.Unmarshal(text[:n], &d); err != nil {
 		return false, err
 	}
-	if !w.ended { // who was told to end gets no more time
+	if !w.ended { // a program that was told to end gets no more time
 		w.deadlines = d
 	}
 	if m == 0 {
@@ -177,7 +177,7 @@ func (w *ward) receive() (more bool, err error) {
 	return true, err
 }
 
-// keep signals the program when it is time, and reports whether it told it to end.
+// keep sends the program the signals that are due, and reports whether it sent SIGTERM.
 func (w *ward) keep(now time.Time) (told bool) {
 	switch {
 	case !now.Before(w.Kill):

@@ -22,8 +22,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before its lease a program ends. Nobody checks the ticks of its IDs, and a
-// generator may run ahead by the rollback allowance, by default 10 s.
+// Times say how long before its lease a program must end. Nobody checks the ticks of its IDs, and
+// its generator may run ahead of the clock by the rollback allowance, by default 10 s.
 type Times struct {
 	Terminate time.Duration // before the end: ask the program to end
 	Kill      time.Duration // before the end: kill it
@@ -34,17 +34,18 @@ var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
 // deadlines are by the wall clock, as ticks are.
 type deadlines struct {
-	Terminate, Kill time.Time // get it SIGTERM and SIGKILL
+	Terminate, Kill time.Time // when the program gets SIGTERM and SIGKILL
 	Until           time.Time // the end of the lease
 }
 
-// deadlines are later for the watchdog than for exec, which has then asked, unless it is stopped.
+// deadlines returns the watchdog's deadlines. Its SIGTERM is later than exec's, so the watchdog
+// sends it only if exec has not.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
 
-// Window returns the shortest window with which a program can run. Half is left at the first
-// renewal.
+// Window returns the shortest window with which a program can run. At the first renewal, half of it
+// is left.
 func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
 
 // ByEnvironment returns the format whose libraries read a node ID from the environment, and the
@@ -77,7 +78,8 @@ func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, p
 	}
 	if window := holder.Lease.Window(); window < times.Window() {
 		return fmt.Errorf(
-			"realm %q has windows of %v, and the program must end %v before its lease does; have it get at least %v with \"sortid lease set\"",
+			"realm %q has windows of %v, and the program must end %v before its lease does; "+
+				"make the windows at least %v long with \"sortid lease set\"",
 			l.RealmOf(s), window.Round(time.Second), times.Terminate, times.Window())
 	}
 	if err := exit.Sleep(ctx, time.Until(from)); err != nil {
@@ -102,7 +104,7 @@ type program struct {
 	node  uint32
 	until time.Time // the lease's end that the watchdog knows
 	lost  string    // why the program is ended
-	kill  time.Time // when it is killed, then
+	kill  time.Time // when a lost program is killed
 }
 
 func (p *program) start(c *console.Console, args, env []string) (err error) {
@@ -126,7 +128,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The child dies with the thread that started it, so the thread is kept.
+		// The child dies with the thread that started it, so this goroutine keeps its thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -184,7 +186,7 @@ func (p *program) lose(why string) {
 	p.lost, p.kill = why, time.Now().Add(p.times.Terminate-p.times.Kill)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	d := p.times.deadlines(p.until)
-	d.Terminate = d.Kill // once is enough
+	d.Terminate = d.Kill // exec sends SIGTERM itself
 	p.dog.tell(d)
 	p.holder.Say("ending the program: %s", p.lost)
 }
@@ -221,8 +223,8 @@ func environ(l *leases.Options) []string {
 	})
 }
 
-// relaySignals passes signals to the program from started, until end. An earlier signal that ends
-// programs calls interrupt.
+// relaySignals passes signals to the program that it gets from started, until end is called. If a
+// signal that ends programs comes earlier, it calls interrupt.
 func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
@@ -239,9 +241,9 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals passes signals to the program from started, until that is closed. An earlier signal
-// that ends programs interrupts the wait for the node ID. The program gets it too: it may run
-// already.
+// passSignals passes signals to the program that it gets from started, until started is closed. If
+// a signal that ends programs comes earlier, it interrupts the wait for the node ID. The program
+// gets this signal, too, because it may run already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
@@ -260,7 +262,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // else both get it
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // or both get it
 				program.Signal(sig)
 			}
 		}
@@ -269,7 +271,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 
 type leaseHolder struct{ *leases.Holder }
 
-// firstTick returns the time of the first tick that the lease grants from here.
+// firstTick returns the time of the first tick that the lease grants from now on.
 func (t leaseHolder) firstTick() (time.Time, error) {
 	_, tick, err := t.Lease.ClaimTick(t.tickOf(time.Now()))
 	return t.timeOf(tick), err
@@ -295,13 +297,14 @@ func (t leaseHolder) whyLost(moved bool) string {
 		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent returns the node ID with all ticks used: the program's last tick is unknown.
+// releaseSpent gives the node ID back with all ticks used, because the program's last tick is
+// unknown.
 func (t leaseHolder) releaseSpent() {
-	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails without a tick left, which is as good
+	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is fine
 	t.Release()
 }
 
-// exitAs returns the error to exit with as a program did.
+// exitAs returns the error with which exec exits in the same way as the program.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exit.Status(128 + int(status.Signal()))

@@ -25,11 +25,11 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Without renewal the program ends before the lease.
+// If the lease is not renewed, the program ends before the lease.
 func TestStoreAway(t *testing.T) {
 	patience := leases.ReleasePatience
 	t.Cleanup(func() { leases.ReleasePatience = patience })
-	leases.ReleasePatience = time.Second // the store stays away
+	leases.ReleasePatience = time.Second // the store cannot be reached any more
 	for _, c := range []struct {
 		name, script string
 	}{
@@ -60,7 +60,7 @@ func TestStoreAway(t *testing.T) {
 			if !check.Soon(up) {
 				t.Fatal("the program did not start")
 			}
-			// From here the store answers nobody.
+			// From now on the store does not answer.
 			db := check.Must(bbolt.Open(path, 0o600, nil))(t)
 			err := <-done
 			db.Close()

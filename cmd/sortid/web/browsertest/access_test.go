@@ -12,7 +12,7 @@ import (
 	"github.com/lucasb-eyer/go-colorful"
 )
 
-// views calls f for all that the page can show.
+// views calls f for everything that the page can show.
 func (tb *tab) views(f func(name string)) {
 	tb.Helper()
 	tb.open("")
@@ -115,7 +115,7 @@ func (tb *tab) tabTo(selector string) {
 		if eval[bool](tb, `document.activeElement.matches(%s)`, selector) {
 			is(tb, true,
 				`(({ outlineStyle, outlineWidth }) => outlineStyle !== "none" && parseFloat(outlineWidth) >= 1)
-				(getComputedStyle(document.activeElement))`) // the focus is to be seen
+				(getComputedStyle(document.activeElement))`) // the focus must be visible
 			return
 		}
 	}

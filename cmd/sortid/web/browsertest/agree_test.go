@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A record is what page and command say of an ID.
+// A record is what the page and the command say about an ID.
 type record struct {
 	Format, Input, Prefix, Encoding, Text, Hex, Int, UUID, Time string
 
@@ -123,7 +123,7 @@ func TestAgreeUndetermined(t *testing.T) {
 			ids = append(ids, made...)
 		}
 	}
-	// By chance an ID is a UUID of RFC 9562 too, and read as that.
+	// An ID may by chance be a UUID of RFC 9562, and is then read as one.
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return len(id) == 36 && strings.IndexByte("12345678", id[14]) >= 0 &&
 			strings.IndexByte("89ab", id[19]) >= 0

@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A stranger's page cannot change the store of a server without tokens, or make IDs: by form,
-// fetch, or its own domain name.
+// A page from elsewhere cannot change the store of a server without tokens, or make IDs: not by a
+// form, not by fetch, and not through its own domain name.
 func TestForeignPage(t *testing.T) {
 	tb := tabOf(t)
 	server := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
@@ -94,7 +94,7 @@ func TestForeignPage(t *testing.T) {
 		}
 	}
 
-	// If its domain leads to the server, a page is of one origin with it.
+	// If the domain of a page leads to the server, the page has the same origin as the server.
 	tb.do(chromedp.Navigate(at(server) + "/healthz"))
 	for _, path := range []string{"/v1/store/compare-and-set", "/v1/ids/euid", "/v1/inspect"} {
 		if got := post(path, "application/json", "same-origin"); got != "basic 421" {

@@ -45,7 +45,7 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// Characters that hide or turn others are written out, also in file names.
+// Characters that are invisible or turn others appear as codes, also in file names.
 func TestHiddenCharacters(t *testing.T) {
 	tb := open(t, "")
 	const id = "03ha0fadamez822zrqzfunrpx"
@@ -56,7 +56,7 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "7 characters that a screen does not show")
 	is(tb, false,
 		`/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`)
-	// A torn ID is none.
+	// An ID with such a character in it is not an ID.
 	tb.paste(id[:10] + "\u200b" + id[10:])
 	tb.contains("#result", "U+200B", "is no ID")
 	tb.counts("#result .card", 0)

@@ -160,7 +160,7 @@ func TestLookAtMany(t *testing.T) {
 	tb.counts(".list tbody tr", 2000)
 }
 
-// A thousand IDs answer in a blink. The time is only printed.
+// A thousand IDs appear at once. The test only prints the time.
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
@@ -202,7 +202,7 @@ func (tb *tab) marks(want string) {
 	is(tb, want, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`)
 }
 
-// Others' IDs are found as scan finds them.
+// The page finds IDs of others' formats as scan does.
 func TestLogOfOthers(t *testing.T) {
 	tb := open(t, "")
 	const text = `GET /orders/01ARZ3NDEKTSV4RRFFQ69G5FAV 200
@@ -296,8 +296,10 @@ func TestMake(t *testing.T) {
 		tb.counts("#make-result:not([hidden])", 0)
 		switch format {
 		case "scru64":
+			tb.contains("#make-about", "node: the node ID and its size in bits, as in 42/8")
 			tb.set("make-node", "42/8")
 		case "uid60":
+			tb.contains("#make-about", "worker: the worker ID")
 			tb.set("make-worker", "5/4")
 		}
 		tb.set("make-count", "5000")
@@ -389,7 +391,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// The page's conditions are the command's.
+// The page has the same SQL conditions as the command.
 func TestRange(t *testing.T) {
 	tb := open(t, "#range")
 	tb.set("range-from", "2026-11-17")

@@ -3,10 +3,10 @@ DELIMITER //
 DROP PROCEDURE IF EXISTS sortid_reject //
 CREATE PROCEDURE sortid_reject(format VARCHAR(10), input VARCHAR(255), reason VARCHAR(255))
 NO SQL
-COMMENT 'Raises 22018, the error of an input that is no ID.'
+COMMENT 'Raises 22018, the error of an input that is not an ID.'
 BEGIN
   DECLARE message VARCHAR(128) DEFAULT LEFT(CONCAT(
-    format, ': cannot parse "', REPLACE(LEFT(input, 32), CHAR(0), '?'), '": ', reason), 128); -- as long as it may be
+    format, ': cannot parse "', REPLACE(LEFT(input, 32), CHAR(0), '?'), '": ', reason), 128); -- the longest that is allowed
   SIGNAL SQLSTATE '22018' SET MESSAGE_TEXT = message;
 END //
 

@@ -32,7 +32,7 @@ BEGIN
     CALL sortid_reject('euid', HEX(id), CONCAT('wrong length of the binary form: ', LENGTH(id), ' bytes, want 16'));
   END IF;
   SET high = sortid_number(SUBSTR(id, 1, 8)), low = sortid_number(SUBSTR(id, 9, 8));
-  -- First base32hex of 60, 60 and 15 bits, then the letters of Crockford.
+  -- First make base32hex of 60, 60 and 15 bits, then replace the letters with Crockford's.
   SET symbols = CONCAT(LPAD(CONV(high >> 4, 10, 32), 12, '0'), LPAD(CONV((high & 15) << 56 | low >> 8, 10, 32), 12, '0'),
     LPAD(CONV((low & 255) << 7 | euid_check(id), 10, 32), 3, '0'));
   RETURN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(symbols, 'V', 'Z'), 'U', 'Y'), 'T', 'X'), 'S', 'W'), 'R', 'V'), 'Q', 'T'), 'P', 'S'), 'O', 'R'), 'N', 'Q'), 'M', 'P'), 'L', 'N'), 'K', 'M'), 'J', 'K'), 'I', 'J');
@@ -63,7 +63,7 @@ RETURN sortid_time(sortid_number(SUBSTR(id, 1, 6)) >> 6) //
 
 DROP FUNCTION IF EXISTS euid_first //
 CREATE FUNCTION euid_first(at DATETIME(6)) RETURNS BINARY(16) DETERMINISTIC NO SQL
-COMMENT 'The smallest EUID of a time''s millisecond: the IDs from time a up to b are id >= euid_first(a) AND id < euid_first(b).'
+COMMENT 'The smallest EUID of a time''s millisecond: the condition for IDs from time a to before b is id >= euid_first(a) AND id < euid_first(b).'
 RETURN IF(sortid_ms(at) > 4398046511103, UNHEX(REPEAT('F', 32)), UNHEX(RPAD(LPAD(HEX(sortid_ms(at) << 22), 16, '0'), 32, '0'))) //
 
 DELIMITER ;

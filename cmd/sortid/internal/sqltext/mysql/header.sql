@@ -1,10 +1,10 @@
--- Time-sortable IDs for MariaDB 10.11 and later, and for MySQL 8 as far as it agrees:
--- functions in the current database. Run it again to upgrade:
+-- Time-sortable IDs: functions in the current database, for MariaDB 10.11 and later, and for
+-- MySQL 8 where it behaves like MariaDB. Run it again to upgrade:
 --
 --   mariadb DATABASE < FILE
 --
 -- It needs the right to create functions. If the server logs changes for replicas and
--- log_bin_trust_function_creators is 0, MySQL also asks for SUPER.
+-- log_bin_trust_function_creators is 0, MySQL also requires the right SUPER.
 --
 -- All times are UTC. Not possible:
 --   - A DEFAULT or a generated column with these functions: the server refuses stored

@@ -20,8 +20,8 @@ DROP FUNCTION IF EXISTS scru128_text //
 CREATE FUNCTION scru128_text(id VARBINARY(255)) RETURNS CHAR(25) CHARACTER SET ascii COLLATE ascii_bin DETERMINISTIC NO SQL
 COMMENT 'The text of a SCRU128 ID: 25 Base36 digits in lower case.'
 BEGIN
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. They leave the low 24 bits out. A
-  -- remainder by 3^24 and 24 bits fit 63 bits.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each divides by 3^24 without
+  -- the low 24 bits. A remainder by 3^24 and 24 more bits fit 63 bits.
   DECLARE remainder, quotient, low BIGINT UNSIGNED;
   IF LENGTH(id) <> 16 THEN
     CALL sortid_reject('scru128', HEX(id), CONCAT('wrong length of the binary form: ', LENGTH(id), ' bytes, want 16'));
@@ -41,8 +41,8 @@ DROP FUNCTION IF EXISTS scru128_parse //
 CREATE FUNCTION scru128_parse(text VARCHAR(255)) RETURNS BINARY(16) DETERMINISTIC NO SQL
 COMMENT 'The SCRU128 ID of a text of 25 Base36 digits, in either case. Raises 22018 for any other text.'
 BEGIN
-  -- (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
-  -- leaves 24 bits and carries the rest.
+  -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each
+  -- step keeps 24 bits and carries the rest.
   DECLARE high, middle, low BIGINT UNSIGNED;
   CALL sortid_check_text('scru128', text, 25, 25, '0-9A-Za-z');
   SET high = CAST(CONV(SUBSTR(text, 1, 1), 36, 10) AS UNSIGNED);
@@ -66,7 +66,7 @@ RETURN sortid_time(sortid_number(SUBSTR(id, 1, 6))) //
 
 DROP FUNCTION IF EXISTS scru128_first //
 CREATE FUNCTION scru128_first(at DATETIME(6)) RETURNS BINARY(16) DETERMINISTIC NO SQL
-COMMENT 'The smallest SCRU128 ID of a time''s millisecond: the IDs from time a up to b are id >= scru128_first(a) AND id < scru128_first(b).'
+COMMENT 'The smallest SCRU128 ID of a time''s millisecond: the condition for IDs from time a to before b is id >= scru128_first(a) AND id < scru128_first(b).'
 RETURN UNHEX(RPAD(LPAD(HEX(sortid_ms(at)), 12, '0'), 32, '0')) //
 
 DELIMITER ;

@@ -47,7 +47,7 @@ RETURN sortid_time(sortid_number(SUBSTR(id, 1, 6))) //
 
 DROP FUNCTION IF EXISTS scru160_first //
 CREATE FUNCTION scru160_first(at DATETIME(6)) RETURNS BINARY(20) DETERMINISTIC NO SQL
-COMMENT 'The smallest SCRU160 ID of a time''s millisecond: the IDs from time a up to b are id >= scru160_first(a) AND id < scru160_first(b).'
+COMMENT 'The smallest SCRU160 ID of a time''s millisecond: the condition for IDs from time a to before b is id >= scru160_first(a) AND id < scru160_first(b).'
 RETURN UNHEX(RPAD(LPAD(HEX(sortid_ms(at)), 12, '0'), 40, '0')) //
 
 DELIMITER ;

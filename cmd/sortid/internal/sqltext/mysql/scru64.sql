@@ -37,7 +37,7 @@ RETURN sortid_time((id >> 24) * 256) //
 
 DROP FUNCTION IF EXISTS scru64_first //
 CREATE FUNCTION scru64_first(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
-COMMENT 'The smallest SCRU64 ID of a time''s tick: the IDs from time a up to b are id >= scru64_first(a) AND id < scru64_first(b).'
+COMMENT 'The smallest SCRU64 ID of a time''s tick: the condition for IDs from time a to before b is id >= scru64_first(a) AND id < scru64_first(b).'
 RETURN LEAST(4738381338321616895, LEAST(282429536481, sortid_ms(at) DIV 256) << 24) //
 
 DELIMITER ;

@@ -1,4 +1,4 @@
--- uid60: stored as BIGINT. The texts do not sort. For example:
+-- uid60: stored as BIGINT. The texts do not sort by time. For example:
 --
 --   CREATE TABLE events_uid60 (
 --     id   BIGINT PRIMARY KEY CHECK (id BETWEEN 0 AND 1152921504606846975),
@@ -20,7 +20,7 @@ BEGIN
   IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
     CALL sortid_reject('uid60', id, 'not from 0 to 1152921504606846975, the largest ID');
   END IF;
-  -- Nine bytes are twelve Base64 digits. The leading zeros, A, are left out.
+  -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A).
   SET digits = TRIM(LEADING 'A' FROM REPLACE(REPLACE(TO_BASE64(UNHEX(LPAD(HEX(id), 18, '0'))), '+', '-'), '/', '_'));
   SET digits = LPAD(digits, GREATEST(LENGTH(digits), 4), 'A');
   RETURN CONCAT(RIGHT(digits, 2), LEFT(digits, LENGTH(digits) - 2));
@@ -42,7 +42,7 @@ RETURN sortid_time((id >> 18) + 1519862400000) //
 
 DROP FUNCTION IF EXISTS uid60_first //
 CREATE FUNCTION uid60_first(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
-COMMENT 'The smallest uid60 of a time''s millisecond: the IDs from time a up to b are id >= uid60_first(a) AND id < uid60_first(b).'
+COMMENT 'The smallest uid60 of a time''s millisecond: the condition for IDs from time a to before b is id >= uid60_first(a) AND id < uid60_first(b).'
 RETURN IF(sortid_ms(at) > 5917908911103, 1152921504606846975, GREATEST(0, sortid_ms(at) - 1519862400000) << 18) //
 
 DELIMITER ;

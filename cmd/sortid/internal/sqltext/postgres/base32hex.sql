@@ -52,7 +52,7 @@ CREATE OR REPLACE FUNCTION sortid.base32hex_value(symbols bytea, i int) RETURNS 
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (get_byte(symbols, i) & 31) + 25 * (get_byte(symbols, i) >> 6) - 16;
 COMMENT ON FUNCTION sortid.base32hex_value(bytea, int) IS
-'The value of the base32hex symbol at an offset. It must be one.';
+'The value of the base32hex symbol at an offset. The byte there must be such a symbol.';
 
 CREATE OR REPLACE FUNCTION sortid.base32hex_hex(symbols bytea, i int) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -38,7 +38,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.reject(text, text, text, text) IS
-'Raises the error of an input that is no ID: 22P02 or another code.';
+'Raises the error of an input that is not an ID: 22P02 or another code.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_length(format text, input text, want text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -61,4 +61,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_symbol(text, text, text, text) IS
-'Raises 22P02, the error of a text with a character that is none of the symbols.';
+'Raises 22P02, the error of a text with a character that is not one of the symbols.';

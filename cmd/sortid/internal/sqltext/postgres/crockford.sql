@@ -53,13 +53,13 @@ RETURN bytea
   '000000000000'
   '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f'; -- a-z
 COMMENT ON FUNCTION sortid.crockford_values() IS
-'The values of the symbols. The value of a symbol is the byte at its ASCII code less 48.';
+'The values of the symbols. The value of a symbol is the byte at the offset of its ASCII code minus 48.';
 
 CREATE OR REPLACE FUNCTION sortid.crockford_value(symbols bytea, i int) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN get_byte(sortid.crockford_values(), get_byte(symbols, i) - 48)::bigint;
 COMMENT ON FUNCTION sortid.crockford_value(bytea, int) IS
-'The value of the symbol at an offset. It must be one.';
+'The value of the symbol at an offset. The byte there must be such a symbol.';
 
 CREATE OR REPLACE FUNCTION sortid.crockford_four(symbols bytea, i int) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,4 +1,4 @@
--- euid: stored as uuid. Any uuid is an ID, and they sort alike.
+-- euid: stored as uuid. Every uuid is an ID, and both sort in the same order.
 
 CREATE OR REPLACE FUNCTION sortid.euid_check(hex text) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -66,7 +66,7 @@ RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(uuid_send(id), 1, 4), 'hex'))::bit(32)::bigint * interval '1.024 s'
   + (('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int >> 6) * interval '1 ms') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.euid_time(uuid) IS
-'The time of an EUID, to the millisecond. To find the IDs of a time range compare the ID with euid_first: an index on the ID serves that.';
+'The time of an EUID, to the millisecond. To find the IDs of a time range, compare the ID with euid_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_first("time" timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -76,7 +76,7 @@ RETURN rpad(
     + 4194303 * ("time" >= timestamptz '2109-05-15 07:35:11.104+00')::int), 16, '0'),
   32, substr('0f', 1 + ("time" >= timestamptz '2109-05-15 07:35:11.104+00')::int, 1))::uuid;
 COMMENT ON FUNCTION sortid.euid_first(timestamptz) IS
-'The smallest EUID of a time''s millisecond. The IDs from time a up to but not including b: id >= euid_first(a) AND id < euid_first(b). A time before 1970 gives the smallest ID, one after the last timestamp the largest.';
+'The smallest EUID of a time''s millisecond. The IDs from time a up to but not including b: id >= euid_first(a) AND id < euid_first(b). A time before 1970 gives the smallest ID, and a time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -100,4 +100,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.euid_new() IS
-'A new EUID without an extension: the time and 79 random bits. Order: by millisecond; IDs of one millisecond have none. In read-only transactions, too.';
+'A new EUID without an extension: the time and 79 random bits. IDs are in order of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';

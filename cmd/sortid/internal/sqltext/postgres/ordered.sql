@@ -12,8 +12,8 @@ DECLARE
   tick  bigint; -- of the next ID, before the clock is read
   ahead int := 2000 / tick_ms; -- how far it may be ahead of the clock
 BEGIN
-  -- This block ends with a rollback of its subtransaction, which releases the lock. So does
-  -- an error, a cancelled query, or the session's end.
+  -- This block ends with a rollback of its subtransaction, which releases the lock. An error, a
+  -- cancelled query or the session's end also releases it.
   BEGIN
     PERFORM pg_advisory_xact_lock(1936683636, state::oid::int);
     clock := sortid.clock_ms() / tick_ms;

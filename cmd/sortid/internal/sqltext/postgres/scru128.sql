@@ -1,15 +1,15 @@
--- scru128: stored as uuid. Any uuid is an ID, and they sort alike.
+-- scru128: stored as uuid. Every uuid is an ID, and both sort in the same order.
 
 CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. They leave the low 24 bits out. A
-  -- remainder by 3^24 and 24 bits fit a bigint.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each divides by 3^24 without
+  -- the low 24 bits. A remainder by 3^24 and 24 more bits fit a bigint.
   hex       text := translate(id::text, '-', '');
   remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
   quotient  bigint := remainder / 282429536481; -- without its low 24 bits
-  low       bigint; -- these
+  low       bigint; -- those 24 bits
 BEGIN
   remainder := remainder % 282429536481 << 24 | ('x' || substr(hex, 15, 6))::bit(24)::bigint;
   quotient := quotient << 24 | remainder / 282429536481;
@@ -39,8 +39,8 @@ BEGIN
     PERFORM sortid.reject_symbol('scru128', text, '0-9A-Za-z', 'a Base36 digit');
   END IF;
   digits := text::bytea;
-  -- (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
-  -- leaves 24 bits and carries the rest.
+  -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each
+  -- step keeps 24 bits and carries the rest.
   high := sortid.base36_value(digits, 0);
   middle := sortid.base36_number(digits, 1);
   low := sortid.base36_number(digits, 13);
@@ -56,7 +56,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_parse(text) IS
-'The SCRU128 ID of a text of 25 Base36 digits, in either case. Raises 22003 for a number above the largest ID, 22P02 for any other text.';
+'The SCRU128 ID of a text of 25 Base36 digits, in either case. Raises 22003 for a number above the largest ID, and 22P02 for any other text.';
 
 CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id uuid) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -70,7 +70,7 @@ RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(uuid_send(id), 1, 4), 'hex'))::bit(32)::bigint * interval '65.536 s'
   + ('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int * interval '1 ms') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru128_time(uuid) IS
-'The time of a SCRU128 ID, to the millisecond. To find the IDs of a time range compare the ID with scru128_first: an index on the ID serves that.';
+'The time of a SCRU128 ID, to the millisecond. To find the IDs of a time range, compare the ID with scru128_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_first("time" timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -79,7 +79,7 @@ RETURN rpad(
     timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
   32, substr('0f', 1 + ("time" >= timestamptz '10889-08-02 05:31:50.656+00')::int, 1))::uuid;
 COMMENT ON FUNCTION sortid.scru128_first(timestamptz) IS
-'The smallest SCRU128 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru128_first(a) AND id < scru128_first(b). A time before 1970 gives the smallest ID, one after the last timestamp the largest.';
+'The smallest SCRU128 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru128_first(a) AND id < scru128_first(b). A time before 1970 gives the smallest ID, and a time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -87,16 +87,16 @@ RETURN sortid.scru128_time(id::uuid);
 COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru128_first.';
 
--- The last six bytes of a bigint are the time. A random UUID has constant bits in bytes 7 and
--- 9, so bytes 4 to 9 are left out. The other ten are random.
+-- The last six bytes of a bigint are the time. A random UUID has constant bits in bytes 7 and 9,
+-- so the ID does not use bytes 4 to 9. The other ten bytes are random.
 CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
   || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 4 FOR 6), 'hex')::uuid;
 COMMENT ON FUNCTION sortid.scru128_new() IS
-'A new SCRU128 ID: the time and 80 random bits. Order: by millisecond; IDs of one millisecond have none. In read-only transactions, too.';
+'A new SCRU128 ID: the time and 80 random bits. IDs are in order of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';
 
--- It starts at random, so that installations differ.
+-- The counter starts at random, so that installations differ.
 DO $$
 BEGIN
   IF to_regclass('sortid.scru128_counter') IS NULL THEN
@@ -114,7 +114,7 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
   || substr(int8send(nextval('sortid.scru128_counter')), 3) || substr(uuid_send(gen_random_uuid()), 1, 4), 'hex')::uuid;
 COMMENT ON FUNCTION sortid.scru128_new_counted() IS
-'A new SCRU128 ID: the time, a counter and 32 random bits. Order: as the clock, and within a millisecond by the session''s counter. A clock that is set back takes the IDs with it, and no error says so. The counter, which the sequence scru128_counter makes, tells roughly how many IDs were made. Not in read-only transactions.';
+'A new SCRU128 ID: the time, a counter and 32 random bits. IDs are in order of the clock, and within a millisecond in order of the session''s counter. If the clock is set back, new IDs are smaller than earlier ones, and there is no error. The counter comes from the sequence scru128_counter, and shows roughly how many IDs were made. It does not work in read-only transactions.';
 
 CREATE SEQUENCE IF NOT EXISTS sortid.scru128_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
 COMMENT ON SEQUENCE sortid.scru128_state IS
@@ -131,7 +131,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_advance() IS
-'The part of scru128_new_ordered that begins a new millisecond, for which roles need no rights on the sequence.';
+'The part of scru128_new_ordered that begins a new millisecond. Roles need no rights on the sequence for it.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_new_ordered() RETURNS uuid
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -147,4 +147,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_new_ordered() IS
-'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 random bits. Order: strict over all sessions of this database, whatever the clock does; gaps. Raises 55000 while the clock is over 10 seconds behind the last ID. Not in read-only transactions.';
+'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 random bits. IDs strictly increase over all sessions of this database, whatever the clock does. There are gaps. Raises 55000 while the clock is more than 10 seconds behind the last ID. It does not work in read-only transactions.';

@@ -24,7 +24,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_text(bytea) IS
-'The text of a SCRU160 ID: 32 base32hex symbols in upper case. The other text, of 40 hexadecimal digits, is encode(id, ''hex''). Raises 22P02 for a bytea that has not 20 bytes.';
+'The text of a SCRU160 ID: 32 base32hex symbols in upper case. The other text, of 40 hexadecimal digits, is encode(id, ''hex''). Raises 22P02 for a bytea that does not have 20 bytes.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_parse(text text) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -62,7 +62,7 @@ RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(id, 1, 4), 'hex'))::bit(32)::bigint * interval '65.536 s'
   + ('x' || encode(substr(id, 5, 2), 'hex'))::bit(16)::int * interval '1 ms') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru160_time(bytea) IS
-'The time of a SCRU160 ID, to the millisecond. To find the IDs of a time range compare the ID with scru160_first: an index on the ID serves that.';
+'The time of a SCRU160 ID, to the millisecond. To find the IDs of a time range, compare the ID with scru160_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_first("time" timestamptz) RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -71,7 +71,7 @@ RETURN decode(rpad(
     timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
   40, substr('0f', 1 + ("time" >= timestamptz '10889-08-02 05:31:50.656+00')::int, 1)), 'hex');
 COMMENT ON FUNCTION sortid.scru160_first(timestamptz) IS
-'The smallest SCRU160 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru160_first(a) AND id < scru160_first(b). A time before 1970 gives the smallest ID, one after the last timestamp the largest.';
+'The smallest SCRU160 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru160_first(a) AND id < scru160_first(b). A time before 1970 gives the smallest ID, and a time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -92,4 +92,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_new() IS
-'A new SCRU160 ID: the time and 111 random bits. Order: by millisecond; IDs of one millisecond have none. In read-only transactions, too.';
+'A new SCRU160 ID: the time and 111 random bits. IDs are in order of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';

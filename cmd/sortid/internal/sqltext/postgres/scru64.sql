@@ -19,7 +19,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_text(bigint) IS
-'The text of a SCRU64 ID: 12 Base36 digits in lower case. Raises 22003 for an integer that is no ID.';
+'The text of a SCRU64 ID: 12 Base36 digits in lower case. Raises 22003 for an integer that is not an ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_parse(text text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -46,7 +46,7 @@ CREATE OR REPLACE FUNCTION sortid.scru64_time(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01' + (id >> 24) * interval '0.256 s') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru64_time(bigint) IS
-'The time of a SCRU64 ID, to 256 milliseconds. To find the IDs of a time range compare the ID with scru64_first: an index on the ID serves that.';
+'The time of a SCRU64 ID, to 256 milliseconds. To find the IDs of a time range, compare the ID with scru64_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_first("time" timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -54,7 +54,7 @@ RETURN int8smaller(4738381338321616895,
   (floor(extract(epoch from timestamptz_smaller(timestamptz '4261-02-27 06:08:59.136+00',
     timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint >> 8) << 24);
 COMMENT ON FUNCTION sortid.scru64_first(timestamptz) IS
-'The smallest SCRU64 ID of a time''s tick of 256 milliseconds. The IDs from time a up to but not including b: id >= scru64_first(a) AND id < scru64_first(b). A time before 1970 gives 0, one after the last timestamp the largest ID.';
+'The smallest SCRU64 ID of a time''s tick of 256 milliseconds. The IDs from time a up to but not including b: id >= scru64_first(a) AND id < scru64_first(b). A time before 1970 gives 0, and a time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -64,12 +64,12 @@ COMMENT ON FUNCTION sortid.scru64_partman_time(text) IS
 
 CREATE SEQUENCE IF NOT EXISTS sortid.scru64_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
 COMMENT ON SEQUENCE sortid.scru64_state IS
-'The tick of the last ID that scru64_new made, and in 24 bits below it the counter. Never set it back.';
+'The tick of the last ID that scru64_new made, and the counter in the 24 bits below it. Never set it back.';
 GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 
--- A crash can undo the sequence's last steps, if no commit waited for them. So ticks that
--- forgotten IDs may have had are skipped. A crash also empties unlogged tables and ends all
--- sessions: each session checks once whether this table is empty.
+-- A crash can undo the sequence's last steps, if no commit waited for them. So scru64_new skips
+-- the ticks that forgotten IDs may have. A crash also empties unlogged tables and ends all
+-- sessions. So each session checks once whether this table is empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
 'When scru64_new was first called since the server crashed, or since this standby has taken over; empty until then.';
@@ -88,7 +88,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_begin(timestamptz) IS
-'The part of scru64_new for the first call in a session, which began at a time. After a crash it waits until 2.5 seconds after that.';
+'The part of scru64_new for the first call in a session. After a crash it waits until the session, which began at the given time, is 2.5 seconds old.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_advance(node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -104,7 +104,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_advance(int) IS
-'The part of scru64_new that begins a new tick, for which roles need no rights on the sequence.';
+'The part of scru64_new that begins a new tick. Roles need no rights on the sequence for it.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_new(node_id int, node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -129,4 +129,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_new(int, int) IS
-'A new SCRU64 ID of a node ID of so many bits. Order: strict over all sessions of this database, whatever the clock does; gaps. Unique while no other database or program uses the node ID. Waits where it would come over two seconds ahead of the clock, and after a crash of the server until the session is 2.5 seconds old. Raises 55000 while the clock is over 10 seconds behind the last ID. Not in read-only transactions.';
+'A new SCRU64 ID with a node ID of node_bits bits. IDs strictly increase over all sessions of this database, whatever the clock does. There are gaps. They are unique while no other database or program uses the node ID. It waits if the ID would be more than two seconds ahead of the clock, and after a crash of the server until the session is 2.5 seconds old. Raises 55000 while the clock is more than 10 seconds behind the last ID. It does not work in read-only transactions.';

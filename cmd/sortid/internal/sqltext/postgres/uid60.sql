@@ -1,6 +1,6 @@
--- uid60: stored as bigint, or as the domain uid60, which has the range. The texts do not
--- sort. There is no generator: a millisecond has 512 IDs, and to count them over all sessions
--- each ID would wait for a lock.
+-- uid60: stored as bigint, or as the domain uid60, which has the range. The texts do not sort by
+-- time. There is no generator: a millisecond has 512 IDs, and each ID would wait for the lock
+-- that counts them over all sessions.
 
 DO $$
 BEGIN
@@ -19,14 +19,14 @@ BEGIN
   IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
     PERFORM sortid.reject('uid60', id::text, 'not from 0 to 1152921504606846975, the largest ID', '22003');
   END IF;
-  -- Nine bytes are twelve Base64 digits. The leading zeros, A, are left out.
+  -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A).
   digits := ltrim(translate(encode('\x00'::bytea || int8send(id), 'base64'), '+/', '-_'), 'A');
   digits := lpad(digits, greatest(length(digits), 4), 'A');
   RETURN right(digits, 2) || left(digits, -2);
 END
 $$;
 COMMENT ON FUNCTION sortid.uid60_text(bigint) IS
-'The text of a uid60: 4 to 10 characters of 0-9A-Za-z_-. Texts do not sort by time. Raises 22003 for an integer that is no ID.';
+'The text of a uid60: 4 to 10 characters of 0-9A-Za-z_-. Texts do not sort by time. Raises 22003 for an integer that is not an ID.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_parse(text text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -48,7 +48,7 @@ CREATE OR REPLACE FUNCTION sortid.uid60_time(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '2018-03-01' + (id >> 18) * interval '1 ms') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.uid60_time(bigint) IS
-'The time of a uid60, to the millisecond. To find the IDs of a time range compare the ID with uid60_first: an index on the ID serves that.';
+'The time of a uid60, to the millisecond. To find the IDs of a time range, compare the ID with uid60_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_first("time" timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -57,7 +57,7 @@ RETURN int8smaller(1152921504606846975,
     timestamptz_larger(timestamptz '2018-03-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint
     - 1519862400000) << 18);
 COMMENT ON FUNCTION sortid.uid60_first(timestamptz) IS
-'The smallest uid60 of a time''s millisecond. The IDs from time a up to but not including b: id >= uid60_first(a) AND id < uid60_first(b). A time before 2018-03-01 gives 0, one after the last timestamp the largest ID.';
+'The smallest uid60 of a time''s millisecond. The IDs from time a up to but not including b: id >= uid60_first(a) AND id < uid60_first(b). A time before 2018-03-01 gives 0, and a time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

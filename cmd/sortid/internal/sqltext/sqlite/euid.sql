@@ -10,8 +10,8 @@ CREATE TABLE IF NOT EXISTS events_euid (
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
 
--- The text has 128 bits of the ID and the remainder by 127 in the last seven. The remainder
--- of 2^56 is 1, so blocks of 56 bits can be added.
+-- The text has the 128 bits of the ID, and then the remainder by 127 in seven bits. The
+-- remainder of 2^56 is 1, so blocks of 56 bits can be added.
 CREATE VIEW IF NOT EXISTS events_euid_text AS
 WITH
 digits(d) AS (VALUES ('0123456789ABCDEFGHJKMNPQRSTVWXYZ')),

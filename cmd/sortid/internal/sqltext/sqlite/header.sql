@@ -9,10 +9,10 @@
 --     millisecond, in random order.
 --   - Times after the year 9999: the column "at" is NULL.
 --
--- SQLite reads the integer of some bytes as a hexadecimal number in JSON.
-
--- An older SQLite fails here. Load this with sqlite3 -bail, so that it stops. Without -bail it
--- makes the views, but not the tables that it cannot fill.
+-- To get the integer of some bytes, the SQL reads them as a hexadecimal number in JSON.
+--
+-- An older SQLite fails below. Load this file with sqlite3 -bail, so that SQLite stops there.
+-- Without -bail it makes the views, but not the tables that it cannot fill.
 CREATE TEMP TABLE sortid_version (
   ok CONSTRAINT "this SQL needs SQLite 3.42 or later" CHECK (ok)
 );

@@ -4,7 +4,7 @@ CREATE TABLE IF NOT EXISTS events_scru64 (
   id   INTEGER PRIMARY KEY CHECK (typeof(id) = 'integer' AND id BETWEEN 0 AND 4738381338321616895),
   at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', (id >> 24) * 256 / 1000.0, 'unixepoch')),
   what TEXT NOT NULL
-) WITHOUT ROWID; -- a rowid would number rows without an ID
+) WITHOUT ROWID; -- with a rowid, SQLite would number rows without an ID
 
 CREATE VIEW IF NOT EXISTS events_scru64_text AS
 WITH digits(d) AS (VALUES ('0123456789abcdefghijklmnopqrstuvwxyz'))

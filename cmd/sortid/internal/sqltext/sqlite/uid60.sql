@@ -1,13 +1,13 @@
--- uid60: stored as INTEGER. The texts do not sort. The first ID of a time, as Unix milliseconds
--- ms, is ms - 1519862400000 << 18.
+-- uid60: stored as INTEGER. The texts do not sort by time. The first ID of a time, as Unix
+-- milliseconds ms, is ms - 1519862400000 << 18.
 
 CREATE TABLE IF NOT EXISTS events_uid60 (
   id   INTEGER PRIMARY KEY CHECK (typeof(id) = 'integer' AND id BETWEEN 0 AND 1152921504606846975),
   at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', ((id >> 18) + 1519862400000) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL
-) WITHOUT ROWID; -- a rowid would number rows without an ID
+) WITHOUT ROWID; -- with a rowid, SQLite would number rows without an ID
 
--- The last two digits come first. Two more are always written, even the zeros, A.
+-- The last two digits come first. At least two more follow, even if they are zeros (A).
 CREATE VIEW IF NOT EXISTS events_uid60_text AS
 WITH digits(d) AS (VALUES ('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'))
 SELECT substr(d, 1 + (id >> 6 & 63), 1) || substr(d, 1 + (id & 63), 1)

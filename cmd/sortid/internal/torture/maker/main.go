@@ -1,8 +1,8 @@
-// Command maker makes scru64 IDs on a lease, checks them, and writes down the ticks it claims. The
-// torture starts, stops and kills it.
+// Command maker makes scru64 IDs on a lease, checks them, and writes down the ticks that it claims.
+// The torture test starts, stops and kills it.
 //
-// With -unfenced it uses its node ID until it learns of the loss, as with a mere time-to-live. The
-// torture must find that such makers use ticks twice.
+// With -unfenced it uses its node ID until it learns that the lease is lost, as if a lease had only
+// a time-to-live. The test must find that such makers use ticks twice.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	config := lease.Config{Format: lease.SCRU64, Wait: true, Now: now}
 	url := flag.String("lease", "", "the `URL` of the store")
 	rate := flag.Int("rate", 1000, "IDs a second")
-	unfenced := flag.Bool("unfenced", false, "go on where the window of the lease ends")
+	unfenced := flag.Bool("unfenced", false, "continue after the end of the lease's window")
 	flag.StringVar(&config.Realm, "realm", "", "the realm")
 	flag.IntVar(&config.NodeBits, "node-bits", 0, "bits of the node ID")
 	flag.DurationVar(&config.Window, "window", 0, "the window")
@@ -111,15 +111,15 @@ func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, b.write("claim", claimed, nodeID, b.NodeBits())
 }
 
-// write writes a line with the time and the number of IDs checked. One write each, so that a kill
-// cuts none.
+// write writes a line with the time and the number of IDs checked. Each line is one write, so that
+// a kill does not cut it.
 func (b *book) write(what string, values ...any) error {
 	line := append([]any{what, time.Now().UnixNano(), b.made}, values...)
 	_, err := fmt.Fprintln(b.out, line...)
 	return err
 }
 
-// check returns an error unless IDs rise within claimed ticks and node IDs.
+// check returns an error unless IDs increase, and have ticks and node IDs that were claimed.
 func (b *book) check(ids []scru64.ID) error {
 	for _, id := range ids {
 		if id <= b.last {
@@ -138,12 +138,12 @@ func (b *book) check(ids []scru64.ID) error {
 	return nil
 }
 
-// step is this clock's distance from the machine's.
+// step is the difference between this clock and the machine's clock.
 var step atomic.Int64
 
 func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
 
-// stepClock steps the clock with each SIGUSR1, and back with the next: up to 12 s, where the lease
+// stepClock steps the clock at a SIGUSR1, and back at the next. It steps up to 12 s, and the lease
 // allows 10 s.
 func stepClock() {
 	signals := make(chan os.Signal, 1)
