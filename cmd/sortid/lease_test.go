@@ -257,7 +257,7 @@ func TestForeignRecords(t *testing.T) {
 	if !strings.Contains(out, "last") || strings.Contains(out, "1/24") {
 		t.Error(out)
 	}
-	expect(t, exit.Bad, at("evict URL 1/8 --yes"), "--realm says which realm is meant")
+	expect(t, exit.Bad, at("evict URL 1/8 --yes"), "choose the realm with --realm")
 	out, stderr := expect(t, exit.Bad, at("fence URL --yes"), `realm "first@x" is not fenced: `,
 		`realm "middle" is not fenced: `, `fenced: ["first" "last"]; not fenced: ["first@x" `+
 			`"middle"]; let no process reach the store before all its realms are fenced`)
