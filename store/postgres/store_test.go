@@ -328,8 +328,8 @@ func TestWrongTable(t *testing.T) {
 		changed("realm    text", "realm varchar"):                       "realm character varying",
 		changed(`"C"`, `"en-x-icu"`):                                    `realm text "en-x-icu"`,
 		changed("record   json   NOT NULL,", ""):                        "hwm bigint",
-		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                    "no table",
-		"CREATE TYPE sortid_lease AS (id int)":                          "no table",
+		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                    "is not a table",
+		"CREATE TYPE sortid_lease AS (id int)":                          "is not a table",
 	} {
 		url := testserver.Postgres(t)
 		exec(t, dial(t, url), statement)
