@@ -21,7 +21,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// inBubble runs a test in virtual time, in a year that all formats can represent.
+// inBubble runs a test in virtual time, in a year of all formats.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,7 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 	})
 }
 
-// virtual returns a ready server in a synctest bubble, with one scru64 node ID.
+// virtual returns a ready server with one scru64 node ID.
 func virtual(t *testing.T, c Config) *Server {
 	t.Helper()
 	c.clock = time.Now
@@ -42,7 +42,7 @@ func virtual(t *testing.T, c Config) *Server {
 	return s
 }
 
-// A reply is an answer that needs no network.
+// A reply is an answer without a network.
 type reply struct {
 	*httptest.ResponseRecorder
 	onWrite func() // called before each write
@@ -66,7 +66,7 @@ func (r *reply) retryAfter(t *testing.T) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// ask sends a request to the server without a network. A header is "Name: value".
+// ask sends a request without a network. A header is "Name: value".
 func ask(ctx context.Context, s *Server, method, path, body string, headers ...string) *reply {
 	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
 }
@@ -88,8 +88,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns a file of tokens, and each token's header by its name. The lines lack the
-// hashes.
+// tokensOf returns a file of tokens, and their headers by name. The lines lack hashes.
 func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
@@ -108,13 +107,13 @@ func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	return tokens, bearer
 }
 
-// Greedy clients get only the scru64 IDs that other clients do not ask for.
+// Greedy clients get only scru64 IDs that others do not want.
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
-	// Empty the limit, so that it holds no IDs from before the test.
+	// Use up IDs from before the test.
 	limit := s.generators.byName["scru64"].queue.limit
 	limit.AllowN(time.Now(), int(limit.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
@@ -125,7 +124,7 @@ func testGreedyClients(t *testing.T) {
 		addr           string
 		connections, n int
 		pause          time.Duration
-		all            bool // all its requests must be answered
+		all            bool
 	}{
 		{addr: "192.0.2.1:1", connections: 20, n: 100_000, pause: time.Millisecond},
 		{addr: "[2001:db8::1]:1", connections: 1, n: 100_000, pause: time.Millisecond},
@@ -168,7 +167,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// A client that sends as many requests as it can does not stop other addresses and tokens.
+// A greedy client does not stop other addresses and tokens.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -185,7 +184,7 @@ func testShares(t *testing.T) {
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
 			gate                       *gate
-			method, path, body, modest string // if body is "", the client never sends it
+			method, path, body, modest string // "": the client never sends it
 		}{
 			{s.requests, "GET", "/v1/ids/scru64", "-", ""},
 			{s.largeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
@@ -195,7 +194,7 @@ func testShares(t *testing.T) {
 				`{"realm":"scru64","blocks":["0/0"]}`},
 			{s.storeLists, "POST", "/v1/store/list", `{"realm":"hangs"}`, `{"realm":"scru64"}`},
 		} {
-			if kind.gate == s.requests { // these requests wait for their IDs
+			if kind.gate == s.requests { // these wait for their IDs
 				limit := s.generators.byName["scru64"].queue.limit
 				limit.ReserveN(time.Now(), int(limit.Tokens()))
 				limit.ReserveN(time.Now(), int(limit.Limit()*9/10))
@@ -240,7 +239,7 @@ func (s stalled) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// A refusal charges neither its token nor others. A request after Retry-After is answered.
+// A refusal charges no token, and a request after Retry-After is answered.
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
@@ -275,9 +274,9 @@ func testRefusalsCostNothing(t *testing.T) {
 	w := spend(100_000, "/v1/ids/scru64")
 	check("the token's limit", 429, w, 50_000, burst-50_000)
 
-	// Others take all scru64 IDs. The server refuses this token, and does not charge it.
+	// Others take all IDs. This token is refused, and not charged.
 	source.AllowN(time.Now(), int(burst)-50_000)
-	source.ReserveN(time.Now(), int(source.Limit())) // all IDs of one second
+	source.ReserveN(time.Now(), int(source.Limit()))
 	check("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
 		-float64(int(source.Limit())))
 	w = spend(40_000, "/v1/ids/scru64")
@@ -303,8 +302,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Probes need no token. The source's limit counts the IDs that they make, so the generator stays
-// near the clock.
+// Probes need no token, but the source's limit counts their IDs.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -330,7 +328,7 @@ func testProbesAreCharged(t *testing.T) {
 	}
 }
 
-// Requests and probes that clients break off leave the server ready.
+// Aborted requests and probes leave the server ready.
 func TestAbortedRequests(t *testing.T) { inBubble(t, testAbortedRequests) }
 
 func testAbortedRequests(t *testing.T) {
@@ -351,7 +349,6 @@ func testAbortedRequests(t *testing.T) {
 	}
 }
 
-// abandon sends a request whose client leaves. The answer may break off.
 func abandon(gone context.Context, s *Server, path string) {
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {
@@ -363,8 +360,8 @@ func abandon(gone context.Context, s *Server, path string) {
 
 const callTime = 100 * time.Millisecond
 
-// Calls of a narrow store wait for one of two connections, as calls of databases do. A list of the
-// realm "hangs" ends only with its context.
+// Calls of a narrow store wait for one of two connections. A list of the realm "hangs" ends
+// only with its context.
 func narrow() *hooked {
 	connections := make(chan struct{}, 2)
 	return &hooked{Store: lease.NewMemory(),
@@ -388,7 +385,7 @@ func narrow() *hooked {
 		}}
 }
 
-// Renewals and other clients reach the store in spite of slow lists and a full queue.
+// Renewals and other clients get through slow lists and a full queue.
 func TestStoreHammered(t *testing.T) { inBubble(t, testStoreHammered) }
 
 func testStoreHammered(t *testing.T) {
@@ -476,7 +473,7 @@ func serveVirtual(t *testing.T, s *Server) *pipeListener {
 	return l
 }
 
-// An address that opens as many connections as it can leaves some to other addresses.
+// An address cannot take all connections.
 func TestLimit(t *testing.T) { inBubble(t, testLimit) }
 
 func testLimit(t *testing.T) {
@@ -534,7 +531,7 @@ func (f from) RemoteAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
-// A body of lines that comes byte by byte ends at the body's timeout.
+// A body that comes byte by byte times out.
 func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
@@ -567,7 +564,6 @@ func testTrickledLines(t *testing.T) {
 	}
 }
 
-// An answer ends if its client reads only a part of it, or nothing.
 func TestUnreadAnswersEnd(t *testing.T) { inBubble(t, testUnreadAnswersEnd) }
 
 func testUnreadAnswersEnd(t *testing.T) {
@@ -589,7 +585,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		// Small answers are in a buffer when the handler ends; net/http ends the connection.
+		// net/http ends small answers, which are in a buffer.
 		time.Sleep(writeTimeout + time.Second)
 		synctest.Wait()
 		if n := c.gate.in + s.requests.in; n != 0 {
@@ -602,7 +598,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	}
 }
 
-// All lines of a limited token are read as fast as the limit allows.
+// A limited token's lines are read as fast as the limit allows.
 func TestLinesAreLimited(t *testing.T) { inBubble(t, testLinesAreLimited) }
 
 func testLinesAreLimited(t *testing.T) {

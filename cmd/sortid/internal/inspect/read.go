@@ -1,4 +1,4 @@
-// Package inspect guesses the format of a text, says why, and lists other readings.
+// Package inspect guesses a text's format, says why, and lists other readings.
 package inspect
 
 import (
@@ -15,7 +15,7 @@ import (
 // A Guess is one way to read a text.
 type Guess struct{ format.Candidate }
 
-// Ours reports whether sortid makes IDs of the format, instead of only reading them.
+// Ours reports whether sortid makes IDs of the format.
 func (g Guess) Ours() bool { return g.ID.Format().Generates() }
 
 func (g *Guess) Name() string { return g.ID.Format().Name }
@@ -24,7 +24,7 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns "" for an encoding that the format lacks. It overwrites scratch.
+// in returns "" for a missing encoding. It overwrites scratch.
 func (g *Guess) in(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
@@ -34,7 +34,7 @@ func (g *Guess) in(e format.Encoding, scratch []byte) string {
 
 func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }
 
-// Shape says what texts of this encoding look like.
+// Shape says what texts of the encoding look like.
 func (g *Guess) Shape() string {
 	f := g.ID.Format()
 	shape := f.Alphabet
@@ -49,24 +49,24 @@ func (g *Guess) Shape() string {
 	return shape + f.Mark
 }
 
-// A Reading is a text read as an ID, and what else the text could be.
+// A Reading is a text read as an ID, with its other readings.
 type Reading struct {
 	Input    string
 	Stripped []string // what was removed first
 	Guess
-	Given  bool           // not guessed
-	Others []Guess        // most probable first
-	Split  []format.Field // node ID and counter, to replace their field
-	now    time.Time      // when it was read
+	Given  bool    // not guessed
+	Others []Guess // most probable first
+	Split  []format.Field
+	now    time.Time // when it was read
 }
 
-// hashLength is the number of digits of a SHA-1, such as the names of Git's commits.
+// hashLength is the length of a SHA-1, as of Git's commits.
 const hashLength = 40
 
-// A Reader reads texts, in all formats or in one that is not nil.
+// A Reader reads texts in all formats, or in one.
 type Reader struct {
 	Format *format.Format
-	hashes finder.Ratio // texts of hashLength digits: hashes or IDs
+	hashes finder.Ratio // texts of hashLength: hashes or IDs
 	uuids  finder.UUIDs
 
 	candidates []format.Candidate // for reuse
@@ -103,8 +103,8 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// given parses the input in a format that was named. It first tries the input unchanged, because a
-// uid60 may look as if it had something to strip.
+// given parses the input in a named format. It first tries the whole input, because a uid60 may
+// look as if it had something to strip.
 func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
@@ -132,7 +132,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	}
 	fit := slices.DeleteFunc(append([]Guess{r.Guess}, r.Others...),
 		func(g Guess) bool { return g.Encoding != from })
-	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could be of another format
+	if slices.ContainsFunc(fit, Guess.Ours) {
 		fit = slices.DeleteFunc(fit, func(g Guess) bool { return !g.Ours() })
 	}
 	if len(fit) == 0 {
@@ -145,7 +145,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID moves the reading that scan would choose to the front.
+// judgeUUID puts the reading that scan would choose first.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
@@ -156,15 +156,14 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID that was found in a text. given means that its format was
-// named.
+// Found returns the reading of an ID found in a text. given: its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
 }
 
-// Sure returns an error if a guess may well be wrong. This is so if there is another plausible
-// reading, or if the text looks like a word.
+// Sure returns an error if a guess may well be wrong: there is another plausible reading, or
+// the text looks like a word.
 func (r *Reading) Sure() error {
 	switch {
 	case r.Given:
@@ -184,8 +183,8 @@ func (r *Reading) Sure() error {
 	return nil
 }
 
-// AppendTime appends the time in a line. All readings must have this time, unless the first is
-// sure.
+// AppendTime appends the time in a line. Unless the first reading is sure, all must agree on
+// it.
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
 	same := true
@@ -203,12 +202,12 @@ func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	return append(append(b, FormatTime(t)...), '\n'), nil
 }
 
-// wordLike reports whether many words of this length are valid in the format.
+// wordLike reports whether many words of this length are valid IDs.
 func (r *Reading) wordLike() bool {
 	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
 }
 
-// Reason says why the text was read in this way.
+// Reason says why the text was read so.
 func (r *Reading) Reason() string {
 	switch {
 	case r.Given:
@@ -223,7 +222,6 @@ func (r *Reading) Reason() string {
 
 func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
 
-// unreadable says why no format can read the text, and what to do.
 func unreadable(text string, now time.Time) error {
 	e := format.Explain(text, now)
 	if e.Problem == format.Within {
@@ -240,7 +238,7 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// FormatTime is [format.FormatTime], but returns "" for the zero time.
+// FormatTime is [format.FormatTime], but "" for the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
