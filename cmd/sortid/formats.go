@@ -32,8 +32,8 @@ func formatsCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// comparison returns a table of our formats, their longer descriptions, and a list of the formats
-// of others.
+// comparison returns a table of our formats, their longer descriptions, and a list of other
+// formats.
 func comparison(c *console.Console) []byte {
 	ours := format.Ours()
 	var cells strings.Builder

@@ -30,10 +30,10 @@ import (
 const (
 	// drainPause gives load balancers time to see that the server is not ready.
 	drainPause = time.Second
-	// drainPatience is how long requests under way may still take.
+	// drainPatience is how long requests under way may take.
 	drainPatience = 20 * time.Second
-	// The server needs little memory, so with Go's default of 100 it would collect garbage many
-	// times a second.
+	// The server needs little memory, so Go's default of 100 would collect garbage many times a
+	// second.
 	gcPercent = 200
 )
 
@@ -138,7 +138,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal comes. It logs errors, in the form of the log.
+// run serves until a signal comes. It logs errors in the form of the log.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()

@@ -29,7 +29,7 @@ type served struct {
 	in  io.Closer
 }
 
-// serve waits until it serves. It drains until in is closed.
+// serve drains until in is closed.
 func serve(t *testing.T, args ...string) *served {
 	t.Helper()
 	cmd := exec.Command(commandPath(t, "sortid-drains"),
@@ -64,7 +64,7 @@ func get(t *testing.T, url string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// The server prints what the command prints, finishes requests, and gives its node IDs back.
+// The server prints as the command does, finishes requests, and returns its node IDs.
 func TestServe(t *testing.T) {
 	db := "bolt:" + filepath.Join(t.TempDir(), "s.db")
 	s := serve(t, "--store", db, "--host", "ids.example.com")
@@ -81,7 +81,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 
-	// The page's policy forbids frames; pages with another host name get nothing.
+	// The policy forbids frames; foreign host names get nothing.
 	_, policy, err := web.Page()
 	check.OK(t, err)
 	for host, want := range map[string]int{"": 200, "ids.example.com": 200,
@@ -99,7 +99,7 @@ func TestServe(t *testing.T) {
 
 	waitReadiness(t, s, http.StatusOK)
 
-	// When the signal comes, the server has answered one line.
+	// At the signal, one line was answered.
 	body, feed := io.Pipe()
 	go io.WriteString(feed, id+"\n")
 	answer := check.Must(http.Post(s.url+"/v1/inspect", "text/plain", body))(t)
@@ -133,7 +133,6 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// A server whose port is in use leases nothing.
 func TestServePortTaken(t *testing.T) {
 	taken := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
@@ -166,7 +165,7 @@ func TestServePortTaken(t *testing.T) {
 	}
 }
 
-// waitReadiness waits for a status of /readyz: 200 with node IDs.
+// With node IDs, /readyz is 200.
 func waitReadiness(t *testing.T, s *served, want int) {
 	t.Helper()
 	if !check.Soon(func() bool { status, _ := get(t, s.url+"/readyz"); return status == want }) {
@@ -174,7 +173,7 @@ func waitReadiness(t *testing.T, s *served, want int) {
 	}
 }
 
-// commandPath finds a command of TestMain, which testscript put into the PATH.
+// commandPath finds a command that testscript put into the PATH.
 func commandPath(t *testing.T, name string) string {
 	t.Helper()
 	path := check.Must(exec.LookPath(name))(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// If a token cannot be printed, the file has its name already. An error says so, even if the reader
-// closed standard output.
+// The file has the name of a token that cannot be printed. An error says so.
 func TestTokenNotPrinted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	r, closed := io.Pipe()

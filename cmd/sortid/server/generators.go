@@ -18,8 +18,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format, if necessary only after the store has granted a
-// lease.
+// generators has one generator for each format. If the format needs a lease, its generator exists
+// only after the store has granted one.
 type generators struct {
 	config Config
 	byName map[string]*source
@@ -30,11 +30,11 @@ type generators struct {
 type source struct {
 	format *format.Format
 	made   prometheus.Counter // IDs sent
-	queue  *queue             // nil: the generator waits itself
+	queue  *queue             // nil if the generator itself waits for ticks
 
 	mu        sync.Mutex
-	generator format.Generator // nil: none; err says why
-	lease     *lease.Lease     // nil if not needed
+	generator format.Generator // nil if there is none; err says why
+	lease     *lease.Lease     // nil if the format needs none
 	err       error
 	batches   sync.Pool // of format.Batch
 
@@ -43,13 +43,13 @@ type source struct {
 	unready error // what probe returned then
 }
 
-// guardBits high bits of a counter start at zero in each tick. On average, this leaves 97 % of
-// the numbers.
+// guardBits is how many high bits of a counter start at zero in each tick. On average, they
+// leave 97 % of its numbers.
 const guardBits = 4
 
-// newQueue returns a queue for one node ID's IDs, or nil if the generator itself waits for
-// ticks. A generator may run 10 s ahead of the clock, the queue only 2 s. So a request is
-// served in full, or refused before an ID is made.
+// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself
+// waits for ticks. A generator may run 10 s ahead of the clock. The queue allows 2 s, so that a
+// request is served in full, or refused before an ID is made.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	// Without the store requests fail at once, so clients ask again.
+	// Without the store, requests fail at once, and tell clients to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
 		values["guard"] = strconv.Itoa(guardBits)
@@ -156,15 +156,15 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// readyPatience is how long a ready generator may wait for a tick. uid60 waits longer if the
-// clock has gone back a little: it is not ready.
+// readyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if
+// the clock has gone back a little, and is then not ready.
 const readyPatience = time.Second
 
-// readyFor is how long a probe's result is reused.
+// readyFor is how long the result of a probe is reused, so that many requests cost little.
 const readyFor = 100 * time.Millisecond
 
-// ready returns nil if the source can make an ID. One request at a time probes, without its
-// context, because others wait for the result, too.
+// ready returns nil if the source can make an ID. Only one request at a time probes. It does
+// not use that request's context, because others also wait for the result.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
@@ -175,8 +175,8 @@ func (src *source) ready() error {
 	return src.unready
 }
 
-// probe makes an ID, which counts toward the limit. The limit never refuses it, because a busy
-// server is ready.
+// probe makes an ID, which counts toward the limit. But the limit never refuses a probe,
+// because a busy server is ready.
 func (src *source) probe() error {
 	generator, err := src.get()
 	if err != nil {
@@ -191,7 +191,7 @@ func (src *source) probe() error {
 	return err
 }
 
-// The store's details go only to the log.
+// Details about the store go only to the log.
 var errNoNodeID = errors.New(
 	"the server has no node ID yet: the store does not answer, or has no free one; " +
 		"the server's log says more")
@@ -209,10 +209,10 @@ func publicError(err error) error {
 	return err
 }
 
-// ready returns why a served format cannot make an ID, or nil.
+// ready returns why a format that is served cannot make an ID, or nil.
 func (g *generators) ready() error {
 	if g.config.Store == nil {
-		return nil // no served format needs a lease
+		return nil // without a store, no served format needs a lease
 	}
 	for _, s := range format.Leased() {
 		if err := g.byName[s.Name].ready(); err != nil {

@@ -111,7 +111,7 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// All servers of a process share filesRefused, because files are opened before servers are made.
+// Servers of a process share filesRefused, because files are opened before servers are made.
 var filesRefused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
 	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
@@ -238,7 +238,7 @@ func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
 	s.refuse(w, huma.NewError(status, detail))
 }
 
-// refuse writes an error. An error without a status means that the server has failed.
+// refuse writes an error. An error without a status means a failure of the server.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	var status huma.StatusError
 	if !errors.As(err, &status) {

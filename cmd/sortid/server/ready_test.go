@@ -25,17 +25,16 @@ import (
 	"github.com/sortid/sortid/store/bolt"
 )
 
-// An alert is a rule that compares a metric with a number.
 type alert struct {
 	name, metric, op string
 	number           float64
-	patience         time.Duration        // how long the comparison must be true
-	since            map[string]time.Time // when it became true, by series
+	patience         time.Duration
+	since            map[string]time.Time // by series
 }
 
 var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 
-// documentedAlerts reads the rules in docs/service.md, except the rules about rates.
+// documentedAlerts reads docs/service.md, but not rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
@@ -68,7 +67,6 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 	return alerts
 }
 
-// evaluate returns the series for which the alert fires.
 func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []string) {
 	for series, value := range values {
 		metric, labels, _ := strings.Cut(series, "{")
@@ -109,21 +107,21 @@ func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	return values
 }
 
-// A watcher sees a server in virtual time as load balancers and Prometheus do.
+// A watcher sees a server as load balancers and Prometheus do.
 type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // formats made with no time left; only until a tick ends
+	ending map[string]bool // made with no time left; only until a tick ends
 }
 
 func watch(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
-		c.clock = time.Now // with the system's clock a generator may busy-wait
+		c.clock = time.Now // a generator may busy-wait
 	}
 	s := newServer(t, c)
-	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
+	// Go's own metrics are slow to read.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
 	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
@@ -133,8 +131,8 @@ func (w *watcher) status(path string) int {
 	return ask(w.Context(), w.s, http.MethodGet, path, "").Code
 }
 
-// can returns the leased formats whose IDs the server makes. It checks that refusals contain no
-// details of the store, and that other formats need no store.
+// can returns the leased formats whose IDs the server makes. Refusals must contain no details
+// of the store, and other formats need no store.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range format.Leased() {
@@ -153,12 +151,11 @@ func (w *watcher) can() (formats string) {
 
 var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 
-// look checks that requests, /readyz and metrics agree. It returns the leased formats whose IDs the
-// server makes.
+// look returns what can does, and checks that requests, /readyz and metrics agree.
 func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
-	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
+	if w.can() != can { // uid60 may wait for a millisecond
 		time.Sleep(readyFor)
 		return w.look()
 	}
@@ -179,7 +176,7 @@ func (w *watcher) look() string {
 	return can
 }
 
-// pass returns the alerts that fire within d. Prometheus looks every 15 s.
+// pass returns the alerts within d. Prometheus looks every 15 s.
 func (w *watcher) pass(d time.Duration) []string {
 	w.Helper()
 	fired := map[string]bool{}
@@ -195,7 +192,6 @@ func (w *watcher) pass(d time.Duration) []string {
 	return slices.Sorted(maps.Keys(fired))
 }
 
-// firing returns the alerts that fire now.
 func (w *watcher) firing() (names []string) {
 	values := gaugesOf(w.T, w.s.metrics.registry)
 	for _, a := range w.alerts {
@@ -211,7 +207,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	}
 }
 
-// all contains the alerts that fire while the server makes no leased format.
+// all are the alerts while the server makes no leased format.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreAway"} {
 		for _, f := range format.Leased() {
@@ -222,7 +218,7 @@ var all = func() (alerts []string) {
 	return alerts
 }()
 
-// breaks checks a server before, during and after a fault that ends its leases.
+// breaks checks a server before, during and after a fault.
 func (w *watcher) breaks(spoil, mend func()) {
 	w.Helper()
 	w.wants("before the fault", 10*time.Minute)
@@ -257,7 +253,6 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	return st, path
 }
 
-// /readyz, metrics and documented alerts agree with the IDs that the server makes.
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
@@ -288,7 +283,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				time.Sleep(2 * time.Minute) // for about one minute the fence permits no grant
+				time.Sleep(2 * time.Minute) // for a minute the fence permits no grant
 			})
 		},
 		"the file is replaced by a new one": func(t *testing.T) {
@@ -329,7 +324,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	}
 }
 
-// If the clock is ahead, the window ends sooner, and the metric shows that.
+// If the clock is ahead, the window ends sooner, as the metric shows.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()
@@ -350,7 +345,6 @@ func TestRemaining(t *testing.T) {
 	})
 }
 
-// A probe does not wait for a clock that went back a little.
 func TestReadyDoesNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var offset atomic.Int64
@@ -389,7 +383,6 @@ func TestReadyDoesNotWait(t *testing.T) {
 	})
 }
 
-// A closed server is not ready, and has no lease.
 func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory()})
@@ -402,7 +395,6 @@ func TestReadyAfterClose(t *testing.T) {
 	})
 }
 
-// Metrics show the version, and whether a changed file is refused.
 func TestBuildAndFiles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -413,7 +405,7 @@ func TestBuildAndFiles(t *testing.T) {
 		tokens, err := OpenTokens(ctx, path, nil)
 		must(t, err)
 		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
-		defer filesRefused.Reset() // for other tests of this process
+		defer filesRefused.Reset()
 		refused := func() (is float64, fires bool) {
 			t.Helper()
 			untilRead()

@@ -18,39 +18,40 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A Config says what to serve. The zero value serves IDs and inspection to everybody.
+// A Config says what to serve. Its zero value serves IDs and inspection to everybody.
 type Config struct {
-	// Store grants the server its own node IDs, and the server offers it to other processes.
-	// Without it there are no scru64 and uid60 IDs and no store endpoints. The caller closes it.
+	// Store gives the server leases of its own node IDs, and the server offers it to other
+	// processes. Without it there are no scru64 and uid60 IDs and no store endpoints. The caller
+	// closes it.
 	Store lease.Store
-	// MustExist makes missing realms scru64 and uid60 an error.
+	// MustExist makes it an error if the realms scru64 and uid60 do not exist.
 	MustExist bool
-	// Conditions say when the store loses no change; see module store.
+	// Conditions are the conditions under which the store loses no change; see module store.
 	Conditions []string
 	// Name tells people who holds the leases.
 	Name string
-	// NodeBits is the size of the server's node IDs; 0 means 8.
+	// NodeBits is the size of the server's own node IDs; 0 means 8.
 	NodeBits int
 
-	// Tokens says who may do what; nil allows everybody everything.
+	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *Tokens
-	// Hosts are further names of the server. It always has loopback names, and the address where a
-	// request arrives. Without Tokens it refuses other names: a web page could reach it through a
-	// name of its own.
+	// Hosts are further names of the server. It always has loopback names, and the address at
+	// which a request arrives. Without Tokens, it refuses other names, because a web page could
+	// reach it through a name of its own.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
 
 	// Version is what the server reports.
 	Version string
-	// Page is the HTML at /; nil means a list of the endpoints.
+	// Page is the HTML at /. If it is nil, / names the endpoints.
 	Page []byte
 	// PagePolicy is the content security policy of Page.
 	PagePolicy string
-	// Logger receives requests and failures; nil logs nothing.
+	// Logger receives requests and failures. If it is nil, nothing is logged.
 	Logger *slog.Logger
 
-	clock func() time.Time // for tests; nil: the system's clock
+	clock func() time.Time // for tests; nil means the system's clock
 }
 
 // A Server is an [http.Handler], safe for concurrent use. Make one with [New].
@@ -63,18 +64,19 @@ type Server struct {
 	generators *generators
 	metrics    *metrics
 	draining   atomic.Bool
-	change     func(context.Context, []lease.Change) (bool, error)
+	// change changes the store if the protocol allows it.
+	change func(context.Context, []lease.Change) (bool, error)
 
 	requests     *gate
 	largeAnswers *gate // answers of more than one piece
 	lineBodies   *gate // bodies of lines to inspect
 	storeBodies  *gate // requests of the store
-	storeQueue   *gate // received completely, except lists
+	storeQueue   *gate // requests of the store received completely, except lists
 	storeLists   *gate
 	storeCalls   chan struct{} // full while clients' calls use both connections
 }
 
-// MaxNodeBits is the largest node ID size for all formats.
+// MaxNodeBits is the largest node ID size for which all formats have room.
 func MaxNodeBits() int {
 	most := lease.MaxBits
 	for _, f := range format.Leased() {
@@ -83,7 +85,7 @@ func MaxNodeBits() int {
 	return most
 }
 
-// New returns a server, which leases its node IDs in the background.
+// New returns a server, which leases the node IDs that it needs in the background.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -151,7 +153,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// compressIfAsked avoids the cost of compression for other clients.
+// compressIfAsked avoids the cost of compression for clients that do not accept it.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Accept-Encoding"]) > 0 {
@@ -164,21 +166,21 @@ func compressIfAsked(compressed, plain http.Handler) http.Handler {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// HasTokens reports whether requests need tokens.
+// HasTokens reports whether requests need a token.
 func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 
-// OpenAPI describes the endpoints, as JSON.
+// OpenAPI returns the description of the endpoints, as JSON.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
-// Drain makes /readyz fail, so load balancers send no more requests. The server still answers,
-// and asks clients to close connections.
+// Drain makes /readyz fail, so that load balancers send no more requests. The server still
+// answers, and asks clients to close connections.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close stops the generators and releases the leases. No request may be under way.
 func (s *Server) Close(ctx context.Context) error { return s.generators.close(ctx) }
 
-// HTTPServer returns an [http.Server] with limits and timeouts, but no address and TLS
-// configuration.
+// HTTPServer returns an [http.Server] with limits and timeouts. The caller sets the address and any
+// TLS configuration.
 func (s *Server) HTTPServer() *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -188,8 +190,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       lineTimeout,  // for each part of lines
-		WriteTimeout:      writeTimeout, // for each piece
+		ReadTimeout:       lineTimeout,  // for each part of lines to inspect
+		WriteTimeout:      writeTimeout, // for each piece of an answer
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
 		HTTP2: &http.HTTP2Config{

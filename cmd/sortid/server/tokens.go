@@ -27,17 +27,17 @@ const (
 	permitAny    = "any"   // any token is enough
 	permitIDs    = "ids"   // make IDs
 	permitAdmin  = "admin" // everything
-	permitRealms = "realm" // as in "realm:orders"
+	permitRealms = "realm" // use the store for this realm, as in "realm:orders"
 )
 
 // Tokens is a file of tokens, with a line for each:
 //
 //	NAME SHA256 PERMISSIONS [requests=N] [ids=N]
 //
-// SHA256 is the token's hash in hexadecimal. PERMISSIONS are "ids", "realm:NAME" and "admin",
-// with commas. Limits are per second; inspected lines count as IDs. Blank lines and lines that
-// begin with # are skipped. Each line needs a newline: without one it may be incomplete. Tokens
-// is safe for concurrent use.
+// SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
+// "realm:NAME", "admin". Limits are per second; inspected lines count as IDs. Blank lines and
+// lines that begin with # are skipped. Each line must end in a newline, because a line without
+// one may be incomplete. Tokens is safe for concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]*token // by their hashes
@@ -49,11 +49,11 @@ type token struct {
 	permits  []string
 	requests *rate.Limiter // nil: no limit
 	ids      *rate.Limiter
-	limits   string // unchanged limits keep their limiters
+	limits   string // as in the file; a token with unchanged limits keeps its limiters
 }
 
 // OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done.
-// A changed file with a mistake, or without tokens, is logged and not used.
+// A changed file with a mistake, or without tokens, is not used, and the log says why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watchFiles(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -72,7 +72,7 @@ func (t *Tokens) use(contents [][]byte) error {
 	before := t.entries
 	t.entries = map[[sha256.Size]byte]*token{}
 	for _, e := range entries {
-		if old := before[e.sum]; old != nil && old.limits == e.limits {
+		if old := before[e.sum]; old != nil && old.limits == e.limits { // keep what it has spent
 			e.requests, e.ids = old.requests, old.ids
 		}
 		t.entries[e.sum] = e
@@ -144,7 +144,7 @@ func parseToken(fields []string) (*token, error) {
 		switch name {
 		case "requests":
 			e.requests = rate.NewLimiter(rate.Limit(n), n)
-		case "ids": // enough for a whole answer
+		case "ids": // the burst must be enough for a whole answer
 			e.ids = rate.NewLimiter(rate.Limit(n), max(n, maxIDs))
 		default:
 			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, limit)
@@ -172,8 +172,8 @@ func (t *Tokens) of(h http.Header) *token {
 	return t.find(strings.TrimSpace(text))
 }
 
-// find returns a token's entry, or nil. Its duration reveals nothing, because nobody can choose
-// a text by its hash.
+// find returns a token's entry, or nil. Its duration reveals nothing about other tokens,
+// because nobody can choose a text by its hash.
 func (t *Tokens) find(text string) *token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -181,7 +181,8 @@ func (t *Tokens) find(text string) *token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. A realm of "" means any.
+// may reports whether the token has a permission. If realm is not "", the permission must be for
+// that realm.
 func (e *token) may(permission, realm string) bool {
 	switch {
 	case permission == permitAny || slices.Contains(e.permits, permitAdmin):
@@ -198,7 +199,7 @@ func (e *token) mayUseStore() bool {
 	})
 }
 
-// NewToken returns a token and its line for a file.
+// NewToken returns a new token and its line for a file of tokens.
 func NewToken(name string, permissions []string, requests, ids int) (text, line string, err error) {
 	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
@@ -233,8 +234,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file, or makes a file that only its owner can
-// read. It fails if the file has a mistake or the name.
+// AppendToken appends a line of [NewToken] to a file. It makes a missing file, which only its
+// owner can read. It fails if the file has a mistake, or already has the name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -262,7 +263,7 @@ func AppendToken(path, line string) error {
 
 type tokenKey struct{}
 
-// withToken puts a valid token into the request's context.
+// withToken returns the request, with a valid token in the context.
 func (s *Server) withToken(r *http.Request) *http.Request {
 	e := s.config.Tokens.of(r.Header)
 	if e == nil {
@@ -279,8 +280,8 @@ func (s *Server) tokenOf(ctx context.Context) *token {
 	return e
 }
 
-// spendLines takes inspected lines, of size bytes together, from the token's limit of IDs, or
-// returns a problem.
+// spendLines takes inspected lines, of size bytes together, from the token's limit of IDs. If the
+// limit is reached, it returns a problem.
 func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil {
@@ -293,7 +294,7 @@ func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	return nil
 }
 
-// waitLines is spendLines for an answer that has begun. It waits up to lineTimeout.
+// waitLines is spendLines for an answer that has begun. It waits for at most lineTimeout.
 func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil || e.ids == nil {
@@ -309,5 +310,6 @@ func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 
 var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
 
-// linesCost counts lines as IDs: one a line, or one for each 64 bytes if that is more.
+// linesCost returns how many IDs the lines count as: one a line, or one for each 64 bytes if that
+// is more.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }

@@ -18,7 +18,7 @@ var (
 	row     = regexp.MustCompile(`^  [01]{8}( [01]{8})*$`)
 )
 
-// A card says the same in any width, with colours or without.
+// A card says the same in any width and colour.
 func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	for _, s := range format.All() {
@@ -61,7 +61,7 @@ func TestCard(t *testing.T) {
 					}
 				}
 			}
-			// Each field has one colour in map and table, and a letter for each bit.
+			// Each field has one colour, and a letter for each bit.
 			seen := map[string]bool{}
 			for _, b := range bands(&r) {
 				if b.Name == "" {

@@ -28,7 +28,7 @@ type Console struct {
 	Width   int  // of Out, in characters
 	Quiet   bool // no progress, no notes
 
-	ErrWidth int // in characters; 0: no terminal
+	ErrWidth int // of Err, in characters; 0: no terminal
 }
 
 // New returns the console of this process.
@@ -44,10 +44,11 @@ func New() *Console {
 	}
 }
 
-// --color decides before NO_COLOR, and that before CLICOLOR_FORCE. Otherwise a terminal that can
-// show colours gets them. In files and pipes an error is one line, so that programs can find it.
+// Without --color, NO_COLOR forbids colours, and CLICOLOR_FORCE demands them. Otherwise a
+// terminal that can show them gets them. In files and pipes an error is one line, so that
+// programs can find it.
 
-// wantColours is the default of --color.
+// wantColours reports whether there are colours unless a flag decides.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {
@@ -56,7 +57,7 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth is in characters, or otherwise if f is not a terminal.
+// terminalWidth returns the width in characters, or otherwise if f is not a terminal.
 func terminalWidth(f *os.File, otherwise int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -79,7 +80,7 @@ func Printable(s string) string {
 var unquoted = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 
 // Wrap breaks a text between words into lines of at most width characters; 0 means no limit. It
-// indents later lines.
+// indents all lines but the first.
 func Wrap(text string, width int, indent string) string {
 	if width <= 0 {
 		return text
@@ -91,13 +92,14 @@ func Wrap(text string, width int, indent string) string {
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
 }
 
-// Hang wraps a text for Out after indent characters, and indents later lines by them.
+// Hang wraps a text for Out. Its first line begins after indent characters that are there already,
+// and the others below it.
 func (c *Console) Hang(text string, indent int) string {
 	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
 }
 
-// Reflow wraps a help text's paragraphs and lists. A list's item is indented, with two or more
-// blanks between term and text.
+// Reflow wraps a help text's paragraphs and lists. An item is indented, and has two or more
+// blanks between its term and its text.
 func Reflow(text string, width int) string {
 	var paragraphs []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -120,7 +122,7 @@ func Reflow(text string, width int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// listTerm matches a line's indent, with the term of a list's item.
+// listTerm matches a line's indent and, in an item of a list, the term.
 var listTerm = regexp.MustCompile(`^ +(\S+( \S+)*  +)?`)
 
 func cutTerm(line string) (prefix, text string) {
@@ -128,7 +130,7 @@ func cutTerm(line string) (prefix, text string) {
 	return prefix, line[len(prefix):]
 }
 
-// Item wraps a list's item. The text goes below the term if there is no room beside it.
+// Item wraps an item of a list. Its text goes below the term if there is no room beside it.
 func Item(prefix, text string, width int) string {
 	longest := 0
 	for word := range strings.FieldsSeq(text) {
@@ -168,7 +170,7 @@ func (c *Console) Say(format string, args ...any) {
 	fmt.Fprint(c.Err, over+"sortid: "+Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// CanAsk fails if nobody can answer.
+// CanAsk fails if nobody can answer a question.
 func (c *Console) CanAsk(command string, yes bool) error {
 	if yes || c.InTerminal {
 		return nil
@@ -177,7 +179,7 @@ func (c *Console) CanAsk(command string, yes bool) error {
 		command)
 }
 
-// Confirm asks a question, unless told yes, and fails unless the answer is yes.
+// Confirm asks a question, unless told yes. It fails unless the answer is yes.
 func (c *Console) Confirm(yes bool, format string, args ...any) error {
 	if yes {
 		return nil

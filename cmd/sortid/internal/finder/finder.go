@@ -1,5 +1,5 @@
-// Package finder finds IDs in text. docs/command.md has the rules; testdata/scan.json has cases
-// for all implementations.
+// Package finder finds IDs in text, by the rules of docs/command.md. testdata/scan.json has
+// cases for all implementations.
 package finder
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // Context is how many bytes before an ID [Finder.Find] must see: the longest prefix, its
-// underscore, one byte more.
+// underscore, and one byte.
 const Context = 65
 
 type Match struct {
@@ -22,13 +22,13 @@ type Match struct {
 	Encoding   format.Encoding
 }
 
-// A Finder finds IDs. It learns from the IDs and hashes it saw, so one Finder should see a
-// whole input, in order.
+// A Finder finds IDs. It learns from the IDs and hashes that it saw, so one Finder should see
+// all parts of an input in order.
 type Finder struct {
 	now  time.Time
-	only bool // formats were named; hashes need not be told apart
+	only bool // formats were named, so it need not tell IDs from hashes
 
-	// By the length of a run of letters and digits.
+	// Formats by the length of a run of letters and digits.
 	texts    [maxRun + 1][]textRule
 	hex      [maxRun + 1][]*format.Format
 	ints     [maxRun + 1][]*format.Format
@@ -37,10 +37,10 @@ type Finder struct {
 
 	// The same for formats whose texts have - or _.
 	words        [maxRun + 1][]textRule
-	shortestWord int
+	shortestWord int // 0 if there are none
 
-	hashes [maxRun + 1]Ratio // by length
-	mixed  [maxRun + 1]Ratio // with both cases, by length
+	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
+	mixed  [maxRun + 1]Ratio // digits and letters of both cases, by length
 	seen   UUIDs             // UUIDs without a time
 }
 
@@ -52,11 +52,11 @@ const lastGroup = 12
 type textRule struct {
 	*format.Format
 	written byte
-	symbols byte // the same, in both cases if the format folds case
+	symbols byte // the same, with the other case if the format folds case
 }
 
-// New returns a Finder for IDs of the named formats, with times plausible now. Without names it
-// looks for the formats that hardly any other text looks like.
+// New returns a Finder for IDs of the named formats, with times that are plausible now. Without
+// names it looks for formats that hardly any other text looks like.
 func New(now time.Time, named ...*format.Format) *Finder {
 	f := &Finder{now: now, only: len(named) > 0, shortest: maxRun}
 	for _, s := range format.All() {
@@ -75,7 +75,7 @@ func New(now time.Time, named ...*format.Format) *Finder {
 				f.uuids = append(f.uuids, s)
 				f.shortest = min(f.shortest, lastGroup)
 			case format.Int:
-				if f.only && !s.Generates() { // any number could be an ID of the others
+				if f.only && !s.Generates() { // of our formats, any number could be an ID
 					f.addInt(s)
 				}
 			}
@@ -105,6 +105,7 @@ func (f *Finder) addText(s *format.Format) {
 				f.shortestWord = n
 			}
 		case n <= maxRun:
+			// An ID with a prefix goes before one without.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
 				func(a, b textRule) int { return number(b.Prefix != nil) - number(a.Prefix != nil) })
@@ -120,11 +121,11 @@ func number(yes bool) int {
 	return 0
 }
 
-// addInt adds a format by the lengths of its integers.
+// addInt adds a format by the lengths of its integers of plausible times.
 func (f *Finder) addInt(s *format.Format) {
 	first, end, err := s.Bounds(s.PlausibleRange(f.now))
 	if err != nil {
-		return // integers of others are in order of time
+		return // not for formats of others: their integers are in order of time
 	}
 	for n := len(first.In(format.Int)); n <= len(end.In(format.Int)); n++ {
 		f.ints[n] = append(f.ints[n], s)
@@ -169,8 +170,8 @@ var isAlnum, inWord = func() (alnums, words [256]bool) {
 	return alnums, words
 }()
 
-// Find calls each for every ID in text[from:], in order. The text before from is context, and
-// the text must not end within a word.
+// Find calls each for every ID in text[from:], in order. The text before from is context. The
+// text must not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	if f.shortestWord == 0 {
 		for {
@@ -195,8 +196,9 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of at least shortest such bytes. It first looks where the
-// shortest run from i would end: another byte there rules out all earlier runs.
+// nextRun returns the next whole run of these bytes that has at least shortest bytes. It first
+// looks at the byte where the shortest run from i would end. If that byte is another, nextRun
+// skips all runs that begin before it.
 func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -234,7 +236,7 @@ func (f *Finder) next(text []byte, from int) (Match, bool) {
 	}
 }
 
-// judge returns the ID that is a run or ends with it, but begins at from or later.
+// judge returns the ID that is a run, or that ends with it, and does not begin before from.
 func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
@@ -278,9 +280,9 @@ func kindsOf(text []byte) (kinds byte) {
 }
 
 // judgeText is judge for a format's own encoding. All letters must have the same case, unless
-// the case tells digits apart. A number such as 0x0123456789 or a short text inside Base64 does
-// not count. If its format is not named, it must have a digit, and the case that the format
-// writes.
+// the case tells digits apart. A short text does not count if it is a number such as
+// 0x0123456789, or inside Base64. If its format is not named, it must have a digit, and the
+// case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -346,7 +348,7 @@ func isNumber(text []byte) bool {
 }
 
 // besideBase64 reports whether + / - or _ joins the run to another one that looks like Base64:
-// its nearest 24 characters have digits and both cases.
+// it has digits and letters of both cases in its nearest 24 characters.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
 	mixed := func(kinds byte) bool {
@@ -374,7 +376,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID keeps nothing of the string.
+	// The ID keeps nothing of the string, so this need not be a copy.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -414,7 +416,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID is judge for a text as long as a UUID that ends with a run of twelve.
+// judgeUUID is judge for text[start:end], as long as a UUID, which ends with a run of twelve.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||
@@ -438,7 +440,7 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 }
 
 // nextWord returns the next ID that is a run of letters, digits, - and _. It skips words: runs
-// without a digit whose later letters all have one case.
+// without a digit, in which all letters after the first have the same case.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for {
 		start, end, ok := nextRun(text, i, f.shortestWord, &inWord)

@@ -24,7 +24,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// WithSuggestion adds to an error about an unknown name the name that was probably meant.
+// WithSuggestion adds the name that was probably meant to an error about an unknown name.
 func WithSuggestion(err error) string {
 	var unknown *format.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {

@@ -24,7 +24,7 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns "" for a missing encoding. It overwrites scratch.
+// in returns "" for an encoding that the format lacks. It overwrites scratch.
 func (g *Guess) in(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
@@ -49,24 +49,24 @@ func (g *Guess) Shape() string {
 	return shape + f.Mark
 }
 
-// A Reading is a text read as an ID, with its other readings.
+// A Reading is a text read as an ID, and what else the text could be.
 type Reading struct {
 	Input    string
 	Stripped []string // what was removed first
 	Guess
-	Given  bool    // not guessed
-	Others []Guess // most probable first
-	Split  []format.Field
-	now    time.Time // when it was read
+	Given  bool           // not guessed
+	Others []Guess        // most probable first
+	Split  []format.Field // node ID and counter, to replace their field
+	now    time.Time      // when it was read
 }
 
-// hashLength is the length of a SHA-1, as of Git's commits.
+// hashLength is the number of digits of a SHA-1, such as the names of Git's commits.
 const hashLength = 40
 
-// A Reader reads texts in all formats, or in one.
+// A Reader reads texts, in all formats or in one that is not nil.
 type Reader struct {
 	Format *format.Format
-	hashes finder.Ratio // texts of hashLength: hashes or IDs
+	hashes finder.Ratio // texts of hashLength digits: hashes or IDs
 	uuids  finder.UUIDs
 
 	candidates []format.Candidate // for reuse
@@ -103,8 +103,8 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// given parses the input in a named format. It first tries the whole input, because a uid60 may
-// look as if it had something to strip.
+// given parses the input in a named format. It first tries the unchanged input, because a uid60
+// may look as if it had something to strip.
 func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
@@ -132,7 +132,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	}
 	fit := slices.DeleteFunc(append([]Guess{r.Guess}, r.Others...),
 		func(g Guess) bool { return g.Encoding != from })
-	if slices.ContainsFunc(fit, Guess.Ours) {
+	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could be of another format
 		fit = slices.DeleteFunc(fit, func(g Guess) bool { return !g.Ours() })
 	}
 	if len(fit) == 0 {
@@ -156,7 +156,8 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID found in a text. given: its format was named.
+// Found returns the reading of an ID that was found in a text. given means that its format was
+// named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
@@ -183,8 +184,8 @@ func (r *Reading) Sure() error {
 	return nil
 }
 
-// AppendTime appends the time in a line. Unless the first reading is sure, all must agree on
-// it.
+// AppendTime appends the time in a line. All readings must have this time, unless the first is
+// sure.
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
 	same := true
@@ -207,7 +208,7 @@ func (r *Reading) wordLike() bool {
 	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
 }
 
-// Reason says why the text was read so.
+// Reason says why the text was read in this way.
 func (r *Reading) Reason() string {
 	switch {
 	case r.Given:
@@ -238,7 +239,7 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// FormatTime is [format.FormatTime], but "" for the zero time.
+// FormatTime is [format.FormatTime], but returns "" for the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

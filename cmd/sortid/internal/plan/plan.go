@@ -17,7 +17,7 @@ const (
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
 
-	// allowance is the default rollback allowance in seconds.
+	// allowance is the default rollback allowance, in seconds.
 	allowance = 10
 
 	// maxOverflow is the share of ticks in which a counter may be full and borrow the next tick.
@@ -29,11 +29,11 @@ const (
 
 // A Request describes a load.
 type Request struct {
-	Rate      float64 `json:"rate"`      // IDs a second of all processes
-	Burst     float64 `json:"burst"`     // the most that one process wants at once; 0: unknown
+	Rate      float64 `json:"rate"`      // IDs a second, of all processes together
+	Burst     float64 `json:"burst"`     // the most that one process asks for at once; 0: unknown
 	Processes int     `json:"processes"` // at the same time
 	Years     float64 `json:"years"`     // how long
-	Bits      int     `json:"bits"`      // of the widest ID that fits: 64 or 128; 0: any
+	Bits      int     `json:"bits"`      // of the widest ID that fits the column: 64 or 128; 0: any
 	Nodes     bool    `json:"can_assign_nodes"`
 	From      string  `json:"from"` // first day, as in 2026-11-21
 }
@@ -41,7 +41,7 @@ type Request struct {
 type Plan struct {
 	Request     Request  `json:"asked"`
 	IDs         float64  `json:"ids"`         // made over the lifetime
-	Recommended string   `json:"recommended"` // "" if none fits
+	Recommended string   `json:"recommended"` // a format's name; "" if none fits
 	Command     string   `json:"command,omitempty"`
 	Formats     []Format `json:"formats"`
 }
@@ -52,27 +52,27 @@ type Format struct {
 	Fits    bool     `json:"fits"`
 	Reasons []string `json:"reasons"` // why it does not fit, or what makes it unique
 
-	// Collision is the probability of two equal IDs over all years.
+	// Collision is the probability of two equal IDs over the lifetime.
 	Collision float64 `json:"collision_probability"`
 
-	// PerTick is how many IDs a process makes in a tick, on average, before it is full.
+	// PerTick is how many IDs one process makes in a tick on average before it is full.
 	PerTick float64 `json:"ids_per_tick"`
 	Tick    float64 `json:"tick_seconds"`
 
-	// A burst waits, or its IDs are ahead of the clock.
+	// A burst waits, or its IDs have times ahead of the clock.
 	BurstWaits float64 `json:"burst_waits_seconds"`
 	BurstAhead float64 `json:"burst_ahead_seconds"`
 
-	Ends    string         `json:"ends"`  // the last day of its IDs
-	Bytes   int            `json:"bytes"` // in PostgreSQL
+	Ends    string         `json:"ends"`  // the last day that an ID can carry
+	Bytes   int            `json:"bytes"` // in a column of PostgreSQL
 	Column  string         `json:"column"`
-	Options map[string]int `json:"options"` // for the generator
+	Options map[string]int `json:"options"` // what to give the generator
 }
 
 type load struct {
 	Request
 	perSecond float64 // one process
-	pairs     float64 // of IDs in one millisecond, of two processes
+	pairs     float64 // of IDs that two processes make in the same millisecond
 }
 
 // Compute returns the plan, or an error that names the field out of range.
@@ -141,14 +141,15 @@ func (r *Request) check() (from time.Time, err error) {
 }
 
 // pairs returns the expected number of pairs of IDs that two processes make in a millisecond.
-// One generator's IDs differ.
+// The IDs of one generator always differ.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
 	return r.Years * secondsPerYear * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli
 }
 
-// collision returns the probability of a collision: 2^-bits for each pair.
+// collision returns the probability of a collision. Two IDs of a pair are equal with
+// probability 2^-bits.
 func (l *load) collision(bits float64) float64 {
 	return -math.Expm1(-l.pairs * math.Exp2(-bits))
 }
@@ -167,7 +168,8 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance plans a format that needs no node IDs, but may use them.
+// byChance plans a format that needs no node IDs. If it can have them, they make its IDs
+// unique.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.waits(l, s.Plan.PerTick, s.Plan.Least)
@@ -188,7 +190,7 @@ func (l *load) byChance(s *format.Format, f *Format) {
 }
 
 // waits judges rates and bursts in a format that waits for the next millisecond. A millisecond
-// holds mean IDs on average, at least least.
+// holds mean IDs on average, and at least least.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -198,8 +200,8 @@ func (f *Format) waits(l *load, mean, least float64) {
 	}
 }
 
-// nodeSizes returns node ID sizes, best first: room for twice the processes, as in a rolling
-// deployment, down to just enough.
+// nodeSizes returns node ID sizes, best first: from room for twice the processes, as in a
+// rolling deployment, down to just enough.
 func nodeSizes(processes, most int) (sizes []int) {
 	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
 	roomy := max(1, int(math.Ceil(math.Log2(2*float64(processes)))))
@@ -219,7 +221,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
-	// If no size suffices, the plan shows the last.
+	// The first size that suffices is best. If none does, the plan shows the last.
 	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false
@@ -257,7 +259,7 @@ func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	for ; ; guard++ {
 		starts := math.Exp2(float64(bits - guard)) // values at which a counter starts
 		mean = size - (starts-1)/2
-		full := perTick - 1 - (size - starts) // with too little room
+		full := perTick - 1 - (size - starts) // starts that leave too little room
 		if ok = full/starts <= maxOverflow; ok || guard == bits {
 			return guard, mean, ok
 		}

@@ -21,7 +21,6 @@ var update = flag.Bool("update", false, "write testdata/plan.json")
 
 const casesFile = "../../../../testdata/plan.json"
 
-// Tests change one thing in base at a time.
 var base = Request{Rate: 5000, Burst: 100000, Processes: 200, Years: 20, From: "2026-11-21"}
 
 func requests() []Request {
@@ -54,7 +53,7 @@ func requests() []Request {
 	return rs
 }
 
-// All implementations share the cases. Formats that a case omits are not compared.
+// All implementations share these; a case may omit formats.
 func TestCases(t *testing.T) {
 	var plans []*Plan
 	for _, r := range requests() {
@@ -87,7 +86,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// randomBits counts the random bits in two IDs of one tick, by layout.
+// randomBits counts random bits of two IDs in a tick, by layout.
 func randomBits(t *testing.T, s *format.Format) (bits int) {
 	for _, f := range s.Layout {
 		switch f.Name {
@@ -103,12 +102,11 @@ func randomBits(t *testing.T, s *format.Format) (bits int) {
 		}
 	}
 	if s == format.SCRU160 {
-		bits-- // the counter starts below 2^15
+		bits-- // starts below 2^15
 	}
 	return bits
 }
 
-// The probabilities agree with exact arithmetic.
 func TestCollisionExact(t *testing.T) {
 	for _, r := range requests() {
 		if r.Processes == 1 {
@@ -149,8 +147,8 @@ func TestCollisionExact(t *testing.T) {
 	}
 }
 
-// A world makes small IDs, which collide often enough to count. make returns what tells IDs of a
-// millisecond apart.
+// A world makes small IDs, which collide often. make returns what tells IDs of a millisecond
+// apart.
 type world struct {
 	name string
 	bits float64 // as in the formula
@@ -161,7 +159,7 @@ var worlds = []world{
 	{"scru128", 3 + 6 + 2, func(rng *rand.Rand) (func(int), func() uint64) {
 		var hi, lo uint64
 		return func(ms int) {
-				if ms%8 == 0 { // like a second of the real format
+				if ms%8 == 0 { // one second in small
 					hi = rng.Uint64N(1 << 3)
 				}
 				lo = rng.Uint64N(1 << 6)
@@ -173,7 +171,7 @@ var worlds = []world{
 			}
 	}},
 	{"scru160", 8 + 3, func(rng *rand.Rand) (func(int), func() uint64) {
-		var counter uint64 // of 9 bits, started in the low 8
+		var counter uint64 // 9 bits, from the low 8
 		return func(int) { counter = rng.Uint64N(1 << 8) },
 			func() uint64 { counter++; return counter<<3 | rng.Uint64N(1<<3) }
 	}},
@@ -183,14 +181,14 @@ var worlds = []world{
 			func() uint64 { high++; return header<<32 | high%(1<<6)<<3 | rng.Uint64N(1<<3) }
 	}},
 	{"uid60", 3 + 8, func(rng *rand.Rand) (func(int), func() uint64) {
-		// It starts anywhere, and is short, because a long one would keep two processes apart.
+		// A long sequence would keep two processes apart.
 		sequence := rng.Uint64N(1 << 3)
 		return func(int) {},
 			func() uint64 { sequence = (sequence + 1) % (1 << 3); return sequence<<8 | rng.Uint64N(1<<8) }
 	}},
 }
 
-// run returns the equal pairs of processes that make IDs at random times.
+// run counts equal IDs of processes at random times.
 func (w world) run(rng *rand.Rand, processes, millis int, perMilli float64) (equal int) {
 	type process struct {
 		newMilli func(int)
@@ -236,7 +234,6 @@ func TestMonteCarlo(t *testing.T) {
 				t.Errorf("%v equal pairs, the formula says %.1f +- %.1f", got, want, sigma)
 			}
 
-			// How often a short time has any.
 			const lifetimes, short = 3000, 400
 			r.Years = short / 1000.0 / secondsPerYear
 			l := load{pairs: pairs(r)}
@@ -255,7 +252,6 @@ func TestMonteCarlo(t *testing.T) {
 	}
 }
 
-// scru64's counter rarely overflows with the planned guard bits.
 func TestCounter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, bits := range []int{1, 4, 5, 8, 12, 16, 23} {
@@ -292,7 +288,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// A burst takes the planned number of ticks, or one more or less.
+// A burst takes the planned ticks, give or take one.
 func TestBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := check.Must(Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,

@@ -57,7 +57,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 	return err
 }
 
-// Run fences all realms that it can, and prints them. End says what was done.
+// Run fences and prints all realms that it can. End says what was done.
 func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 	for _, name := range f.Names {
 		from, err := f.fence(ctx, st, name)

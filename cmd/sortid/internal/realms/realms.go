@@ -29,8 +29,8 @@ type Realm struct {
 	skew    time.Duration // the store's clock minus this machine's
 }
 
-// ReadAll reads the named realm, or all. With exit.ErrReported it returns what it could read,
-// and has reported the rest.
+// ReadAll reads the named realm, or all. If it returns exit.ErrReported, it has reported what
+// it cannot read, and returns the rest.
 func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -84,8 +84,8 @@ func ReadOne(ctx context.Context, c *console.Console, st store.Store, name strin
 	return realms[0], nil
 }
 
-// load returns the records that it can read, and an error that matches [lease.ErrRecord] for
-// others.
+// If some records cannot be read, load returns the others, and an error that matches
+// [lease.ErrRecord].
 func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 	root, blocks, unread := lease.Records(ctx, st, name)
 	switch {
@@ -153,9 +153,9 @@ type Entry struct {
 type Listing int
 
 const (
-	WholeBlocks Listing = iota // nor part of another
+	WholeBlocks Listing = iota // neither split nor part of another
 	AllBlocks
-	OutOfUse // unused, but not yet free
+	OutOfUse // nobody uses them, and nobody can have them yet
 )
 
 func (r *Realm) Entries(which Listing) (entries []Entry) {
@@ -197,8 +197,8 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	return e
 }
 
-// mark returns the end of all grants that include a block: the largest HWM of the block, the
-// blocks around it, and the realm.
+// mark returns the end of all grants that include a block: the largest HWM of the block, of the
+// blocks that contain it, and of the realm.
 func (r *Realm) mark(rec lease.Record) int64 {
 	mark := max(rec.HWM, r.Root.HWM)
 	for b := rec.Block; b.Size > 1; {
@@ -208,7 +208,8 @@ func (r *Realm) mark(rec lease.Record) int64 {
 	return mark
 }
 
-// freeFrom returns the first tick at which others can have the block, without a renewal.
+// freeFrom returns the first tick at which another process can have the block, without a
+// renewal.
 func (r *Realm) freeFrom(rec lease.Record) int64 {
 	from := r.mark(rec) - r.Root.Terms.Lead
 	if rec.Held(r.now) {
@@ -264,7 +265,7 @@ func (e Entry) leadText() string {
 	return e.lead.String()
 }
 
-// Around returns the entries of blocks that overlap with b, and its own.
+// Around returns the entries of the block and of those that overlap with it.
 func (r *Realm) Around(b lease.Block) []Entry {
 	rec, ok := r.records[b]
 	if !ok {
@@ -280,12 +281,12 @@ func (r *Realm) Around(b lease.Block) []Entry {
 	return entries
 }
 
-// A share says which parts of a realm are in which state; their sum is 1.
+// A share says which parts of a realm are in which state. They add up to 1.
 type share struct {
 	Held    float64 `json:"held"`
 	Expired float64 `json:"expired"` // not renewed in time
 	Free    float64 `json:"free"`
-	Later   float64 `json:"not_yet"` // after the lead
+	Later   float64 `json:"not_yet"` // free, but only after the lead
 }
 
 func (r *Realm) share() (s share) {
@@ -335,7 +336,7 @@ type Summary struct {
 	EpochTime  string `json:"epoch"`
 	WindowMS   int64  `json:"window_ms"`
 	LeadMS     int64  `json:"max_lead_ms"`
-	Floor      string `json:"floor,omitempty"` // no grant starts earlier
+	Floor      string `json:"floor,omitempty"` // no grant starts before it
 	share
 	Clock      string   `json:"clock"`
 	AheadMS    int64    `json:"clock_ahead_ms"` // of this machine's clock
@@ -384,7 +385,7 @@ func (s Summary) lines() [][2]string {
 	return lines
 }
 
-// AppendCard appends an item as a card.
+// AppendCard appends an item, a line for each part.
 func AppendCard(c *console.Console, out []byte, it Item) []byte {
 	const indent = 15
 	for _, line := range it.lines() {
@@ -429,7 +430,7 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 
 func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
 
-// Evict takes a node ID from its holder, and reports whether the holder still had it.
+// Evict takes a node ID from the entry's holder, and reports whether the holder still had it.
 func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, err error) {
 	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
 }

@@ -57,7 +57,7 @@ func statements(file string) (list []string) {
 	return list
 }
 
-// example returns the statements in a file's comments.
+// example returns statements in comments.
 func example(file string) []string {
 	var shown strings.Builder
 	for line := range strings.Lines(file) {
@@ -195,7 +195,6 @@ func TestMySQLTimes(t *testing.T) {
 	}
 }
 
-// Examples in the comments work.
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
 	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
@@ -220,7 +219,6 @@ func TestMySQLExamples(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", f.name, got, err, want)
 		}
-		// The generated column is exact at far times.
 		for _, at := range mysqlTimes(f) {
 			if at.Before(f.epoch) || !at.Before(f.last) {
 				continue
@@ -274,7 +272,6 @@ func literal(f tested, text string) string {
 	return "X'" + strings.NewReplacer("-", "", `\x`, "").Replace(s) + "'"
 }
 
-// Views show texts and times of vectors, random IDs and DEFAULTs.
 func TestSQLite(t *testing.T) {
 	db := openSQLite(t)
 	r := rand.New(rand.NewPCG(7, 8))
@@ -348,7 +345,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// An old SQLite refuses the tables that it cannot fill. With -bail it refuses everything.
+// An old SQLite refuses tables that it cannot fill. With -bail it refuses everything.
 func TestOldSQLite(t *testing.T) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {

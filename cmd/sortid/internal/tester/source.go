@@ -19,7 +19,8 @@ import (
 	"github.com/sortid/sortid/verify/duplicates"
 )
 
-// A source is an input of verify: a file, a pipe, or standard input. Its Open does not decompress.
+// A source is an input of verify: a file, a pipe, or standard input. Its Open does not
+// decompress.
 type source struct {
 	duplicates.Source
 	stdin  bool
@@ -27,7 +28,7 @@ type source struct {
 	opened *sourceLines // unread, except by Detect
 }
 
-// source returns a file, or standard input for "-".
+// source returns a file; "-" is standard input.
 func (v *Tester) source(name string) *source {
 	if name != "-" {
 		return &source{Source: duplicates.File(name)}
@@ -103,7 +104,7 @@ func (s *source) read() (*sourceLines, error) {
 	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
-// guess returns the format of the first line that shows one, or "". It waits for no further lines,
+// guess returns the format of the first line that shows one, or "". It waits for no more lines,
 // and read returns all lines again.
 func (s *source) guess() (name string, err error) {
 	in, err := s.read()

@@ -32,8 +32,8 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 	}
 }
 
-// No tick of a node ID belongs to two processes, in any store. Processes check their IDs. One realm
-// is nearly full, node IDs have several sizes, and one field leases through "sortid serve".
+// No tick of a node ID belongs to two processes. One realm is nearly full, node IDs have
+// several sizes, and one field leases through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)
@@ -83,7 +83,7 @@ func TestStores(t *testing.T) {
 	printResults("Torture", fields, results)
 }
 
-// Leases without a window use ticks twice, and the test finds that.
+// Leases without a window use ticks twice, as the test finds.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
@@ -104,7 +104,6 @@ func TestUnfenced(t *testing.T) {
 	printResults("TortureUnfenced", []*field{f}, results)
 }
 
-// A claim is a process's tick of a node ID.
 type claim struct {
 	tick int64
 	node uint32
@@ -114,7 +113,6 @@ type claim struct {
 	at   time.Time
 }
 
-// overlaps reports whether the claims' node IDs overlap.
 func (c claim) overlaps(d claim) bool {
 	bits := min(c.bits, d.bits)
 	return c.node>>(c.bits-bits) == d.node>>(d.bits-bits)
@@ -122,9 +120,9 @@ func (c claim) overlaps(d claim) bool {
 
 type result struct {
 	ids, ticks int
-	lives      int // processes that claimed a tick
-	hands      int // times that a node ID changed its process
-	twice      int // ticks in which processes' node IDs overlapped
+	lives      int // that claimed a tick
+	hands      int // changes of a node ID's process
+	twice      int // ticks with overlaps
 	gaps       map[string][]time.Duration
 }
 
@@ -166,8 +164,8 @@ func evaluate(t *testing.T, f *field, dir string) (r result) {
 	return r
 }
 
-// read returns a process's claims, and how many IDs it checked. After a kill the last IDs do not
-// count, but their ticks do.
+// read returns a process's claims and its number of checked IDs. A kill loses the last number,
+// not ticks.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -196,8 +194,8 @@ func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	return claims, ids
 }
 
-// gaps returns, by kind of fault, how long processes took to claim again after the fault's end.
-// Processes that another fault hit first do not count.
+// gaps returns, by kind, how long processes took to claim again after a fault, if no other
+// fault came first.
 func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	slots := map[int][]time.Time{}
 	for _, c := range claims {
@@ -220,7 +218,7 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	return gaps
 }
 
-// printResults prints results as Go's benchmarks do, for the document.
+// printResults prints as Go's benchmarks do, for the document.
 func printResults(benchmark string, fields []*field, results map[*field]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}
@@ -244,7 +242,6 @@ func printResults(benchmark string, fields []*field, results map[*field]result) 
 	fmt.Printf("Benchmark%sTime/stores 1 %.0f s\n", benchmark, duration.Seconds())
 }
 
-// A server is "sortid serve" at a fixed address.
 type server struct {
 	t                  *testing.T
 	sortid, store, url string

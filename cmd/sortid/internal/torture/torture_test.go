@@ -1,5 +1,5 @@
-// Package torture kills, stops and restarts processes on leases, and their stores' servers. It
-// looks for an ID that was made twice.
+// Package torture kills, stops and restarts processes on leases and their stores' servers. No
+// ID may be made twice.
 package torture
 
 import (
@@ -42,14 +42,14 @@ type field struct {
 	processes int
 	process   func(url string, bits int) *exec.Cmd
 	urls      []string // each process chooses one
-	bits      []int    // likewise: the size of its node ID
+	bits      []int    // likewise: its size
 	faults    []string // kinds, for processes
 	servers   []crasher
-	around    []string // kinds, for servers and connections
+	around    []string // of servers and connections
 
 	mu     sync.Mutex
 	done   []fault
-	errors []string // patterns in processes' standard error, sorted
+	errors []string // in standard error, sorted
 }
 
 type crasher interface {
@@ -57,11 +57,11 @@ type crasher interface {
 	Start()
 }
 
-// A fault happened to a process, or to all of a field.
+// A fault happened to a process or a field.
 type fault struct {
 	kind string
-	slot int       // of the process, or all
-	over time.Time // when the process or the server ran again
+	slot int       // a process, or all
+	over time.Time // when it ran again
 }
 
 const all = -1
@@ -73,7 +73,7 @@ const (
 	step = "clock set"
 )
 
-// Servers have these and a proxy's faults.
+// Servers also have a proxy's faults.
 const restart = "server killed"
 
 var kinds = append([]string{kill, end, stop, step, restart}, proxied[delay:]...)
@@ -95,12 +95,11 @@ func (f *field) count(kind string) (n int) {
 	return n
 }
 
-// between returns a random time, up to ten seconds in a long round.
 func between(random *rand.Rand) time.Duration {
 	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
 }
 
-// round runs the processes until end. They write to files in dir.
+// round runs the processes until end, with files in dir.
 func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
 	var wg sync.WaitGroup
 	for slot := range f.processes {
@@ -146,7 +145,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 		process.Wait()
 		close(done)
 	}()
-	// lives reports whether the process and the round still run after d.
+	// lives reports whether both still run after d.
 	lives := func(d time.Duration) bool {
 		select {
 		case <-done:
@@ -169,7 +168,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 				process.Process.Kill()
 				return errors.New("a process does not end after SIGTERM")
 			}
-		case stop: // longer than a window, or shorter
+		case stop: // around a window
 			process.Process.Signal(syscall.SIGSTOP)
 			lives(rand.N(2 * window))
 			process.Process.Signal(syscall.SIGCONT)
@@ -198,7 +197,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 
 var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
 
-// torture runs rounds until enough has happened in all fields.
+// torture runs until enough has happened in all fields.
 func torture(t *testing.T, fields []*field, duration time.Duration,
 	enough func(f *field, dir string) bool) {
 	t.Logf("-seed %d -duration %v", *seed, duration)
@@ -228,15 +227,15 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	}
 }
 
-// Counters of "sortid new" start at zero, so two processes with one node ID and tick make the same
-// IDs.
+// The counters of "sortid new" start at zero, so two processes with one node ID and tick make
+// the same IDs.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t, command)
 	f := &field{
 		name: "sortid new", processes: 10, faults: []string{kill, end, stop, stop},
 		urls: []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
-		bits: []int{3}, // fewer node IDs than processes, so that they move
+		bits: []int{3}, // too few, so they move
 		process: func(url string, bits int) *exec.Cmd {
 			return exec.Command(program, "new", "scru64", "--lease", url, "--realm", "torture",
 				"--node-bits", strconv.Itoa(bits), "--guard", strconv.Itoa(24-bits),
@@ -260,8 +259,7 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// files returns the files that have lines, and the number of lines. It removes incomplete last
-// lines.
+// files returns files with lines, without incomplete last lines, and the number of lines.
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -293,7 +291,6 @@ func (f *field) String() string {
 	return b.String()
 }
 
-// A hundred processes at once each get a node ID.
 func TestTogether(t *testing.T) {
 	const many = 100
 	for name, url := range map[string]func() string{
@@ -310,7 +307,7 @@ func TestTogether(t *testing.T) {
 			for i := range all {
 				wg.Go(func() {
 					for time.Now().Before(end) {
-						// Each holds its node ID until its end.
+						// Each keeps its node ID.
 						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url,
 							"--node-bits", "7", "--rate", "1", "--forever", "--create")
 						var stderr bytes.Buffer
@@ -328,7 +325,7 @@ func TestTogether(t *testing.T) {
 							return
 						}
 						all[i].Wait()
-						if !strings.Contains(stderr.String(), "deadline exceeded") { // as on a slow machine
+						if !strings.Contains(stderr.String(), "deadline exceeded") { // on a slow machine
 							t.Errorf("%s", &stderr)
 							return
 						}

@@ -12,7 +12,7 @@ import (
 	"github.com/lucasb-eyer/go-colorful"
 )
 
-// views calls f for everything that the page can show.
+// views calls f for all that the page can show.
 func (tb *tab) views(f func(name string)) {
 	tb.Helper()
 	tb.open("")
@@ -41,7 +41,6 @@ func (tb *tab) views(f func(name string)) {
 	f("choose")
 }
 
-// No width makes the page scroll sideways, or cuts anything off.
 func TestWidths(t *testing.T) {
 	tb := tabOf(t)
 	tb.views(func(name string) {
@@ -63,7 +62,6 @@ func TestWidths(t *testing.T) {
 	})
 }
 
-// axe-core finds nothing in any view, dark or light.
 func TestAxe(t *testing.T) {
 	tb := tabOf(t)
 	axe, err := os.ReadFile(filepath.Join(npm(t, "axe-core@4.13.0"), "node_modules", "axe-core",
@@ -71,7 +69,7 @@ func TestAxe(t *testing.T) {
 	check(t, err)
 	tb.views(func(name string) {
 		tb.Helper()
-		// All rules once; then those that colours and widths change.
+		// All rules once; then those of colours and widths.
 		for _, c := range []struct {
 			width int64
 			dark  bool
@@ -107,7 +105,6 @@ func (tb *tab) press(keys ...string) {
 	}
 }
 
-// tabTo presses Tab until selector has the focus.
 func (tb *tab) tabTo(selector string) {
 	tb.Helper()
 	for range 60 {
@@ -169,7 +166,7 @@ func TestKeyboard(t *testing.T) {
 
 	tb.open("#range")
 	tb.tabTo("#range-from")
-	tb.press(strings.Split("2026-11-17", "")...) // what was there is selected
+	tb.press(strings.Split("2026-11-17", "")...)
 	tb.tabTo("#range-type")
 	tb.press("u")
 	first, _, _ := strings.Cut(run(t, "", "bounds", "scru128", "--from", "2026-11-17", "--to",
@@ -191,8 +188,7 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// Field colours differ in all kinds of colour vision, dark and light, and their text is easy to
-// read.
+// Field colours differ in all kinds of colour vision, and their text is easy to read.
 func TestColours(t *testing.T) {
 	b, err := os.ReadFile("../page.css")
 	check(t, err)

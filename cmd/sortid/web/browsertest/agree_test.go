@@ -50,7 +50,6 @@ func same(t testing.TB, got, want []record) {
 	}
 }
 
-// Random IDs of each format, time and encoding.
 func TestAgree(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -65,7 +64,7 @@ func TestAgree(t *testing.T) {
 				text = append(s.Prefix.Known, "user")[0] + "_" + text
 			}
 			if _, e, err := s.ParseAny(text); err != nil || e != encoding {
-				encoding, text = s.Encodings[0], id.String() // the length of another encoding
+				encoding, text = s.Encodings[0], id.String() // another encoding's length
 			}
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]
@@ -80,7 +79,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// random returns an ID with zeros at the top, if there is one.
+// random returns an ID with zeros at the top, if any.
 func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	t.Helper()
 	for range 10_000 {
@@ -103,7 +102,6 @@ func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	return format.ID{}
 }
 
-// New IDs of all formats and encodings, with their format guessed.
 func TestAgreeUndetermined(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -123,7 +121,7 @@ func TestAgreeUndetermined(t *testing.T) {
 			ids = append(ids, made...)
 		}
 	}
-	// An ID may by chance be a UUID of RFC 9562, and is then read as one.
+	// An ID may be a UUID of RFC 9562 by chance.
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return len(id) == 36 && strings.IndexByte("12345678", id[14]) >= 0 &&
 			strings.IndexByte("89ab", id[19]) >= 0
@@ -132,7 +130,7 @@ func TestAgreeUndetermined(t *testing.T) {
 	same(t, tb.inPage(ids, ""), want)
 }
 
-// The smallest IDs of a thousand random times, in order.
+// The smallest IDs of random times.
 func TestAgreeBounds(t *testing.T) {
 	tb := open(t, "#range")
 	for _, s := range format.All() {

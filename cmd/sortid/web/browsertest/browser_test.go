@@ -22,7 +22,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// program returns the path of the first program that is installed.
+// program returns the path of the first program installed.
 func program(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -34,7 +34,6 @@ func program(t testing.TB, names ...string) string {
 	return ""
 }
 
-// output runs a command in a folder, and returns what it prints.
 func output(t testing.TB, dir, stdin, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -64,7 +63,6 @@ func run(t testing.TB, stdin string, args ...string) string {
 	return output(t, "", stdin, command, args...)
 }
 
-// page returns the path of the page.
 func page(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(scratch, "sortid.html")
@@ -115,7 +113,7 @@ func startBrowser(t testing.TB) context.Context {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-dev-shm-usage", true),
-		// Another person's domain that leads to this machine.
+		// A foreign domain that leads here.
 		chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"),
 		chromedp.Env("TZ=Europe/Berlin"))
 	started.cancels = append(started.cancels, cancel)
@@ -128,12 +126,12 @@ func startBrowser(t testing.TB) context.Context {
 	return ctx
 }
 
-// A tab shows the page. Unexpected messages and requests fail the test.
+// A tab fails the test at unexpected messages and requests.
 type tab struct {
 	testing.TB
 	ctx     context.Context
-	mayLoad string // the start of expected URLs
-	maySay  bool   // the browser may log
+	mayLoad string
+	maySay  bool // the browser may log
 
 	mu       sync.Mutex
 	problems []string
@@ -181,7 +179,6 @@ func (tb *tab) problem(format string, args ...any) {
 	tb.problems = append(tb.problems, fmt.Sprintf(format, args...))
 }
 
-// taken returns the problems, and forgets them.
 func (tb *tab) taken() []string {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
@@ -199,7 +196,7 @@ func open(t testing.TB, hash string) *tab {
 
 func (tb *tab) open(hash string) {
 	tb.Helper()
-	// Pages that differ only in the hash are one document.
+	// A new hash alone loads no document.
 	tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+page(tb)+hash))
 }
 
@@ -270,7 +267,6 @@ func (tb *tab) text(selector string) string {
 	return eval[string](tb, `document.querySelector(%s)?.innerText ?? "nothing there"`, selector)
 }
 
-// counts checks how many elements there are.
 func (tb *tab) counts(selector string, want int) {
 	tb.Helper()
 	if n := eval[int](tb, `document.querySelectorAll(%s).length`, selector); n != want {
@@ -278,7 +274,6 @@ func (tb *tab) counts(selector string, want int) {
 	}
 }
 
-// is checks an expression's value.
 func is[T comparable](tb *tab, want T, expression string, args ...any) {
 	tb.Helper()
 	if got := eval[T](tb, expression, args...); got != want {

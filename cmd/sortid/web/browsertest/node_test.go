@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// npm installs a package into a new folder, which it returns.
+// npm returns the new folder.
 func npm(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +34,7 @@ func TestNode(t *testing.T) {
 	output(t, "..", "", program(t, "node", "nodejs"), "--test")
 }
 
-// The published package and the one of scru128's author read each other's IDs.
+// The package and that of scru128's author read each other's IDs.
 func TestNpm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("installs a package: not with -short")
@@ -54,7 +54,7 @@ func TestNpm(t *testing.T) {
 	output(t, "", "", node, "--test", name)
 }
 
-// The browser's regular expressions and big integers are not Node's.
+// A browser's regular expressions and big integers are not Node's.
 func TestVectorsInBrowser(t *testing.T) {
 	tb := tabOf(t)
 	tb.mayLoad = "http://127.0.0.1:"

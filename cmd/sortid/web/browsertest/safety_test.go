@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// Any paste is shown as text.
 func TestRubbish(t *testing.T) {
 	tb := open(t, "")
 	binary := make([]byte, 100_000)
@@ -45,7 +44,7 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// Characters that are invisible or turn others appear as codes, also in file names.
+// Invisible characters and those that turn others appear as codes.
 func TestHiddenCharacters(t *testing.T) {
 	tb := open(t, "")
 	const id = "03ha0fadamez822zrqzfunrpx"
@@ -56,7 +55,6 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "7 characters that a screen does not show")
 	is(tb, false,
 		`/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`)
-	// An ID with such a character in it is not an ID.
 	tb.paste(id[:10] + "\u200b" + id[10:])
 	tb.contains("#result", "U+200B", "is no ID")
 	tb.counts("#result .card", 0)
@@ -66,7 +64,7 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "is no ID")
 }
 
-// Only what the policy's hashes allow runs, styles or loads.
+// Only what the policy's hashes allow runs.
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
 	is(tb, true,
@@ -95,7 +93,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 	is(tb, false, `window.ran === true || getComputedStyle(document.body).display === "none"`)
-	// The page's own mistakes make no HTML either.
+	// Nor do the page's own mistakes make HTML.
 	is(tb, "TypeError",
 		`(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`)
 	tb.taken() // violations are in the console

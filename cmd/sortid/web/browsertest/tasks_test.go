@@ -27,13 +27,11 @@ func TestLookAtOne(t *testing.T) {
 		"25 Base36 digits, and its time is plausible")
 	is(tb, example+": scru128", `document.title`)
 
-	// The map has each bit in its field's colour.
 	is(tb, fmt.Sprintf("%0128b", integer("1993501768880490086615869617690763354")),
 		`[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
 	is(tb, "segment time,segment counter,segment counter,segment random",
 		`[...document.querySelectorAll(".map button.segment")].map((s) => s.className).join()`)
 
-	// Pointing at a field shows its meaning and value.
 	for _, c := range []struct{ field, want string }{
 		{"counter_hi", "counter_hi 1811818\n0x1ba56a, bits 79 to 56\nrandom, renewed each second"},
 		{"entropy", "entropy 2286018650\n0x8841e05a, bits 31 to 0\nrandom in each ID"},
@@ -55,7 +53,6 @@ func TestLookAtOne(t *testing.T) {
 	tb.counts(".format, .others li", len(format.All()))
 }
 
-// This uses the browser's clipboard.
 func TestCopy(t *testing.T) {
 	tb := open(t, "#"+example)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
@@ -95,7 +92,6 @@ func TestWrong(t *testing.T) {
 		tb.contains("#result", want)
 		tb.counts("#result .card", 0)
 	}
-	// A given format reads it all the same.
 	tb.paste("f5lxx1zz5pnorynqglhzmsp33")
 	tb.set("read-as", "scru128")
 	tb.contains(".card", "10889-08-02T05:31:50.655Z", "no generator makes this ID",
@@ -121,12 +117,12 @@ func TestLookAtMany(t *testing.T) {
 	}
 	for i, name := range []string{"Line", "Time", "Format", "ID"} {
 		for _, direction := range []string{"ascending", "descending"} {
-			if i > 0 || direction == "descending" { // by line from the start
+			if i > 0 || direction == "descending" { // from the start
 				click(i)
 			}
 			tb.contains(`.list th[aria-sort=`+direction+"]", name)
 			got := column(i)
-			if i == 0 { // "1,000" sorts as a number
+			if i == 0 { // sorts as a number
 				for j := range got {
 					got[j] = fmt.Sprintf("%8s", strings.ReplaceAll(got[j], ",", ""))
 				}
@@ -160,7 +156,7 @@ func TestLookAtMany(t *testing.T) {
 	tb.counts(".list tbody tr", 2000)
 }
 
-// A thousand IDs appear at once. The test only prints the time.
+// This only prints the time.
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
@@ -202,7 +198,6 @@ func (tb *tab) marks(want string) {
 	is(tb, want, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`)
 }
 
-// The page finds IDs of others' formats as scan does.
 func TestLogOfOthers(t *testing.T) {
 	tb := open(t, "")
 	const text = `GET /orders/01ARZ3NDEKTSV4RRFFQ69G5FAV 200
@@ -219,7 +214,6 @@ tweet 1541815603606036480 of 919108f7-52d1-4320-9bac-f847db4148a8
 	tb.marks("1541815603606036480")
 }
 
-// On a telephone IDs and times stay on one line.
 func TestOneLine(t *testing.T) {
 	tb := open(t, "")
 	for _, width := range []int64{360, 400} {
@@ -262,7 +256,7 @@ func TestFiles(t *testing.T) {
 	upload("app.log.gz", b.String())
 	tb.until(`document.getElementById("status").textContent.startsWith("9 IDs")`)
 
-	// A long line is read in parts: no ID is torn, and columns go on.
+	// No ID is torn, and columns go on.
 	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
 	upload("long.json", "{}\n"+long)
 	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)
@@ -287,7 +281,6 @@ func TestFiles(t *testing.T) {
 	tb.until(`document.querySelectorAll("#result .card").length === 3`)
 }
 
-// The tester accepts what the page makes.
 func TestMake(t *testing.T) {
 	tb := open(t, "#make")
 	begin := time.Now().Add(-time.Second)
@@ -350,7 +343,6 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Clicks and reloads repeat no ID in formats with a node ID.
 func TestMakeAgain(t *testing.T) {
 	tb := open(t, "#make")
 	for format, option := range map[string][2]string{"scru64": {"node", "42/8"},
@@ -380,7 +372,6 @@ func (tb *tab) make() {
 	tb.until(`!document.getElementById("make-status").textContent.startsWith("Waiting")`)
 }
 
-// made returns the new IDs, each in a line.
 func (tb *tab) made() string {
 	tb.Helper()
 	return eval[string](tb, `document.getElementById("make-output").value`)
@@ -391,7 +382,6 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// The page has the same SQL conditions as the command.
 func TestRange(t *testing.T) {
 	tb := open(t, "#range")
 	tb.set("range-from", "2026-11-17")
@@ -400,7 +390,7 @@ func TestRange(t *testing.T) {
 	for name, types := range map[string]string{
 		"scru64": "text hex int bytea blob", "scru128": "text hex int uuid bytea blob",
 		"scru160": "text hex int bytea blob",
-		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
+		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // texts do not sort
 	} {
 		tb.set("range-format", name)
 		is(tb, types,
@@ -450,7 +440,7 @@ func TestChoose(t *testing.T) {
 	}
 	tb.click("#choose-nodes")
 	tb.contains("#choose-status", "631 billion IDs in all", "Recommended: scru64")
-	// Only formats that can collide have curves.
+	// Other formats cannot collide.
 	tb.counts(".risk polyline", 3)
 	tb.set("choose-rate", "0")
 	tb.contains("#choose-status", "rate is 0")
