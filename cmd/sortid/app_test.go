@@ -32,7 +32,6 @@ func sortid(t testing.TB, in string, args ...string) string {
 	return out.String()
 }
 
-// expect runs a command, and checks its code and parts of its output.
 func expect(t testing.TB, code int, args []string, parts ...string) (out, stderr string) {
 	t.Helper()
 	var b strings.Builder
@@ -49,7 +48,7 @@ func expect(t testing.TB, code int, args []string, parts ...string) (out, stderr
 	return out, stderr
 }
 
-// An endless gives n bytes in one line.
+// An endless gives n bytes without the end of a line.
 type endless struct{ n int64 }
 
 var block = strings.Repeat("x", 4096)
@@ -99,7 +98,7 @@ func TestGigabyteLine(t *testing.T) {
 }
 
 func TestConstantMemory(t *testing.T) {
-	n := 2_000_000
+	n := 2_000_000 // texts of 52 and 74 MB
 	if testing.Short() {
 		n /= 2
 	}
@@ -162,7 +161,7 @@ func TestRate(t *testing.T) {
 		}
 	})
 
-	// A rate above the machine's is no limit.
+	// A rate that is too high for the machine is no limit.
 	c := lineCounter{t: t}
 	if code, _ := start(nil, &c, "new", "scru128", "-n", "5000", "--rate", "1e300"); code != 0 ||
 		c.lines != 5000 {
@@ -199,7 +198,6 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkLines reads lines as convert and inspect do.
 func BenchmarkLines(b *testing.B) {
 	var ids bytes.Buffer
 	start(nil, &ids, "new", "scru128", "-n", "10000")

@@ -41,7 +41,6 @@ func boundsCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// A boundsQuery is a run of the command bounds.
 type boundsQuery struct {
 	*console.Console
 	*format.Format
@@ -126,7 +125,6 @@ func (q *boundsQuery) ordered() format.Encoding {
 
 var errPrefix = exit.Usagef("--prefix goes with texts: use -o text, or -o sql --as text")
 
-// check returns an error if the format lacks the encoding, or if that cannot have the prefix.
 func (q *boundsQuery) check(e format.Encoding) error {
 	switch err := q.CheckEncoding(e); {
 	case err != nil:

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// A documented command is in an "sh" block, or in a "console" block with its output.
+// A documented command is a line of an "sh" block, or of a "console" block with its output.
 type documented struct {
 	file, line, output string
 	console            bool
@@ -147,7 +147,7 @@ func masked(line string) string {
 	return token.ReplaceAllString(strings.TrimSpace(line), "TOKEN")
 }
 
-// same ignores IDs and times. "..." stands for any lines.
+// same ignores IDs and times. "..." stands for lines.
 func same(got, want string) bool {
 	g, w := strings.Split(strings.TrimSpace(got), "\n"), strings.Split(strings.TrimSpace(want),
 		"\n")

@@ -28,7 +28,7 @@ func TestPlaceholders(t *testing.T) {
 	})
 }
 
-// Lines to copy may be longer than 60 columns.
+// Help fits 60 columns, except for lines to copy.
 func TestHelpWidth(t *testing.T) {
 	const width = 60
 	c := &console.Console{Width: width}

@@ -19,7 +19,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// A wrapped is "lease exec" in a process group, with a short window.
 type wrapped struct {
 	*testing.T
 	*exec.Cmd
@@ -63,7 +62,7 @@ func (w *wrapped) code() int {
 	return w.ProcessState.ExitCode()
 }
 
-// stat returns a process's state, or "X" if it is gone, and its parent.
+// stat returns a process's state, or "X" without a process, and its parent.
 func stat(process int) (state string, parent int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	_, rest, ok := strings.Cut(string(b), ") ")
@@ -111,7 +110,8 @@ func hasPidfd(process int) bool {
 	})
 }
 
-// A stopped wrapper's program ends before the lease, even if it ignores SIGTERM or is stopped.
+// If the wrapper is stopped, its program ends before the lease, even if it ignores SIGTERM or
+// is stopped.
 func TestExecStopped(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -155,15 +155,15 @@ func TestExecStopped(t *testing.T) {
 	}
 }
 
-// The watchdog survives a service's signals, and ends with the wrapper. If it is killed, the
-// program ends.
+// The watchdog survives signals that end a service, and ends with the wrapper. If it is killed,
+// the program ends.
 func TestExecWatchdog(t *testing.T) {
 	t.Run("signalled", func(t *testing.T) {
 		w := wrapExec(t, `trap 'exit 9' TERM`)
 		t.Parallel()
 		dog := w.watchdog()
 		syscall.Kill(dog, syscall.SIGTERM)
-		syscall.Kill(dog, syscall.SIGSTOP) // a stopped watchdog delays nobody
+		syscall.Kill(dog, syscall.SIGSTOP) // a stopped watchdog does not delay the wrapper
 		w.Process.Signal(syscall.SIGTERM)
 		if code := w.code(); code != 9 || w.stderr.Len() > 0 {
 			t.Errorf("exit code %d, want 9; %s", code, &w.stderr)

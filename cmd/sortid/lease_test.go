@@ -91,7 +91,7 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// The wait for a failed store is limited, and the IDs are good.
+// If the store fails at the end, the wait is limited, and the IDs are good.
 func TestNotGivenBack(t *testing.T) {
 	defer func(d time.Duration) { leases.ReleasePatience = d }(leases.ReleasePatience)
 	leases.ReleasePatience = 2 * time.Second
@@ -116,7 +116,7 @@ func (l *locker) Write(b []byte) (n int, err error) {
 	return len(b), err
 }
 
-// The store's conditions are printed once.
+// The conditions of the store's guarantee are printed once.
 func TestConditions(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "sortid")
 	if err != nil {
@@ -161,7 +161,7 @@ func TestTimeout(t *testing.T) {
 		"--timeout 0s: want")
 }
 
-// An answer stays in one line, and cannot control a terminal.
+// A server's answer stays in one line, and cannot control a terminal.
 func TestServerText(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -218,7 +218,7 @@ func TestHolderNames(t *testing.T) {
 	}
 }
 
-// Unreadable records are reported, all others are listed and fenced.
+// Records that cannot be read are reported; others are listed and fenced.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	at := func(args string) []string {

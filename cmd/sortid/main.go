@@ -65,8 +65,8 @@ func run(c *console.Console, args []string) int {
 	return code
 }
 
-// withInspect puts "inspect" before the arguments if the first is an ID, or nearly one. Without
-// a digit, it is more probably a misspelt command.
+// withInspect puts "inspect" before the arguments if the first is an ID, or nearly. Without a
+// digit, it is more probably a misspelt command.
 func withInspect(root *cobra.Command, args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
 		!strings.ContainsAny(args[0], "0123456789") {

@@ -31,7 +31,6 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// writeManPages writes the manual pages of cmd and all commands below.
 func writeManPages(cmd *cobra.Command, dir string) error {
 	for _, sub := range cmd.Commands() {
 		if !sub.IsAvailableCommand() {

@@ -45,7 +45,6 @@ func newCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// A making is a run of the command new.
 type making struct {
 	*console.Console
 	cmd    *cobra.Command

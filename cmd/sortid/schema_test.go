@@ -34,7 +34,7 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// fits returns the line's object. A schema must accept it, and refuse other members and other
+// fits returns the object in a line. A schema must accept it, and refuse other members and
 // values.
 func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]any) {
 	t.Helper()

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// Here, commands without standard input run in this process, one by one: starting one takes
-// longest.
+// In these scripts, commands without standard input run in this process, because starting one
+// takes longer than what it does.
 var quickScripts = []string{"bounds", "convert", "formats", "hints", "inspect", "lease", "new",
 	"options", "page", "plan", "scan", "serve-token", "sql", "verify", "verify-unique"}
 
@@ -23,7 +23,7 @@ var (
 	exitLine = regexp.MustCompile(`^exit (\d) sortid(.*)\n$`)
 )
 
-// splitScripts returns copies of quickScripts with "call" for "exec sortid", and the others.
+// splitScripts returns copies of quickScripts that say "call" for "exec sortid", and the others.
 func splitScripts(t *testing.T) (quick, others []string) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/script/*.txtar")
@@ -61,8 +61,8 @@ func splitScripts(t *testing.T) (quick, others []string) {
 	return quick, others
 }
 
-// call runs the command in this process, with the script's folder and node spec. Scripts with
-// other variables start processes.
+// call runs the command in this process, in the script's folder and with its node spec. Scripts
+// that set other variables start processes.
 func call(ts *testscript.TestScript, args []string) (code int) {
 	here, err := os.Getwd()
 	ts.Check(err)

@@ -91,7 +91,6 @@ func serveCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// check finds mistakes before anything is opened.
 func (f *serving) check() error {
 	_, _, err := net.SplitHostPort(f.listen)
 	switch {
@@ -234,7 +233,6 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	return leases.Open(ctx, c, l, realms...)
 }
 
-// serveHTTP serves until the context ends, then finishes requests under way.
 func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server,
 	listener net.Listener, log *slog.Logger) error {
 	address := "http://" + listener.Addr().String()

@@ -23,7 +23,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
-// most bounds the server's memory.
 const most = 128 << 20
 
 func mostMemory(t *testing.T, pid int) (bytes int) {
@@ -39,7 +38,7 @@ func (s *served) skipLog() {
 	}
 }
 
-// dial has a small buffer, so that long answers wait in the server.
+// dial connects with a buffer so small that long answers wait in the server.
 func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
@@ -84,7 +83,8 @@ func TestUntakenAnswers(t *testing.T) {
 	}
 }
 
-// client returns one of Linux's many loopback addresses: together they use all connections.
+// client returns one of Linux's many loopback addresses, so that together they use all
+// connections.
 func client(i int) net.IP { return net.IPv4(127, 0, 0, byte(2+i%20)) }
 
 func unread(t *testing.T, s *served, headers map[string]string) {
@@ -105,8 +105,8 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 	answered.Wait()
 }
 
-// closedWindow opens 250 streams without a window on few connections, and waits for their
-// begin.
+// closedWindow opens 250 streams without a window, on few connections, and waits until all have
+// begun.
 func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	const streams = 250
 	for begun := 0; begun < streams; {
@@ -119,7 +119,6 @@ func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	}
 }
 
-// stall opens up to n streams, and returns how many the server allowed.
 func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (opened int) {
 	begun := map[uint32]bool{}
 	for opened == 0 || len(begun) < opened {
@@ -161,7 +160,7 @@ func requestHeaders(headers map[string]string) []byte {
 	return b.Bytes()
 }
 
-// SIGTERM under load loses no answer, even on connections that stay open.
+// SIGTERM under load loses no answer, even on connections that clients keep.
 func TestServeEndsUnderLoad(t *testing.T) {
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	waitReadiness(t, s, http.StatusOK)
@@ -220,7 +219,7 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	}
 }
 
-// askUntilGone keeps its connection if it can.
+// askUntilGone keeps one connection if it can.
 func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
@@ -235,7 +234,7 @@ func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 		}
 		resp, err := transport.RoundTrip(r)
 		if err != nil {
-			// A new one may be cut before the server sees it.
+			// A new connection may be cut before the server sees it.
 			if reused {
 				t.Errorf("a request is lost: %v", err)
 			}

@@ -29,7 +29,7 @@ type served struct {
 	in  io.Closer
 }
 
-// serve drains until in is closed.
+// serve waits until it serves. It drains until in is closed.
 func serve(t *testing.T, args ...string) *served {
 	t.Helper()
 	cmd := exec.Command(commandPath(t, "sortid-drains"),
@@ -64,7 +64,7 @@ func get(t *testing.T, url string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// The server prints as the command does, finishes requests, and returns its node IDs.
+// The server prints what the command prints, finishes requests, and gives its node IDs back.
 func TestServe(t *testing.T) {
 	db := "bolt:" + filepath.Join(t.TempDir(), "s.db")
 	s := serve(t, "--store", db, "--host", "ids.example.com")
@@ -81,7 +81,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 
-	// The policy forbids frames; foreign host names get nothing.
+	// The policy forbids frames; pages with another host name get nothing.
 	_, policy, err := web.Page()
 	check.OK(t, err)
 	for host, want := range map[string]int{"": 200, "ids.example.com": 200,
@@ -99,7 +99,7 @@ func TestServe(t *testing.T) {
 
 	waitReadiness(t, s, http.StatusOK)
 
-	// At the signal, one line was answered.
+	// When the signal comes, the server has answered one line.
 	body, feed := io.Pipe()
 	go io.WriteString(feed, id+"\n")
 	answer := check.Must(http.Post(s.url+"/v1/inspect", "text/plain", body))(t)
@@ -165,7 +165,7 @@ func TestServePortTaken(t *testing.T) {
 	}
 }
 
-// With node IDs, /readyz is 200.
+// waitReadiness waits for a status of /readyz.
 func waitReadiness(t *testing.T, s *served, want int) {
 	t.Helper()
 	if !check.Soon(func() bool { status, _ := get(t, s.url+"/readyz"); return status == want }) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// The file has the name of a token that cannot be printed. An error says so.
+// If a token cannot be printed, the file has its name already, and an error says so.
 func TestTokenNotPrinted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	r, closed := io.Pipe()

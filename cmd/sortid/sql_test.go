@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// verify and convert agree with a dump of the database.
+// verify accepts the IDs of a dump, and convert prints the database's texts.
 func TestSQLDump(t *testing.T) {
 	ctx := context.Background()
 	place := testserver.Postgres(t)
@@ -30,7 +30,7 @@ func TestSQLDump(t *testing.T) {
 	for _, g := range []struct{ format, generator, flags string }{
 		{"scru64", "scru64_new(5, 8)", "--node 5/8"},
 		{"scru128", "scru128_new()", "--unordered --stateless"},
-		// Counters differ from the format's document; see docs/databases.md.
+		// These counters differ from the format's document; see docs/databases.md.
 		{"scru128", "scru128_new_counted()", "--unique"},
 		{"scru128", "scru128_new_ordered()", "--unique"},
 		{"scru160", "scru160_new()", "--unordered"},

@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// In docs/verify.md, the first program fails for the reasons given. The second passes.
+// The first program in docs/verify.md fails for the reasons given there. The second passes.
 func TestDocumentedExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("Python makes half a million IDs")

@@ -65,8 +65,7 @@ func (s *Server) permitRealm(ctx context.Context, realm string) error {
 	return nil
 }
 
-// charge takes n IDs from both the token's limit and the source. If one has fewer, it takes
-// none.
+// charge takes n IDs from the token's limit and the source. If one has fewer, it takes none.
 func (s *Server) charge(r *http.Request, src *source, n int) error {
 	var mine *rate.Limiter
 	if e := s.tokenOf(r.Context()); e != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// inBubble runs a test in virtual time, in a year of all formats.
+// inBubble runs a test in virtual time, in a year that all formats have.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,6 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 	})
 }
 
-// virtual returns a ready server with one scru64 node ID.
 func virtual(t *testing.T, c Config) *Server {
 	t.Helper()
 	c.clock = time.Now
@@ -42,7 +41,6 @@ func virtual(t *testing.T, c Config) *Server {
 	return s
 }
 
-// A reply is an answer without a network.
 type reply struct {
 	*httptest.ResponseRecorder
 	onWrite func() // called before each write
@@ -88,7 +86,8 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns a file of tokens, and their headers by name. The lines lack hashes.
+// tokensOf returns a file of tokens, and each token's header by its name. The lines lack
+// hashes.
 func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
@@ -107,13 +106,13 @@ func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	return tokens, bearer
 }
 
-// Greedy clients get only scru64 IDs that others do not want.
+// Greedy clients get only the scru64 IDs that others do not ask for.
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
-	// Use up IDs from before the test.
+	// Empty the limit, so that it holds no IDs from before the test.
 	limit := s.generators.byName["scru64"].queue.limit
 	limit.AllowN(time.Now(), int(limit.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
@@ -167,7 +166,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// A greedy client does not stop other addresses and tokens.
+// A client that sends as much as it can does not stop other addresses and tokens.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -184,7 +183,7 @@ func testShares(t *testing.T) {
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
 			gate                       *gate
-			method, path, body, modest string // "": the client never sends it
+			method, path, body, modest string // if "", the client never sends it
 		}{
 			{s.requests, "GET", "/v1/ids/scru64", "-", ""},
 			{s.largeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
@@ -194,7 +193,7 @@ func testShares(t *testing.T) {
 				`{"realm":"scru64","blocks":["0/0"]}`},
 			{s.storeLists, "POST", "/v1/store/list", `{"realm":"hangs"}`, `{"realm":"scru64"}`},
 		} {
-			if kind.gate == s.requests { // these wait for their IDs
+			if kind.gate == s.requests { // these requests wait for their IDs
 				limit := s.generators.byName["scru64"].queue.limit
 				limit.ReserveN(time.Now(), int(limit.Tokens()))
 				limit.ReserveN(time.Now(), int(limit.Limit()*9/10))
@@ -239,7 +238,7 @@ func (s stalled) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// A refusal charges no token, and a request after Retry-After is answered.
+// A refusal charges neither its token nor others. A request after Retry-After is answered.
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
@@ -302,7 +301,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Probes need no token, but the source's limit counts their IDs.
+// Probes need no token. The source's limit counts their IDs, so the generator stays near the
+// clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -385,7 +385,7 @@ func narrow() *hooked {
 		}}
 }
 
-// Renewals and other clients get through slow lists and a full queue.
+// Renewals and other clients reach the store in spite of slow lists and a full queue.
 func TestStoreHammered(t *testing.T) { inBubble(t, testStoreHammered) }
 
 func testStoreHammered(t *testing.T) {
@@ -473,7 +473,7 @@ func serveVirtual(t *testing.T, s *Server) *pipeListener {
 	return l
 }
 
-// An address cannot take all connections.
+// An address that opens as many connections as it can leaves some to other addresses.
 func TestLimit(t *testing.T) { inBubble(t, testLimit) }
 
 func testLimit(t *testing.T) {
@@ -585,7 +585,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		// net/http ends small answers, which are in a buffer.
+		// Small answers are in a buffer when the handler ends; net/http ends these.
 		time.Sleep(writeTimeout + time.Second)
 		synctest.Wait()
 		if n := c.gate.in + s.requests.in; n != 0 {

@@ -132,7 +132,7 @@ func TestEndlessBody(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
-			// The server closed while the client wrote.
+			// The server closed the connection while the client wrote.
 			if !strings.Contains(err.Error(), "reset by peer") && !strings.Contains(err.Error(),
 				"broken pipe") && !strings.Contains(err.Error(), "EOF") && !errors.Is(err,
 				net.ErrClosed) {
@@ -163,7 +163,7 @@ func TestEndlessBody(t *testing.T) {
 	}
 }
 
-// Without TLS, the client must start with HTTP/2.
+// HTTP/2 works with TLS, and without TLS if the client starts with it.
 func TestHTTP2(t *testing.T) {
 	_, plain := start(t, Config{})
 	cert, key := testserver.Certificate(t)
@@ -206,7 +206,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// Each request has a log line with the client's request ID.
+// Each request has a line in the log, with the ID that the client gets.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})

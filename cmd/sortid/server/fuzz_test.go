@@ -21,7 +21,6 @@ import (
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 
-// A seed is method, path, query, header lines and body.
 type seed [5]string
 
 var seeds = []seed{
@@ -54,7 +53,7 @@ var seeds = []seed{
 	{"CONNECT", "//v1/../v1//ids", "%zz", "Expect: 100-continue", ""},
 }
 
-// request returns nil for what net/http would refuse.
+// request returns nil for a request that net/http would refuse.
 func (s seed) request() *http.Request {
 	r, err := http.NewRequest(s[0], "http://localhost/", strings.NewReader(s[4]))
 	if err != nil {
@@ -69,8 +68,8 @@ func (s seed) request() *http.Request {
 	return r
 }
 
-// No status is 5xx, except 501 and 503. Errors are problem documents, HEAD is like GET, and no
-// ID comes twice.
+// No request gets a status of 5xx, except 501 and 503. Errors are problem documents, HEAD is
+// like GET, and no ID comes twice.
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
 		Origins: []string{"https://example.com"}})
@@ -102,7 +101,6 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// checkSeeds fails if an operation has no seed.
 func checkSeeds(f *testing.F, s *Server) {
 	seen := map[string]bool{}
 	for _, seed := range seeds {
@@ -179,7 +177,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 	return len(texts)
 }
 
-// compareHead compares GET and HEAD. Readiness may change between them, and HEAD has no
+// compareHead compares GET and HEAD. Between them readiness can change, and HEAD has no
 // compression.
 func compareHead(t *testing.T, r *http.Request, a, b *httptest.ResponseRecorder) {
 	t.Helper()

@@ -18,8 +18,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format. If the format needs a lease, its generator exists
-// only after the store has granted one.
+// generators has one generator for each format. A format that needs a lease has none before the
+// store has granted one.
 type generators struct {
 	config Config
 	byName map[string]*source
@@ -160,7 +160,7 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 // the clock has gone back a little, and is then not ready.
 const readyPatience = time.Second
 
-// readyFor is how long the result of a probe is reused, so that many requests cost little.
+// readyFor is how long the result of a probe is reused.
 const readyFor = 100 * time.Millisecond
 
 // ready returns nil if the source can make an ID. Only one request at a time probes. It does
@@ -191,7 +191,6 @@ func (src *source) probe() error {
 	return err
 }
 
-// Details about the store go only to the log.
 var errNoNodeID = errors.New(
 	"the server has no node ID yet: the store does not answer, or has no free one; " +
 		"the server's log says more")

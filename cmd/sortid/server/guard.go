@@ -65,8 +65,8 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	})
 }
 
-// foreign reports whether a page of another origin wants a change. Making IDs is a change, also
-// by GET and HEAD.
+// foreign reports whether a page of another origin wants a change. Making IDs is one, also by
+// GET and HEAD.
 func (g *guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not a browser, or one that does not send the origin

@@ -33,7 +33,8 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 	}
 }
 
-// Requests of a web page whose domain leads to the server have that domain as Host.
+// If a web page's domain leads to the server, its requests have that domain as Host. Without
+// tokens the server refuses them.
 func TestHosts(t *testing.T) {
 	tokens, _ := tokensOf(t, "shop ids")
 	open, plain := start(t, Config{Hosts: []string{"IDs.example.com", "fd00::1", "sortid:8420"}})
@@ -86,7 +87,7 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	// An absolute URL counts, not the header.
+	// The host of an absolute URL counts, not the header.
 	a := sendHost(t, plain.URL,
 		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
@@ -161,7 +162,7 @@ const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
 	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
 	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
 
-// Browsers send foreign pages' requests, and only hide the answers. So these must change
+// Browsers send foreign pages' requests, and only hide the answers. So the requests must change
 // nothing.
 func TestForeignPages(t *testing.T) {
 	const (
@@ -253,7 +254,7 @@ func TestForeignPages(t *testing.T) {
 					}
 				}
 			}
-			// A program can do this.
+			// A program can make this change.
 			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set",
 				realmChange); a.StatusCode != http.StatusOK || !made() {
 				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
@@ -262,7 +263,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// Only trusted pages may read answers or send JSON, and only by a name of the server.
+// Only trusted pages may read answers or send JSON, and only through a host name of the server.
 func TestPreflight(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory(),
 		Origins: []string{"https://trusted.example"}})

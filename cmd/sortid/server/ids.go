@@ -107,7 +107,7 @@ type idsRequest struct {
 	asJSON   bool
 }
 
-// parseIDs checks the whole request, before the server charges the token or makes an ID.
+// parseIDs checks the whole request, before a token is charged or an ID made.
 func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 	name := r.PathValue("format")
 	if in.source = s.generators.byName[name]; in.source == nil {
@@ -230,7 +230,7 @@ func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	return nil
 }
 
-// accepts reports whether the answer must be JSON. Without a preference, the answer is text.
+// accepts reports whether the answer must be JSON. Without a preference, it is text.
 func accepts(header string) (asJSON bool, err error) {
 	if header == "" || header == "*/*" {
 		return false, nil

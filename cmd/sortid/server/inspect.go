@@ -69,7 +69,6 @@ func (s *Server) operation(tag, permission string, op huma.Operation) huma.Opera
 	return op
 }
 
-// answers describes the answer 200.
 func answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: description,
 		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
@@ -124,7 +123,6 @@ func formatNames() (names []any) {
 	return names
 }
 
-// lookup returns the format of a query parameter, or nil if that is empty.
 func lookup(name formatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil

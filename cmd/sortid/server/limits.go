@@ -49,7 +49,7 @@ func (s *Server) client(r *http.Request) client {
 	return clientAt(r.RemoteAddr)
 }
 
-// clientAt returns the client at an address. For IPv6 that is the address's network of 64 bits.
+// clientAt returns the client at an address or, for IPv6, at its network of 64 bits.
 func clientAt(addrPort string) client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")

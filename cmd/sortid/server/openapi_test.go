@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Each operation can answer with each of its statuses, as described.
+// Each operation can answer with each status, and with the described type and schema.
 func TestOpenAPI(t *testing.T) {
 	tokens, bearer := tokensOf(t, "admin admin", "ids ids", "orders realm:orders",
 		"slow admin requests=1")
@@ -39,7 +39,7 @@ func TestOpenAPI(t *testing.T) {
 
 	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
 		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}`
-	good := map[string]struct{ path, body string }{ // empty: the operation's path
+	good := map[string]struct{ path, body string }{ // path is empty if it is the operation's
 		"/v1/ids/{format}":    {"/v1/ids/scru64", ""},
 		"/v1/inspect/{id}":    {"/v1/inspect/xinaS8QBh", ""},
 		"/v1/inspect":         {"", "xinaS8QBh\nnonsense"},
@@ -69,7 +69,7 @@ func TestOpenAPI(t *testing.T) {
 						answers = append(answers, send(t, method, ts.URL+path, body, headers...))
 					}
 					switch status {
-					case "500", "default": // no known request gets it
+					case "500", "default": // no request is known to get this status
 						continue
 					case "200":
 						add(request, body, admin)

@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Requests are counted only while IDs are scarce, and else allocate nothing.
+// Only while IDs are scarce are requests counted. Otherwise they allocate nothing.
 func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {
@@ -23,7 +23,7 @@ func testQueueCountsScarceIDs(t *testing.T) {
 	}
 	for _, n := range []int{q.limit.Burst()/2 + 1, q.limit.Burst()/2 + 2} {
 		time.Sleep(time.Minute)
-		take(n) // leaves half of the limit, or less
+		take(n) // leaves at most half of the limit
 		take(1)
 		if len(q.counts) != 1 {
 			t.Errorf("%d clients counted, want 1", len(q.counts))

@@ -29,12 +29,12 @@ type alert struct {
 	name, metric, op string
 	number           float64
 	patience         time.Duration
-	since            map[string]time.Time // by series
+	since            map[string]time.Time // when it became true, by series
 }
 
 var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 
-// documentedAlerts reads docs/service.md, but not rules about rates.
+// documentedAlerts reads the rules in docs/service.md, except rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
@@ -107,21 +107,21 @@ func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	return values
 }
 
-// A watcher sees a server as load balancers and Prometheus do.
+// A watcher sees a server in virtual time as load balancers and Prometheus do.
 type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // made with no time left; only until a tick ends
+	ending map[string]bool // formats made with no time left; only until a tick ends
 }
 
 func watch(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
-		c.clock = time.Now // a generator may busy-wait
+		c.clock = time.Now // with the system's clock a generator may busy-wait
 	}
 	s := newServer(t, c)
-	// Go's own metrics are slow to read.
+	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
 	s.metrics.registry.Unregister(collectors.NewGoCollector())
 	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
@@ -131,8 +131,8 @@ func (w *watcher) status(path string) int {
 	return ask(w.Context(), w.s, http.MethodGet, path, "").Code
 }
 
-// can returns the leased formats whose IDs the server makes. Refusals must contain no details
-// of the store, and other formats need no store.
+// can returns the leased formats whose IDs the server makes. It checks that refusals contain no
+// details of the store, and that other formats need no store.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
 	for _, f := range format.Leased() {
@@ -151,11 +151,12 @@ func (w *watcher) can() (formats string) {
 
 var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 
-// look returns what can does, and checks that requests, /readyz and metrics agree.
+// look checks that requests, /readyz and metrics agree. It returns the leased formats whose IDs the
+// server makes.
 func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
-	if w.can() != can { // uid60 may wait for a millisecond
+	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
 		time.Sleep(readyFor)
 		return w.look()
 	}
@@ -176,7 +177,7 @@ func (w *watcher) look() string {
 	return can
 }
 
-// pass returns the alerts within d. Prometheus looks every 15 s.
+// pass returns the alerts that fire within d. Prometheus looks every 15 s.
 func (w *watcher) pass(d time.Duration) []string {
 	w.Helper()
 	fired := map[string]bool{}
@@ -207,7 +208,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	}
 }
 
-// all are the alerts while the server makes no leased format.
+// all contains the alerts that fire while the server makes no leased format.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreAway"} {
 		for _, f := range format.Leased() {
@@ -218,7 +219,6 @@ var all = func() (alerts []string) {
 	return alerts
 }()
 
-// breaks checks a server before, during and after a fault.
 func (w *watcher) breaks(spoil, mend func()) {
 	w.Helper()
 	w.wants("before the fault", 10*time.Minute)
@@ -283,7 +283,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				time.Sleep(2 * time.Minute) // for a minute the fence permits no grant
+				time.Sleep(2 * time.Minute) // for about one minute the fence permits no grant
 			})
 		},
 		"the file is replaced by a new one": func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	}
 }
 
-// If the clock is ahead, the window ends sooner, as the metric shows.
+// If the clock is ahead, the window ends sooner, and the metric shows that.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()

@@ -66,7 +66,7 @@ func waitReady(t testing.TB, s *Server) {
 	t.Fatal(s.generators.ready())
 }
 
-// hardly permits a burst of requests, then one an hour.
+// hardly permits a token's burst of requests, and then only one request an hour.
 func hardly(t *testing.T, tokens *Tokens, name string) {
 	t.Helper()
 	tokens.mu.Lock()
@@ -293,8 +293,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// A server that allows any change passes all tests of stores. With the protocol's changes only,
-// it passes those with leases.
+// A server that allows any change passes all tests of stores. If it allows only changes of the
+// protocol, it passes the tests with leases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -308,8 +308,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// openStore returns clients of a served store. anyChange, if not nil, replaces the checked
-// changes.
+// openStore returns clients of a store on a server. If anyChange is not nil, it replaces the
+// checks.
 func openStore(t *testing.T, store lease.Store,
 	anyChange func(context.Context, []lease.Change) (bool, error)) func() lease.Store {
 	s, ts := start(t, Config{Store: store, Conditions: []string{"as long as the process lives"}})
@@ -326,7 +326,6 @@ func openStore(t *testing.T, store lease.Store,
 	}
 }
 
-// withoutOwn hides the server's own realms.
 type withoutOwn struct{ *httpstore.Store }
 
 func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
@@ -335,7 +334,7 @@ func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, own), err
 }
 
-// A hooked store counts calls. It first calls before, and stops if that fails.
+// A hooked store counts its calls. It first calls the function before, and stops if that fails.
 type hooked struct {
 	lease.Store
 	before func(ctx context.Context, method, realm string) error
@@ -356,7 +355,6 @@ func (h *hooked) enter(ctx context.Context, method, realm string) error {
 	return h.before(ctx, method, realm)
 }
 
-// count returns the calls since the last count of these methods.
 func (h *hooked) count(methods ...string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -435,8 +433,8 @@ func newFlaky() *flaky {
 	return f
 }
 
-// Without the store, the server makes only IDs without leases. Later it makes all again.
-// Details are only in the log.
+// Without the store, the server makes only IDs without leases. When the store returns, it makes
+// all again. Details are only in the log.
 func TestStoreAway(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
@@ -587,7 +585,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("realms: %s", a.body)
 	}
 
-	// Two requests at once, five IDs a second.
+	// The token permits two requests at once, and five IDs a second.
 	hardly(t, tokens, "slow")
 	for i, want := range []int{200, 200, 429} {
 		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", bearer["slow"])
@@ -615,7 +613,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Only a Get of the store returns what survives its crash, so a client's Get must call it.
+// Only the result of a store's Get survives a crash of the store, so a client's Get must call it.
 func TestGetOfOne(t *testing.T) {
 	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})

@@ -157,7 +157,6 @@ func (s *Server) storeConditions(context.Context, struct{}) (httpstore.Condition
 	return httpstore.ConditionsAnswer{Conditions: append([]string{}, s.config.Conditions...)}, nil
 }
 
-// register registers an operation, which decodes requests, and maps errors to status codes.
 func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema,
 	do func(context.Context, In) (Out, error)) {
 	queue := s.storeQueue
@@ -268,8 +267,7 @@ func decodeBody[In any](ctx context.Context) (request In, err error) {
 	return request, nil
 }
 
-// storeProblem returns the problem for an error. It hides the store's own errors, which may
-// describe its network.
+// storeProblem hides the store's own errors, which may describe its network.
 func (s *Server) storeProblem(operation string, err error) error {
 	var status huma.StatusError
 	switch {

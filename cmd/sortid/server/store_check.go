@@ -43,8 +43,7 @@ func newCheckedStore(store lease.Store) *checkedStore {
 	return &checkedStore{store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
 
-// compareAndSet calls the store's CompareAndSetMany. If the protocol forbids a change, it fails
-// with [lease.ErrIllegal].
+// compareAndSet fails with [lease.ErrIllegal] if the protocol forbids a change.
 func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
@@ -163,7 +162,6 @@ func (k known) with(records []lease.Record) lease.Known {
 	return lease.Known{Root: k.root, Now: time.Now().Add(k.ahead), Ahead: k.lead, Records: records}
 }
 
-// current returns the Realm of the records in the current generation.
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
 // reserve counts n records that will be made, and returns how many there were. It seldom lists
@@ -187,7 +185,6 @@ func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, e
 	return g.add(space, n), nil
 }
 
-// add adds n to the count, if there is one, and returns the count before.
 func (g *checkedStore) add(space string, n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -219,7 +216,6 @@ func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
 	return k, nil
 }
 
-// recall returns what is known of a realm, and whether it is fresh.
 func (g *checkedStore) recall(realm string) (known, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// A served realm is on a server with checks. Another process holds 2 bits.
+// A served realm is on a server with checks. Another process holds a node ID of 2 bits.
 type served struct {
 	memory *lease.Memory
 	client *httpstore.Store
@@ -52,7 +52,6 @@ func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
 	return client
 }
 
-// orders returns the realm's record, and makes it if necessary.
 func orders(t *testing.T, store lease.Store) lease.Record {
 	t.Helper()
 	_, err := lease.Create(t.Context(), store, lease.Config{Realm: "orders", Format: lease.SCRU64})
@@ -101,7 +100,7 @@ func TestAttacks(t *testing.T) {
 		want   string
 		prev   lease.Record
 		change func(*lease.Record)
-		beside *lease.Record // raised by an earlier change
+		beside *lease.Record // raised by a change before this one
 	}{
 		"0/0 of a generation":  {"has no record of 0/0", absent(space, 0, 0), whole, nil},
 		"a node ID of a realm": {"has no record of 1/8", absent("orders", 1, 8), whole, nil},
@@ -195,7 +194,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// release gives a block back, its HWM lower by d.
+// release gives a block back, with an HWM lower by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
 		*r = lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM - d,
@@ -212,7 +211,7 @@ func TestCheckedAgainstTheStore(t *testing.T) {
 	if ok, err := v.client.CompareAndSet(t.Context(), stale, next); ok || err != nil {
 		t.Errorf("a change of an outdated record: %v, %v, want false", ok, err)
 	}
-	claimed := v.held // the client claims the opposite
+	claimed := v.held // the stored block is held, but the client claims that it is not
 	claimed.Owner, claimed.Deadline, claimed.From = lease.Owner{}, 0, 0
 	next = claimed
 	next.Revision++
@@ -223,7 +222,7 @@ func TestCheckedAgainstTheStore(t *testing.T) {
 	}
 }
 
-// Operators' changes over HTTP end no lease.
+// Changes that operators make over HTTP end no lease.
 func TestOperators(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
@@ -237,7 +236,7 @@ func TestOperators(t *testing.T) {
 	must(t, err)
 }
 
-// Only clients have a limit, not the store itself.
+// The number of realms is limited for clients, but not at the store itself.
 func TestManyRealms(t *testing.T) {
 	v := serveRealm(t)
 	config := func(i int) lease.Config {
@@ -308,7 +307,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	}
 }
 
-// The server seldom counts records.
+// Clients can make a limited number of records, which the server seldom counts.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
@@ -340,8 +339,8 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// Bodies must have the type of JSON, which foreign pages cannot send without a preflight. A cut
-// body is the client's error.
+// Bodies must have the type of JSON, which foreign pages cannot send without a preflight. A
+// body that ends too soon is the client's error.
 func TestStoreBodies(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	for kind, status := range map[string]int{

@@ -59,7 +59,6 @@ func TestClientCA(t *testing.T) {
 	}
 }
 
-// handshake also returns the server's error.
 func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -77,7 +76,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 	return state, <-failed
 }
 
-// A renewed certificate needs no restart. A bad file is not used.
+// A renewed certificate needs no restart. A file with a mistake is not used.
 func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateReread) }
 
 func testCertificateReread(t *testing.T) {
@@ -126,7 +125,8 @@ func testCertificateReread(t *testing.T) {
 	}
 }
 
-// A changed CA file also counts for resumed sessions. A bad file is not used.
+// A changed CA file is used at once, also for resumed sessions. A file with a mistake is not
+// used.
 func TestClientCAReread(t *testing.T) { synctest.Test(t, testClientCAReread) }
 
 func testClientCAReread(t *testing.T) {

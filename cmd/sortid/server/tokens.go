@@ -181,8 +181,7 @@ func (t *Tokens) find(text string) *token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. If realm is not "", the permission must be for
-// that realm.
+// may reports whether the token has a permission, for the realm if that is not "".
 func (e *token) may(permission, realm string) bool {
 	switch {
 	case permission == permitAny || slices.Contains(e.permits, permitAdmin):
@@ -280,8 +279,8 @@ func (s *Server) tokenOf(ctx context.Context) *token {
 	return e
 }
 
-// spendLines takes inspected lines, of size bytes together, from the token's limit of IDs. If the
-// limit is reached, it returns a problem.
+// spendLines takes inspected lines, of size bytes together, from the token's limit. If that is
+// reached, it returns a problem.
 func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil {
@@ -310,6 +309,6 @@ func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 
 var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
 
-// linesCost returns how many IDs the lines count as: one a line, or one for each 64 bytes if that
-// is more.
+// linesCost returns how many IDs lines count as: one a line or, if that is more, one for each
+// 64 bytes.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }

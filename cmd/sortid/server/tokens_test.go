@@ -34,7 +34,7 @@ func (l *logText) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
-// check checks that the log is one line with want, or empty if want is.
+// check checks that the log has one line, with want, or that it is empty if want is.
 func (l *logText) check(t *testing.T, what, want string) {
 	t.Helper()
 	l.mu.Lock()
@@ -101,7 +101,7 @@ func testTokensReread(t *testing.T) {
 	}
 	check("with the same size and time", false, true, "level=INFO")
 
-	// Kubernetes replaces a link to a directory.
+	// Kubernetes changes secrets so: it replaces a link to a directory.
 	dir := t.TempDir()
 	for name, line := range map[string]string{"old": line2, "new": line1} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
@@ -150,7 +150,7 @@ func TestSpentTokensReread(t *testing.T) {
 	})
 }
 
-// The file must have no mistake before and after.
+// A token is appended only if the file has no mistake before and after.
 func TestAppendToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
@@ -202,7 +202,7 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	defer other.Close()
 	appended := make(chan error)
 	go func() { appended <- AppendToken(path, again) }()
-	time.Sleep(100 * time.Millisecond) // an append that does not wait would end
+	time.Sleep(100 * time.Millisecond) // long enough for an append that does not wait
 	other.WriteString(line)
 	other.Close()
 	if err := <-appended; err == nil ||

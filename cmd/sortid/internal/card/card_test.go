@@ -18,7 +18,7 @@ var (
 	row     = regexp.MustCompile(`^  [01]{8}( [01]{8})*$`)
 )
 
-// A card says the same in any width and colour.
+// A card says the same in any width, with colours or without.
 func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	for _, s := range format.All() {

@@ -376,7 +376,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID keeps nothing of the string, so this need not be a copy.
+	// The ID keeps nothing of the string, so this is no copy.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -440,7 +440,7 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 }
 
 // nextWord returns the next ID that is a run of letters, digits, - and _. It skips words: runs
-// without a digit, in which all letters after the first have the same case.
+// without a digit, whose letters after the first have one case.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for {
 		start, end, ok := nextRun(text, i, f.shortestWord, &inWord)

@@ -81,8 +81,8 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	return ids
 }
 
-// Each encoding is found between characters outside of words, but not in texts like words: one
-// case, no digit.
+// Each encoding of an ID is found between characters that do not belong to words. Texts like words,
+// in one case and without a digit, are not found.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t",
 		"&", "é", "."}
@@ -119,8 +119,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// IDs of others are found if their format is named, or if hardly any other text looks like
-// them.
+// IDs of other libraries are found if their format is named, or if hardly any other text looks
+// like them.
 func TestOthers(t *testing.T) {
 	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
@@ -157,7 +157,7 @@ func TestOthers(t *testing.T) {
 				t.Errorf("%s: %s is found as %s", s, v.Text, found[0].ID.Format())
 			}
 			if strings.HasPrefix(s.Name, "julid") {
-				continue // a ULID, unless named
+				continue // a ULID, unless --format says it of a whole text
 			}
 			tested++
 			found = find(named, line)
@@ -176,7 +176,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A plausible version 4 is not ours, until other UUIDs are.
+// A plausible UUID of version 4 is not ours, until other UUIDs show that they are.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	f := New(time.Now())
@@ -245,6 +245,7 @@ func TestAllocates(t *testing.T) {
 
 var soak = flag.Bool("soak", false, "look for false IDs in all of the corpus, not in a part of it")
 
+// At most one false ID in 100 MB of code, English, Base64 and Git logs.
 func TestFalse(t *testing.T) {
 	const mega = 1 << 20
 	part := 8 * mega
@@ -300,8 +301,8 @@ func TestFalse(t *testing.T) {
 	}
 }
 
-// lookAtSource looks at up to four parts of Go's source: hashes, tables, test vectors, English
-// comments.
+// lookAtSource looks at up to four parts of Go's source, which has hashes, tables, test vectors
+// and English.
 func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
 	root := check.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	source := 0
@@ -322,7 +323,6 @@ func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
 	}
 }
 
-// documentWords returns our documents' words without their IDs.
 func documentWords(t *testing.T) (words []string) {
 	docs, _ := filepath.Glob("../../../../docs/*.md")
 	for _, doc := range docs {
@@ -339,7 +339,7 @@ func documentWords(t *testing.T) (words []string) {
 	return words
 }
 
-// Numbers that look like IDs are not taken for IDs.
+// Random numbers that look like IDs are not mistaken for IDs.
 func TestRatio(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	accepted := 0
@@ -351,7 +351,7 @@ func TestRatio(t *testing.T) {
 			}
 		}
 	}
-	if accepted > 20 { // mostly the first ones
+	if accepted > 20 { // mostly the first of all
 		t.Errorf("%d of 200000 accepted", accepted)
 	}
 	// After many hashes, a few dozen IDs are enough.

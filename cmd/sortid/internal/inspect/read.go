@@ -60,7 +60,7 @@ type Reading struct {
 	now    time.Time      // when it was read
 }
 
-// hashLength is the number of digits of a SHA-1, such as the names of Git's commits.
+// hashLength is the number of digits of a SHA-1.
 const hashLength = 40
 
 // A Reader reads texts, in all formats or in one that is not nil.
@@ -156,8 +156,7 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID that was found in a text. given means that its format was
-// named.
+// Found returns the reading of an ID found in a text. given means that its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}

@@ -23,10 +23,10 @@ import (
 
 // How long commands wait for a store. Tests change these variables.
 var (
-	Patience        = 30 * time.Second
-	LookPatience    = 5 * time.Second // for commands that only look
-	ReleasePatience = 5 * time.Second // for the return of a node ID
-	slow            = 3 * time.Second // after this, a command says that it waits
+	Patience        = 30 * time.Second // For the store to answer.
+	LookPatience    = 5 * time.Second  // for commands that only look
+	ReleasePatience = 5 * time.Second  // for the return of a node ID
+	slow            = 3 * time.Second  // after this, a command says that it waits
 )
 
 // SetPatience sets all of these, for tests.

@@ -55,7 +55,7 @@ type Format struct {
 	// Collision is the probability of two equal IDs over the lifetime.
 	Collision float64 `json:"collision_probability"`
 
-	// PerTick is how many IDs one process makes in a tick on average before it is full.
+	// PerTick is how many IDs one process makes in a tick on average.
 	PerTick float64 `json:"ids_per_tick"`
 	Tick    float64 `json:"tick_seconds"`
 
@@ -221,7 +221,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
-	// The first size that suffices is best. If none does, the plan shows the last.
+	// If no size suffices, the plan shows the last.
 	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false

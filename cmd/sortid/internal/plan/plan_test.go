@@ -53,7 +53,7 @@ func requests() []Request {
 	return rs
 }
 
-// All implementations share these; a case may omit formats.
+// All implementations share the cases. A case may omit formats.
 func TestCases(t *testing.T) {
 	var plans []*Plan
 	for _, r := range requests() {
@@ -86,7 +86,6 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// randomBits counts random bits of two IDs in a tick, by layout.
 func randomBits(t *testing.T, s *format.Format) (bits int) {
 	for _, f := range s.Layout {
 		switch f.Name {
@@ -102,7 +101,7 @@ func randomBits(t *testing.T, s *format.Format) (bits int) {
 		}
 	}
 	if s == format.SCRU160 {
-		bits-- // starts below 2^15
+		bits-- // the counter starts below 2^15
 	}
 	return bits
 }
@@ -147,8 +146,8 @@ func TestCollisionExact(t *testing.T) {
 	}
 }
 
-// A world makes small IDs, which collide often. make returns what tells IDs of a millisecond
-// apart.
+// A world makes small IDs, which collide often enough to count. make returns what tells IDs of
+// a millisecond apart.
 type world struct {
 	name string
 	bits float64 // as in the formula
@@ -159,7 +158,7 @@ var worlds = []world{
 	{"scru128", 3 + 6 + 2, func(rng *rand.Rand) (func(int), func() uint64) {
 		var hi, lo uint64
 		return func(ms int) {
-				if ms%8 == 0 { // one second in small
+				if ms%8 == 0 { // like a second of the real format
 					hi = rng.Uint64N(1 << 3)
 				}
 				lo = rng.Uint64N(1 << 6)
@@ -171,7 +170,7 @@ var worlds = []world{
 			}
 	}},
 	{"scru160", 8 + 3, func(rng *rand.Rand) (func(int), func() uint64) {
-		var counter uint64 // 9 bits, from the low 8
+		var counter uint64 // of 9 bits, started in the low 8
 		return func(int) { counter = rng.Uint64N(1 << 8) },
 			func() uint64 { counter++; return counter<<3 | rng.Uint64N(1<<3) }
 	}},
@@ -188,7 +187,7 @@ var worlds = []world{
 	}},
 }
 
-// run counts equal IDs of processes at random times.
+// run returns the equal pairs of processes.
 func (w world) run(rng *rand.Rand, processes, millis int, perMilli float64) (equal int) {
 	type process struct {
 		newMilli func(int)
@@ -288,7 +287,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// A burst takes the planned ticks, give or take one.
+// A burst takes the planned number of ticks, or one more or less.
 func TestBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := check.Must(Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,

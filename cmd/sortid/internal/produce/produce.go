@@ -91,7 +91,7 @@ func (p *production) race(ctx context.Context) error {
 	return p.err
 }
 
-// fill makes the next batch, and returns its size: 0 at the end.
+// fill makes the next batch, and returns its size, or 0 at the end.
 func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) {
 	n := int(min(p.left, uint64(p.size)))
 	if n == 0 || ctx.Err() != nil {

@@ -28,7 +28,6 @@ type Fencing struct {
 	wrong  error    // the mistake in the arguments
 }
 
-// lost returns the name of the realm to make if there is none.
 func (f *Fencing) lost() string {
 	if f.Lost == nil {
 		return f.Realm

@@ -20,7 +20,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// timedLines returns lines with and without IDs, and their order.
 func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) {
 	type group struct {
 		at    time.Time
@@ -164,7 +163,7 @@ func TestSortFiles(t *testing.T) {
 	}
 }
 
-// The input has 200 times the size of a run, and lines may exceed a run.
+// Memory does not grow with the input, which has 200 times the size of a run.
 func TestSortMemory(t *testing.T) {
 	const memory = 1 << 18
 	line := "0372ijojuxuhjsfkeryi2mrtm " + strings.Repeat("x", 973) + "\n"

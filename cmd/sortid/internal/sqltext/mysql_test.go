@@ -36,7 +36,6 @@ func openMySQL(t *testing.T) (db *sql.DB, u *url.URL) {
 	return db, u
 }
 
-// statements splits a file as the client does.
 func statements(file string) (list []string) {
 	delimiter := ";"
 	var statement strings.Builder
@@ -57,7 +56,6 @@ func statements(file string) (list []string) {
 	return list
 }
 
-// example returns statements in comments.
 func example(file string) []string {
 	var shown strings.Builder
 	for line := range strings.Lines(file) {
@@ -108,7 +106,6 @@ func row(t *testing.T, db *sql.DB, query string, args ...any) ([]string, error) 
 	return got, rows.Err()
 }
 
-// mysqlStored shows a stored ID as PostgreSQL does.
 func mysqlStored(f tested, id string) string {
 	switch f.typ {
 	case "uuid":

@@ -124,7 +124,7 @@ var formats = func() (list []tested) {
 	return list
 }()
 
-// sql puts the format into a statement: F_text is its function, TYPE its type.
+// sql puts the format into a statement, in which F_text is a function and TYPE its type.
 func (f tested) sql(statement string) string {
 	return strings.NewReplacer("F_", "sortid."+f.name+"_", "TYPE", f.typ).Replace(statement)
 }
@@ -146,7 +146,7 @@ func (f tested) stored(text string) string {
 	return id.In(format.Int)
 }
 
-// first returns the text of a time's smallest ID, limited to the range.
+// first returns the text of a time's smallest ID, or the first or last ID beyond the range.
 func (f tested) first(at time.Time) string {
 	end, err := f.max, error(nil)
 	if at.Before(f.last) {
@@ -238,7 +238,7 @@ func TestPostgresVectors(t *testing.T) {
 		}
 		for _, v := range v.Invalid {
 			if strings.Contains(v.Text, "\x00") {
-				continue
+				continue // the type text has none
 			}
 			code, message := d.code(f.sql("SELECT F_parse($1)"), v.Text)
 			want, reason := "22P02", map[string]string{
@@ -312,7 +312,7 @@ func TestPostgresRandomBits(t *testing.T) {
 			}
 		}
 		for i := g.from; i < bits; i++ {
-			least, most := n*45/100, n*55/100 // over six standard deviations
+			least, most := n*45/100, n*55/100 // more than six standard deviations
 			for _, z := range g.zeroes {
 				if z[0] <= i && i < z[1] {
 					least, most = 0, 0
@@ -367,7 +367,7 @@ func TestPostgresTimes(t *testing.T) {
 	}
 }
 
-// NULL gives NULL; an impossible value is an error.
+// NULL gives NULL. A value that no ID can have is an error.
 func TestPostgresBadInput(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -450,7 +450,6 @@ func TestPostgresTyped(t *testing.T) {
 	}
 }
 
-// The planner inlines time and first.
 func TestPostgresInlined(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -685,7 +684,7 @@ func increases(ids []string) bool {
 	})
 }
 
-// Ordered IDs increase across sessions, also after a ROLLBACK.
+// IDs of ordered generators increase from session to session, also after a ROLLBACK.
 func TestPostgresOrder(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
@@ -714,8 +713,8 @@ func TestPostgresOrder(t *testing.T) {
 	}
 }
 
-// After an immediate stop no ID is repeated. A cycling sequence does repeat IDs, so the test
-// notices it.
+// After an immediate stop no ID is repeated. A cycling sequence does repeat IDs, which shows
+// that the test notices it.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
@@ -734,7 +733,7 @@ func TestPostgresStops(t *testing.T) {
 				if g == naive {
 					return
 				}
-				time.Sleep(3 * time.Second) // the first call waits for two
+				time.Sleep(3 * time.Second) // after a crash the first call waits for two
 				server.Stop()
 				server.Start()
 			}
@@ -782,7 +781,7 @@ func TestPostgresStopsInTransaction(t *testing.T) {
 	}
 }
 
-// setClock replaces the generators' clock (ms).
+// setClock replaces the generators' clock, in milliseconds.
 func (d *database) setClock() {
 	d.run(`CREATE TABLE sortid.test_clock (ms bigint);
 		INSERT INTO sortid.test_clock SELECT sortid.clock_ms();
@@ -856,7 +855,7 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
 	d.one("sortid.scru64_new(1, 23)")
-	// Further ahead it would wait.
+	// Further ahead of the clock it would wait, so it begins here.
 	d.moveClock(-9 * time.Second)
 	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
 	if !increases(ids) {
@@ -1003,7 +1002,7 @@ func TestPostgresDump(t *testing.T) {
 			t.Errorf("column %s is out of order after the restore", column)
 		}
 	}
-	// Over the restored schema, generators go on.
+	// With the file over the restored schema, generators go on.
 	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
 	if ok := b.one("sortid.scru128_new_ordered() > max(b::text)::uuid FROM events"); ok != "t" {
 		t.Error("out of order after the file was run again")

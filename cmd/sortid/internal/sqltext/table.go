@@ -134,7 +134,6 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 	return inSchema(b.String(), schema), nil
 }
 
-// mysqlDefault returns the DEFAULT in the format's example, if any.
 func mysqlDefault(f *format.Format) (string, error) {
 	text, err := read("mysql", nil, []*format.Format{f})
 	_, rest, ok := strings.Cut(text, " DEFAULT (")

@@ -125,7 +125,6 @@ func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 	return nil
 }
 
-// startProcess starts a process, whose errors go to standard error with its name.
 func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -86,7 +86,6 @@ func (l *sourceLines) Position() int64 {
 // head is how many bytes of a source a guess may use.
 const head = 64 << 10
 
-// read opens the source, or continues where a guess opened it.
 func (s *source) read() (*sourceLines, error) {
 	if in := s.opened; in != nil {
 		s.opened = nil
@@ -127,7 +126,6 @@ func (s *source) guess() (name string, err error) {
 	return "", nil
 }
 
-// formatOf returns the format of the first source that shows one.
 func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	for _, s := range sources {
 		var name string

@@ -71,7 +71,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. name is the name of their format, or "".
+// Run verifies each source by itself. name is their format's, or "".
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -251,7 +251,6 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	return err
 }
 
-// find looks for duplicates, shows progress, and lists them on out if wanted.
 func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Source,
 	out io.Writer) (*report.Unique, error) {
 	var failed error

@@ -13,8 +13,8 @@ import (
 const (
 	pass      = iota
 	delay     // requests take 400 ms to the server
-	loseReply // the next answer and the connection are lost
-	halfClose // what the client sent still arrives
+	loseReply // the next answer is lost, and the connection cut
+	halfClose // the client sees an end; what it sent still arrives
 	faults    // how many, with none
 )
 

@@ -83,7 +83,7 @@ func TestStores(t *testing.T) {
 	printResults("Torture", fields, results)
 }
 
-// Leases without a window use ticks twice, as the test finds.
+// Leases without a window use ticks twice, and the test finds that.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
@@ -120,9 +120,9 @@ func (c claim) overlaps(d claim) bool {
 
 type result struct {
 	ids, ticks int
-	lives      int // that claimed a tick
-	hands      int // changes of a node ID's process
-	twice      int // ticks with overlaps
+	lives      int // processes that claimed a tick
+	hands      int // times that a node ID changed its process
+	twice      int // ticks in which processes' node IDs overlapped
 	gaps       map[string][]time.Duration
 }
 
@@ -164,8 +164,8 @@ func evaluate(t *testing.T, f *field, dir string) (r result) {
 	return r
 }
 
-// read returns a process's claims and its number of checked IDs. A kill loses the last number,
-// not ticks.
+// read returns a process's claims, and how many IDs it checked. After a kill the last IDs do not
+// count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -194,8 +194,8 @@ func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	return claims, ids
 }
 
-// gaps returns, by kind, how long processes took to claim again after a fault, if no other
-// fault came first.
+// gaps returns, by kind of fault, how long processes took to claim again after its end.
+// Processes that another fault hit first do not count.
 func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	slots := map[int][]time.Time{}
 	for _, c := range claims {
@@ -218,7 +218,6 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	return gaps
 }
 
-// printResults prints as Go's benchmarks do, for the document.
 func printResults(benchmark string, fields []*field, results map[*field]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}

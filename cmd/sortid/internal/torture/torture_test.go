@@ -1,5 +1,5 @@
-// Package torture kills, stops and restarts processes on leases and their stores' servers. No
-// ID may be made twice.
+// Package torture kills, stops and restarts processes on leases, and their stores' servers. It
+// looks for an ID that was made twice.
 package torture
 
 import (
@@ -42,14 +42,14 @@ type field struct {
 	processes int
 	process   func(url string, bits int) *exec.Cmd
 	urls      []string // each process chooses one
-	bits      []int    // likewise: its size
+	bits      []int    // likewise: the size of its node ID
 	faults    []string // kinds, for processes
 	servers   []crasher
-	around    []string // of servers and connections
+	around    []string // kinds, for servers and connections
 
 	mu     sync.Mutex
 	done   []fault
-	errors []string // in standard error, sorted
+	errors []string // patterns in standard error, sorted
 }
 
 type crasher interface {
@@ -57,11 +57,11 @@ type crasher interface {
 	Start()
 }
 
-// A fault happened to a process or a field.
+// A fault happened to a process, or to all of a field.
 type fault struct {
 	kind string
-	slot int       // a process, or all
-	over time.Time // when it ran again
+	slot int       // of the process, or all
+	over time.Time // when the process or the server ran again
 }
 
 const all = -1
@@ -73,7 +73,7 @@ const (
 	step = "clock set"
 )
 
-// Servers also have a proxy's faults.
+// Servers have these and a proxy's faults.
 const restart = "server killed"
 
 var kinds = append([]string{kill, end, stop, step, restart}, proxied[delay:]...)
@@ -99,7 +99,7 @@ func between(random *rand.Rand) time.Duration {
 	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
 }
 
-// round runs the processes until end, with files in dir.
+// round runs the processes until end. They write to files in dir.
 func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
 	var wg sync.WaitGroup
 	for slot := range f.processes {
@@ -145,7 +145,6 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 		process.Wait()
 		close(done)
 	}()
-	// lives reports whether both still run after d.
 	lives := func(d time.Duration) bool {
 		select {
 		case <-done:
@@ -168,7 +167,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 				process.Process.Kill()
 				return errors.New("a process does not end after SIGTERM")
 			}
-		case stop: // around a window
+		case stop: // longer than a window, or shorter
 			process.Process.Signal(syscall.SIGSTOP)
 			lives(rand.N(2 * window))
 			process.Process.Signal(syscall.SIGCONT)
@@ -235,7 +234,7 @@ func TestCommand(t *testing.T) {
 	f := &field{
 		name: "sortid new", processes: 10, faults: []string{kill, end, stop, stop},
 		urls: []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
-		bits: []int{3}, // too few, so they move
+		bits: []int{3}, // fewer node IDs than processes, so that they move
 		process: func(url string, bits int) *exec.Cmd {
 			return exec.Command(program, "new", "scru64", "--lease", url, "--realm", "torture",
 				"--node-bits", strconv.Itoa(bits), "--guard", strconv.Itoa(24-bits),
@@ -259,7 +258,8 @@ func TestCommand(t *testing.T) {
 	})
 }
 
-// files returns files with lines, without incomplete last lines, and the number of lines.
+// files returns the files that have lines, and the number of lines. It removes incomplete last
+// lines.
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -325,7 +325,7 @@ func TestTogether(t *testing.T) {
 							return
 						}
 						all[i].Wait()
-						if !strings.Contains(stderr.String(), "deadline exceeded") { // on a slow machine
+						if !strings.Contains(stderr.String(), "deadline exceeded") { // as on a slow machine
 							t.Errorf("%s", &stderr)
 							return
 						}

@@ -117,7 +117,7 @@ func watch(c *console.Console) error {
 			return err
 		case ready == 0: // these are the newest deadlines
 			if ward.keep(time.Now()) {
-				// The reader of standard error may be stopped, and must not block the watchdog.
+				// The reader of standard error must not block the watchdog.
 				go c.Complain("ending the program: its lease ends at %s, "+
 					"and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
@@ -141,7 +141,6 @@ func watch(c *console.Console) error {
 	return nil
 }
 
-// A ward is the program that the watchdog guards.
 type ward struct {
 	deadlines
 	process int // a file descriptor, or -1 before there is one

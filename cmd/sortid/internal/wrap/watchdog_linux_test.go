@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// TestMain is the watchdog, too, which is the same executable.
+// TestMain is the watchdog, too, because that runs the same executable.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[2] == watchdogName {
 		code, _ := exit.Code(watch(&console.Console{Err: os.Stderr, Width: 80}))

@@ -127,7 +127,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The child dies with the thread that started it, so this goroutine keeps its thread.
+		// The child dies with its thread, so this goroutine keeps its thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -295,8 +295,7 @@ func (t leaseHolder) whyLost(moved bool) string {
 		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent gives the node ID back with all ticks used, because the program's last tick is
-// unknown.
+// releaseSpent gives the node ID back with all ticks used, because the last tick is unknown.
 func (t leaseHolder) releaseSpent() {
 	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is fine
 	t.Release()

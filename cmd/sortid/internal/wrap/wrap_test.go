@@ -43,7 +43,7 @@ func TestStoreAway(t *testing.T) {
 			defer out.Close()
 			var stderr bytes.Buffer
 			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
-			// A slow machine has seconds, too.
+			// Even on a slow machine the program has seconds.
 			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
 			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
 			sh := check.Must(exec.LookPath("sh"))(t)
@@ -60,6 +60,7 @@ func TestStoreAway(t *testing.T) {
 			if !check.Soon(up) {
 				t.Fatal("the program did not start")
 			}
+			// From now on the store does not answer.
 			db := check.Must(bbolt.Open(path, 0o600, nil))(t)
 			err := <-done
 			db.Close()

@@ -12,7 +12,6 @@ import (
 	"github.com/lucasb-eyer/go-colorful"
 )
 
-// views calls f for all that the page can show.
 func (tb *tab) views(f func(name string)) {
 	tb.Helper()
 	tb.open("")
@@ -69,7 +68,7 @@ func TestAxe(t *testing.T) {
 	check(t, err)
 	tb.views(func(name string) {
 		tb.Helper()
-		// All rules once; then those of colours and widths.
+		// All rules once; then those that colours and widths change.
 		for _, c := range []struct {
 			width int64
 			dark  bool
@@ -188,7 +187,8 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// Field colours differ in all kinds of colour vision, and their text is easy to read.
+// Field colours differ in all kinds of colour vision, dark and light, and their text is easy to
+// read.
 func TestColours(t *testing.T) {
 	b, err := os.ReadFile("../page.css")
 	check(t, err)

@@ -14,7 +14,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A record is what the page and the command say about an ID.
 type record struct {
 	Format, Input, Prefix, Encoding, Text, Hex, Int, UUID, Time string
 
@@ -64,7 +63,7 @@ func TestAgree(t *testing.T) {
 				text = append(s.Prefix.Known, "user")[0] + "_" + text
 			}
 			if _, e, err := s.ParseAny(text); err != nil || e != encoding {
-				encoding, text = s.Encodings[0], id.String() // another encoding's length
+				encoding, text = s.Encodings[0], id.String() // the length of another encoding
 			}
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]
@@ -79,7 +78,6 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// random returns an ID with zeros at the top, if any.
 func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	t.Helper()
 	for range 10_000 {
@@ -121,7 +119,7 @@ func TestAgreeUndetermined(t *testing.T) {
 			ids = append(ids, made...)
 		}
 	}
-	// An ID may be a UUID of RFC 9562 by chance.
+	// An ID may by chance be a UUID of RFC 9562, and is then read as one.
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return len(id) == 36 && strings.IndexByte("12345678", id[14]) >= 0 &&
 			strings.IndexByte("89ab", id[19]) >= 0
@@ -130,7 +128,6 @@ func TestAgreeUndetermined(t *testing.T) {
 	same(t, tb.inPage(ids, ""), want)
 }
 
-// The smallest IDs of random times.
 func TestAgreeBounds(t *testing.T) {
 	tb := open(t, "#range")
 	for _, s := range format.All() {

@@ -22,7 +22,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// program returns the path of the first program installed.
 func program(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -113,7 +112,7 @@ func startBrowser(t testing.TB) context.Context {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-dev-shm-usage", true),
-		// A foreign domain that leads here.
+		// Another person's domain that leads to this machine.
 		chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"),
 		chromedp.Env("TZ=Europe/Berlin"))
 	started.cancels = append(started.cancels, cancel)
@@ -126,12 +125,12 @@ func startBrowser(t testing.TB) context.Context {
 	return ctx
 }
 
-// A tab fails the test at unexpected messages and requests.
+// A tab shows the page. Unexpected messages and requests fail.
 type tab struct {
 	testing.TB
 	ctx     context.Context
-	mayLoad string
-	maySay  bool // the browser may log
+	mayLoad string // the start of expected URLs
+	maySay  bool   // the browser may log
 
 	mu       sync.Mutex
 	problems []string
@@ -196,7 +195,7 @@ func open(t testing.TB, hash string) *tab {
 
 func (tb *tab) open(hash string) {
 	tb.Helper()
-	// A new hash alone loads no document.
+	// Pages that differ only in the hash are one document.
 	tb.do(chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+page(tb)+hash))
 }
 
@@ -291,7 +290,6 @@ func (tb *tab) contains(selector string, want ...string) {
 	}
 }
 
-// catchCopies replaces the clipboard by window.copied.
 func (tb *tab) catchCopies() {
 	tb.Helper()
 	tb.script(`

@@ -93,7 +93,7 @@ func TestForeignPage(t *testing.T) {
 		}
 	}
 
-	// If a page's domain leads to the server, the origins are the same.
+	// If a page's domain leads to the server, both have the same origin.
 	tb.do(chromedp.Navigate(at(server) + "/healthz"))
 	for _, path := range []string{"/v1/store/compare-and-set", "/v1/ids/euid", "/v1/inspect"} {
 		if got := post(path, "application/json", "same-origin"); got != "basic 421" {
@@ -111,7 +111,6 @@ func TestForeignPage(t *testing.T) {
 	}
 }
 
-// leads is until across documents.
 func (tb *tab) leads(expression string) {
 	tb.Helper()
 	for {

@@ -13,7 +13,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// npm returns the new folder.
 func npm(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +33,7 @@ func TestNode(t *testing.T) {
 	output(t, "..", "", program(t, "node", "nodejs"), "--test")
 }
 
-// The package and that of scru128's author read each other's IDs.
+// The published package and the one of scru128's author read each other's IDs.
 func TestNpm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("installs a package: not with -short")

@@ -22,7 +22,7 @@ import (
 
 var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
 
-// "make pictures" writes these.
+// "make pictures" writes these for README.md and docs/command.md.
 func TestPictures(t *testing.T) {
 	tb := tabOf(t)
 	take := func(name string, width, height int64, dark bool, prepare func()) {
@@ -52,7 +52,7 @@ func TestPictures(t *testing.T) {
 		tb.open("")
 		var ids strings.Builder
 		begin := time.Date(2026, 11, 17, 6, 0, 0, 0, time.UTC)
-		for i := range 96 { // a busier morning, and a quiet hour
+		for i := range 96 { // a morning that gets busier, and a quiet hour
 			if n := 20 + i/3 + i*37%11 - i*i%7; i < 40 || i > 54 {
 				g, err := format.SCRU128.NewGenerator(
 					format.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})

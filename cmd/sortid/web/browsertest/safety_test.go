@@ -44,7 +44,7 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// Invisible characters and those that turn others appear as codes.
+// Characters that are invisible or turn others appear as codes, also in file names.
 func TestHiddenCharacters(t *testing.T) {
 	tb := open(t, "")
 	const id = "03ha0fadamez822zrqzfunrpx"
@@ -64,7 +64,7 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "is no ID")
 }
 
-// Only what the policy's hashes allow runs.
+// Only what the policy's hashes allow runs, styles or loads.
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
 	is(tb, true,
@@ -93,7 +93,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 	is(tb, false, `window.ran === true || getComputedStyle(document.body).display === "none"`)
-	// Nor do the page's own mistakes make HTML.
+	// The page's own mistakes make no HTML either.
 	is(tb, "TypeError",
 		`(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`)
 	tb.taken() // violations are in the console

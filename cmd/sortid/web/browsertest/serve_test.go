@@ -22,7 +22,7 @@ func serve(t *testing.T, args ...string) string {
 	for lines := json.NewDecoder(log); line.Address == ""; {
 		check(t, lines.Decode(&line))
 	}
-	go io.Copy(io.Discard, log) // must not wait for a reader
+	go io.Copy(io.Discard, log) // it must not wait for a reader
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGKILL)
 		cmd.Wait()

@@ -117,12 +117,12 @@ func TestLookAtMany(t *testing.T) {
 	}
 	for i, name := range []string{"Line", "Time", "Format", "ID"} {
 		for _, direction := range []string{"ascending", "descending"} {
-			if i > 0 || direction == "descending" { // from the start
+			if i > 0 || direction == "descending" { // by line from the start
 				click(i)
 			}
 			tb.contains(`.list th[aria-sort=`+direction+"]", name)
 			got := column(i)
-			if i == 0 { // sorts as a number
+			if i == 0 { // "1,000" sorts as a number
 				for j := range got {
 					got[j] = fmt.Sprintf("%8s", strings.ReplaceAll(got[j], ",", ""))
 				}
@@ -156,7 +156,7 @@ func TestLookAtMany(t *testing.T) {
 	tb.counts(".list tbody tr", 2000)
 }
 
-// This only prints the time.
+// A thousand IDs appear at once. The test only prints the time.
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
@@ -256,7 +256,7 @@ func TestFiles(t *testing.T) {
 	upload("app.log.gz", b.String())
 	tb.until(`document.getElementById("status").textContent.startsWith("9 IDs")`)
 
-	// No ID is torn, and columns go on.
+	// A long line is read in parts: no ID is torn, and columns go on.
 	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
 	upload("long.json", "{}\n"+long)
 	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)
@@ -390,7 +390,7 @@ func TestRange(t *testing.T) {
 	for name, types := range map[string]string{
 		"scru64": "text hex int bytea blob", "scru128": "text hex int uuid bytea blob",
 		"scru160": "text hex int bytea blob",
-		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // texts do not sort
+		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
 	} {
 		tb.set("range-format", name)
 		is(tb, types,
@@ -440,7 +440,7 @@ func TestChoose(t *testing.T) {
 	}
 	tb.click("#choose-nodes")
 	tb.contains("#choose-status", "631 billion IDs in all", "Recommended: scru64")
-	// Other formats cannot collide.
+	// Only formats that can collide have curves.
 	tb.counts(".risk polyline", 3)
 	tb.set("choose-rate", "0")
 	tb.contains("#choose-status", "rate is 0")
