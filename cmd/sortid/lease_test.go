@@ -146,7 +146,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// The default is longer than a test.
+// --timeout limits the wait for a store. The default is longer than a test.
 func TestTimeout(t *testing.T) {
 	defer leases.SetPatience(leases.Patience)
 	leases.SetPatience(24 * time.Hour)

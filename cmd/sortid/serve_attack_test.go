@@ -219,7 +219,6 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	}
 }
 
-// askUntilGone keeps one connection if it can.
 func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()

@@ -53,7 +53,6 @@ var seeds = []seed{
 	{"CONNECT", "//v1/../v1//ids", "%zz", "Expect: 100-continue", ""},
 }
 
-// request returns nil for a request that net/http would refuse.
 func (s seed) request() *http.Request {
 	r, err := http.NewRequest(s[0], "http://localhost/", strings.NewReader(s[4]))
 	if err != nil {

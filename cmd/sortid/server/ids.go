@@ -268,7 +268,6 @@ func accepts(header string) (asJSON bool, err error) {
 	return asJSON, nil
 }
 
-// busy returns a problem that is temporary.
 func busy(format string, args ...any) error {
 	return busyFor(retryAfter*time.Second, format, args...)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Only while IDs are scarce are requests counted. Otherwise they allocate nothing.
+// Requests are counted only while IDs are scarce. Otherwise they allocate nothing.
 func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {

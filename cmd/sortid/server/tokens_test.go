@@ -101,7 +101,7 @@ func testTokensReread(t *testing.T) {
 	}
 	check("with the same size and time", false, true, "level=INFO")
 
-	// Kubernetes changes secrets so: it replaces a link to a directory.
+	// Kubernetes changes secrets in this way: it replaces a link to a directory.
 	dir := t.TempDir()
 	for name, line := range map[string]string{"old": line2, "new": line1} {
 		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))

@@ -26,7 +26,6 @@ type band struct {
 	letter byte
 }
 
-// bands returns all fields, even without a name.
 func bands(r *inspect.Reading) []band {
 	layout := r.ID.Format().Layout
 	if r.Split != nil {

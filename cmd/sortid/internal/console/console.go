@@ -48,6 +48,7 @@ func New() *Console {
 // terminal that can show them gets them. In files and pipes an error is one line, so that
 // programs can find it.
 
+// wantColours reports whether there are colours without --color.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {

@@ -51,7 +51,7 @@ const lastGroup = 12
 
 type textRule struct {
 	*format.Format
-	written byte
+	written byte // classes of bytes in its alphabet
 	symbols byte // the same, with the other case if the format folds case
 }
 

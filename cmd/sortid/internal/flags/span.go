@@ -37,7 +37,8 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 // A Range contains the times from From to before To. A zero limit was not given.
 type Range struct{ From, To time.Time }
 
-// Read returns the range. If s is not nil, it first reads the ID of --around in the format s.
+// Read returns the range. If s is not nil, it first tries to read the ID of --around in the
+// format s.
 func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {

@@ -79,7 +79,6 @@ func Explain(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// flagLike reports whether a name is more like a flag than an ID.
 func flagLike(name string) bool {
 	return len(name) > 1 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == ""
 }

@@ -187,7 +187,6 @@ var worlds = []world{
 	}},
 }
 
-// run returns the equal pairs of processes.
 func (w world) run(rng *rand.Rand, processes, millis int, perMilli float64) (equal int) {
 	type process struct {
 		newMilli func(int)

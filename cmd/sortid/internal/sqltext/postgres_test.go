@@ -292,8 +292,8 @@ func TestPostgresRandomBits(t *testing.T) {
 	const n = 4000
 	for _, g := range []struct {
 		call   string
-		from   int
-		zeroes [][2]int // its bits that are 0
+		from   int      // where the random part begins
+		zeroes [][2]int // its bits that are 0, from and up to
 	}{
 		{"uuid_send(sortid.scru128_new())", 48, nil},
 		{"uuid_send(sortid.scru128_new_counted())", 96, nil},

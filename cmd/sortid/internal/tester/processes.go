@@ -47,7 +47,7 @@ type generatorProcess struct {
 	done   chan struct{} // closed after the process ends
 	length time.Duration // its run time, valid when done is closed
 	err    error         // how it ended; the same
-	ended  atomic.Bool
+	ended  atomic.Bool   // whether verify has ended it
 	report *report.Report
 }
 

@@ -99,7 +99,6 @@ func between(random *rand.Rand) time.Duration {
 	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
 }
 
-// round runs the processes until end. They write to files in dir.
 func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
 	var wg sync.WaitGroup
 	for slot := range f.processes {

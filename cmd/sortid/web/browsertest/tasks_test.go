@@ -156,7 +156,6 @@ func TestLookAtMany(t *testing.T) {
 	tb.counts(".list tbody tr", 2000)
 }
 
-// A thousand IDs appear at once. The test only prints the time.
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
