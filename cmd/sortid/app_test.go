@@ -23,7 +23,6 @@ func start(in io.Reader, out io.Writer, args ...string) (code int, stderr string
 	return code, errs.String()
 }
 
-// sortid runs a command that must succeed, and returns its output.
 func sortid(t testing.TB, in string, args ...string) string {
 	t.Helper()
 	var out strings.Builder
@@ -33,7 +32,6 @@ func sortid(t testing.TB, in string, args ...string) string {
 	return out.String()
 }
 
-// expect runs a command. It must end with a code, and write these parts.
 func expect(t testing.TB, code int, args []string, parts ...string) (out, stderr string) {
 	t.Helper()
 	var b strings.Builder
@@ -75,7 +73,6 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A line of a gigabyte is skipped in constant memory.
 func TestGigabyteLine(t *testing.T) {
 	for _, args := range [][]string{{"inspect", "-o", "json"}, {"convert", "--to", "int"}} {
 		in := io.MultiReader(strings.NewReader("0u2pf62ji4b9\n"), &endless{1 << 30},
@@ -134,7 +131,6 @@ func (c *lineCounter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Workers write exactly as many IDs as asked for, in order.
 func TestNewCounts(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 100, produce.MaxBatch, produce.MaxBatch + 1, 100_001} {
 		c := lineCounter{t: t}
@@ -145,16 +141,16 @@ func TestNewCounts(t *testing.T) {
 	}
 }
 
-// A rate holds on average, even if writes take time.
+// A rate is an average, even if writes take time.
 func TestRate(t *testing.T) {
-	// Package signal's one goroutine starts outside of the bubble.
+	// Package signal's goroutine starts outside of the bubble.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	signal.Stop(signals)
 	synctest.Test(t, func(t *testing.T) {
 		c := lineCounter{t: t, delay: 20 * time.Millisecond}
 		begin := time.Now()
-		// With --at: the generators' clock is not the bubble's.
+		// With --at, because the generators' clock is not the bubble's.
 		code, stderr := start(nil, &c, "new", "scru128", "-n", "41", "--rate", "40", "--at",
 			"2026-11-17")
 		if code != 0 || c.lines != 41 {
@@ -165,7 +161,7 @@ func TestRate(t *testing.T) {
 		}
 	})
 
-	// A rate that is too high for the machine is not a limit.
+	// A rate that is too high for the machine is no limit.
 	c := lineCounter{t: t}
 	if code, _ := start(nil, &c, "new", "scru128", "-n", "5000", "--rate", "1e300"); code != 0 ||
 		c.lines != 5000 {
@@ -173,7 +169,6 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// full fails like a full disk.
 type full struct{ after int }
 
 func (f *full) Write(b []byte) (int, error) {
@@ -203,7 +198,6 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkLines reads lines in the same way as convert and inspect.
 func BenchmarkLines(b *testing.B) {
 	var ids bytes.Buffer
 	start(nil, &ids, "new", "scru128", "-n", "10000")

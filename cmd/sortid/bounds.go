@@ -41,7 +41,6 @@ func boundsCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// A boundsQuery is a run of the command bounds.
 type boundsQuery struct {
 	*console.Console
 	*format.Format
@@ -92,7 +91,7 @@ func (q *boundsQuery) run() error {
 	return err
 }
 
-// bounds returns the bounds of the time range. By default the range ends now.
+// bounds returns the range's bounds. By default the range ends now.
 func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	now := time.Now()
 	r, err := q.times.Read(now, q.Format)
@@ -112,8 +111,8 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	return bounds, nil
 }
 
-// ordered returns the default encoding of bounds. It is the first, or the integer if the texts do
-// not sort by time.
+// ordered returns the default encoding: the first, or the integer if the texts do not sort by
+// time.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
 	case q.Encodings[0] != format.Text || q.TextSorts:
@@ -126,8 +125,6 @@ func (q *boundsQuery) ordered() format.Encoding {
 
 var errPrefix = exit.Usagef("--prefix goes with texts: use -o text, or -o sql --as text")
 
-// check returns an error if the format does not have the encoding, or if the encoding cannot have
-// the prefix.
 func (q *boundsQuery) check(e format.Encoding) error {
 	switch err := q.CheckEncoding(e); {
 	case err != nil:
@@ -141,7 +138,7 @@ func (q *boundsQuery) check(e format.Encoding) error {
 	return nil
 }
 
-// printCondition prints the SQL condition for a column's IDs in [first, end).
+// printCondition prints the SQL condition for IDs in [first, end).
 func (q *boundsQuery) printCondition(first, end format.ID) error {
 	if strings.TrimSpace(q.column) == "" || strings.ContainsAny(q.column, "\r\n") {
 		return exit.Usagef("--column %q is not a column", q.column)

@@ -70,7 +70,7 @@ func convertCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// A target is the flag for what to write: an encoding, the time or a format.
+// A target is what to write: an encoding, the time or a format.
 type target struct {
 	name     string
 	encoding format.Encoding

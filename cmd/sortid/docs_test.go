@@ -16,8 +16,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// A documented command is a line of an "sh" or "console" block. In a "console" block its output
-// follows.
+// A documented command is a line of an "sh" block, or of a "console" block with its output.
 type documented struct {
 	file, line, output string
 	console            bool
@@ -33,7 +32,7 @@ var notHere = []struct{ pattern, reason string }{
 // goesOn matches commands that do not end.
 var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease exec`)
 
-// Commands in README.md and docs print what the documents show, except for new IDs and times.
+// Documented commands print what the documents show, except for new IDs and times.
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute")
@@ -148,7 +147,7 @@ func masked(line string) string {
 	return token.ReplaceAllString(strings.TrimSpace(line), "TOKEN")
 }
 
-// same ignores IDs and times. "..." stands for any lines.
+// same ignores IDs and times. "..." stands for lines.
 func same(got, want string) bool {
 	g, w := strings.Split(strings.TrimSpace(got), "\n"), strings.Split(strings.TrimSpace(want),
 		"\n")
@@ -170,7 +169,6 @@ func same(got, want string) bool {
 	return false
 }
 
-// samples writes the files that documents read.
 func samples(t *testing.T, dir string) {
 	const script = `
 set -e

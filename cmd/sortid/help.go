@@ -38,7 +38,7 @@ func addHelp(c *console.Console, root *cobra.Command) {
 //go:embed help/*.txt
 var texts embed.FS
 
-// describe gives cmd and all commands below their texts and examples.
+// describe gives cmd and all commands below it their texts and examples.
 func describe(cmd *cobra.Command, values *strings.Replacer) {
 	for _, sub := range cmd.Commands() {
 		describe(sub, values)
@@ -51,7 +51,7 @@ func describe(cmd *cobra.Command, values *strings.Replacer) {
 	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
 }
 
-// pathName returns the command's names without the program's, as in "lease-exec".
+// pathName returns the names without the program's, as in "lease-exec".
 func pathName(cmd *cobra.Command) string {
 	path := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	return strings.TrimPrefix(path, cmd.Root().Name()+"-")
@@ -76,7 +76,7 @@ func storeURLs() string {
 	return b.String()
 }
 
-// helpCommand replaces cobra's help command, which ignores unknown commands.
+// helpCommand replaces cobra's, which ignores unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -109,12 +109,12 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// helpTemplate is cobra's template, but its paragraphs wrap.
+// helpTemplate is cobra's template, but paragraphs wrap.
 const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces | reflow}}
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-// usageTemplate is cobra's template, but its descriptions of flags wrap.
+// usageTemplate is cobra's template, but descriptions of flags wrap.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -134,7 +134,7 @@ Flags of all commands:
 "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 `
 
-// version returns the released version or, in a clone, the commit.
+// version returns the release or, in a clone, the commit.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

@@ -104,8 +104,8 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// itemsOf returns summaries of the realms. If node is a node ID, it returns entries of that node ID
-// and of those that overlap with it.
+// itemsOf returns the realms' summaries. If node is a node ID, it returns the entries that
+// overlap with it.
 func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
 	node []string) (items []realms.Item, err error) {
 	if len(node) == 0 {

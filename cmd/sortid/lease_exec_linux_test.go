@@ -19,7 +19,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// A wrapped is "lease exec" in a process group, with a short window.
 type wrapped struct {
 	*testing.T
 	*exec.Cmd
@@ -28,7 +27,7 @@ type wrapped struct {
 	stderr  bytes.Buffer
 }
 
-// wrapExec starts a script, which gets a loop that prints the time. Only one test at a time may use
+// wrapExec starts a script with a loop that prints the time. Only one test at a time may use
 // it.
 func wrapExec(t *testing.T, script string) *wrapped {
 	dir := t.TempDir()
@@ -63,7 +62,7 @@ func (w *wrapped) code() int {
 	return w.ProcessState.ExitCode()
 }
 
-// stat returns a process's state, or "X" if there is no process, and its parent.
+// stat returns a process's state, or "X" without a process, and its parent.
 func stat(process int) (state string, parent int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	_, rest, ok := strings.Cut(string(b), ") ")
@@ -79,7 +78,7 @@ func dead(process int) bool {
 	return state == "X" || state == "Z"
 }
 
-// watchdog returns the watchdog when it ignores signals and knows the program.
+// watchdog returns the watchdog once it ignores signals and knows the program.
 func (w *wrapped) watchdog() (process int) {
 	if !check.Soon(func() bool {
 		all := check.Must(filepath.Glob("/proc/[0-9]*/cmdline"))(w.T)
@@ -103,7 +102,6 @@ func (w *wrapped) watchdog() (process int) {
 	return process
 }
 
-// hasPidfd reports whether a process has a pidfd.
 func hasPidfd(process int) bool {
 	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process))
 	return slices.ContainsFunc(links, func(link string) bool {
@@ -112,8 +110,8 @@ func hasPidfd(process int) bool {
 	})
 }
 
-// If the wrapper is stopped, its program ends before the lease, even if the program ignores SIGTERM
-// or is stopped.
+// If the wrapper is stopped, its program ends before the lease, even if it ignores SIGTERM or
+// is stopped.
 func TestExecStopped(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -157,7 +155,7 @@ func TestExecStopped(t *testing.T) {
 	}
 }
 
-// The watchdog survives the signals that end a service, and ends with the wrapper. If it is killed,
+// The watchdog survives signals that end a service, and ends with the wrapper. If it is killed,
 // the program ends.
 func TestExecWatchdog(t *testing.T) {
 	t.Run("signalled", func(t *testing.T) {

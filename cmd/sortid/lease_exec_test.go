@@ -36,13 +36,13 @@ func interpreters(t *testing.T) map[string][]string {
 	return all
 }
 
-// createRealm makes the realm, so that commands do not report it as new.
+// createRealm makes the realm, so that commands do not report it.
 func createRealm(t *testing.T, store string) {
 	t.Helper()
 	sortid(t, "", "lease", "create", store, "--format", "scru64")
 }
 
-// countTwice counts IDs that occur more than once. An incomplete last line does not count.
+// countTwice counts repeated IDs. An incomplete last line does not count.
 func countTwice(t *testing.T, files []string) (ids, twice int) {
 	t.Helper()
 	seen := map[scru64.ID]bool{}
@@ -68,8 +68,8 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 	return ids, twice
 }
 
-// Python and JavaScript programs that are killed and stopped make no ID twice. Two programs with
-// one node ID do, which shows that the test notices it.
+// Programs that are killed and stopped make no ID twice. Two programs with one node ID do,
+// which shows that the test notices it.
 func TestExecTorture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -126,7 +126,7 @@ func TestExecTorture(t *testing.T) {
 					cmd.Process.Kill()
 				case 1:
 					syscall.Kill(group, syscall.SIGKILL)
-				case 2: // both sleep for a while
+				case 2:
 					syscall.Kill(group, syscall.SIGSTOP)
 					pause()
 					syscall.Kill(group, syscall.SIGCONT)

@@ -30,7 +30,6 @@ func openBolt(t *testing.T) (path string, st store.Store) {
 	return path, st
 }
 
-// Only a clear yes evicts or fences.
 func TestAsk(t *testing.T) {
 	for answer, yes := range map[string]bool{"y\n": true, "Yes\r\n": true, "y": true, "n\n": false,
 		"\n": false, "": false, "yo\n": false, "\ny\n": false} {
@@ -64,7 +63,6 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// The node ID is given back, however the command ends.
 func TestGivenBack(t *testing.T) {
 	path, st := openBolt(t)
 	check.Must(lease.Create(t.Context(), st,
@@ -93,7 +91,7 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// If the store fails at the end, the command waits only for a limited time, and the IDs are good.
+// If the store fails at the end, the wait is limited, and the IDs are good.
 func TestNotGivenBack(t *testing.T) {
 	defer func(d time.Duration) { leases.ReleasePatience = d }(leases.ReleasePatience)
 	leases.ReleasePatience = 2 * time.Second
@@ -118,7 +116,7 @@ func (l *locker) Write(b []byte) (n int, err error) {
 	return len(b), err
 }
 
-// The conditions of the store's guarantee are printed once, on standard error.
+// The conditions of the store's guarantee are printed once.
 func TestConditions(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "sortid")
 	if err != nil {
@@ -194,7 +192,6 @@ func TestServerText(t *testing.T) {
 	}
 }
 
-// A holder's name cannot control a terminal.
 func TestHolderNames(t *testing.T) {
 	path, st := openBolt(t)
 	root := lease.Record{Realm: "scru64", Revision: 1, State: lease.Split, Generation: "g",
@@ -221,7 +218,7 @@ func TestHolderNames(t *testing.T) {
 	}
 }
 
-// Records that cannot be read are reported; all others are listed and fenced.
+// Records that cannot be read are reported; others are listed and fenced.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	at := func(args string) []string {

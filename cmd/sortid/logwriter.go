@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A lateWriter collects writes for a moment. Otherwise a server that logs each request would spend
-// much of its time on writing.
+// A lateWriter collects writes for a moment. Otherwise a server that logs each request would
+// spend much time on writing.
 type lateWriter struct {
 	mu      sync.Mutex
 	w       io.Writer

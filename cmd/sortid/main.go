@@ -1,8 +1,8 @@
 // Command sortid makes, reads and converts time-sortable IDs.
 //
-// Results go to standard output, and everything else goes to standard error. The exit code is 0 for
-// success, 1 for bad input and other failures, and 2 for wrong usage. If the reader of standard
-// output closes it, the command ends silently with exit code 0.
+// Results go to standard output, and everything else goes to standard error. The exit code is 0
+// for success, 1 for bad input and other failures, and 2 for wrong usage. If the reader of
+// standard output closes it, the command ends silently with exit code 0.
 package main
 
 import (
@@ -65,8 +65,8 @@ func run(c *console.Console, args []string) int {
 	return code
 }
 
-// withInspect puts "inspect" before the arguments if the first is an ID, or nearly one. A first
-// argument without a digit is more probably a misspelt command.
+// withInspect puts "inspect" before the arguments if the first is an ID, or nearly. Without a
+// digit, it is more probably a misspelt command.
 func withInspect(root *cobra.Command, args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
 		!strings.ContainsAny(args[0], "0123456789") {

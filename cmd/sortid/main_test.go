@@ -25,13 +25,13 @@ func TestMain(m *testing.M) {
 	leases.SetPatience(5 * time.Minute)
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
-		// The "lease exec" of this command accepts a short window.
+		// This "lease exec" accepts a short window.
 		"sortid-briefly": func() {
 			wrap.Usual = wrap.Times{Terminate: 10 * time.Second, Kill: 9 * time.Second,
 				Look: 20 * time.Millisecond}
 			main()
 		},
-		// The "serve" of this command drains until its standard input ends.
+		// This "serve" drains until its standard input ends.
 		"sortid-drains": func() {
 			drain = func() { io.Copy(io.Discard, os.Stdin) }
 			main()
@@ -40,14 +40,14 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
-	// Under nohup this test ignores SIGHUP, and so would its children, unless it is handled here.
+	// Under nohup, this test's children would ignore SIGHUP unless it is handled here.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	quick, others := splitScripts(t)
 	params := testscript.Params{
 		Files:               quick,
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			// Without this, the race detector ends each command a second late.
+			// Without this, the race detector ends commands a second late.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
@@ -93,7 +93,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// later FILE DURATION ages a file's leases: it subtracts the time from their ticks.
+// later FILE DURATION subtracts the time from the ticks of a file's leases.
 func later(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: later FILE DURATION")

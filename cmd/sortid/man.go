@@ -31,7 +31,6 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// writeManPages writes the manual pages of cmd and all commands below.
 func writeManPages(cmd *cobra.Command, dir string) error {
 	for _, sub := range cmd.Commands() {
 		if !sub.IsAvailableCommand() {
@@ -46,7 +45,7 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 		&page); err != nil {
 		return err
 	}
-	// These sections belong before the examples, which cobra writes near the end.
+	// These sections belong before the examples, which are near the end.
 	text, rest := page.String(), ""
 	for _, section := range []string{"\n.SH EXAMPLE\n", "\n.SH SEE ALSO\n"} {
 		if at := strings.Index(text, section); at >= 0 {
@@ -70,8 +69,7 @@ var exitStatus = []manEntry{
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
 }
 
-// environment has the variables of each command. The key "" has the variables that all commands
-// use.
+// environment has the variables of each command. The key "" is for all commands.
 var environment = map[string][]manEntry{
 	"": {
 		{"NO_COLOR", "If it is not empty, the output has no colours."},

@@ -45,7 +45,6 @@ func newCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// A making is a run of the command new.
 type making struct {
 	*console.Console
 	cmd    *cobra.Command
@@ -91,7 +90,6 @@ func (m *making) run() error {
 	return exit.Cause(ctx, err)
 }
 
-// how returns how many IDs to make, and how to write them.
 func (m *making) how() (how produce.Options, err error) {
 	how = produce.Options{Encode: format.Batch.AppendJSON, Count: uint64(m.count),
 		Rate: float64(m.rate)}
@@ -113,7 +111,7 @@ func (m *making) how() (how produce.Options, err error) {
 	return how, nil
 }
 
-// generatorOptions returns the generator's options, and a holder if its node ID is leased.
+// generatorOptions returns the options, and a holder if the node ID is leased.
 func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
 	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
 		return o, nil, err
@@ -133,8 +131,8 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 	return o, holder, err
 }
 
-// settle waits for the end of the last ID's tick, because the next run with this node ID could make
-// the same IDs before it. A signal ends the wait.
+// settle waits for the end of the last ID's tick, because the next run with this node ID could
+// repeat IDs before it. A signal ends the wait.
 func (m *making) settle(last format.ID) {
 	wait := time.Until(last.Time().Add(m.format.Tick))
 	if wait > time.Second && !m.Quiet {

@@ -60,7 +60,6 @@ func planCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// planTable returns a plan for people: the formats, then the recommendation.
 func planTable(c *console.Console, p *plan.Plan) []byte {
 	r := p.Request
 	processes := "one process"

@@ -52,7 +52,6 @@ func scanCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// A scanning is a run of the command scan.
 type scanning struct {
 	scan.Options
 	cmd         *cobra.Command

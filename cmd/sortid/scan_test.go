@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// A line of a gigabyte passes in constant memory, and is searched.
 func TestScanGigabyteLine(t *testing.T) {
 	const id = "0u2pf62ji4b9"
 	in := io.MultiReader(strings.NewReader(id+"\n"), &endless{1 << 29},
@@ -26,7 +25,6 @@ func TestScanGigabyteLine(t *testing.T) {
 	}
 }
 
-// Any pieces of input give the same output.
 func TestScanPieces(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {

@@ -1,6 +1,6 @@
 //go:build !race
 
-// With the race detector, jsonschema would slow down the start of each command in TestScripts.
+// With the race detector, jsonschema would slow down each command of TestScripts.
 
 package main
 
@@ -34,8 +34,8 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// fits returns the object in a line. It must fit a schema, and the schema must refuse other members
-// and other values of each member.
+// fits returns the object in a line. A schema must accept it, and refuse other members and
+// values.
 func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]any) {
 	t.Helper()
 	v := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(line)))(t)
@@ -131,7 +131,6 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// verify's JSON fits its strict schema.
 func TestVerifySchema(t *testing.T) {
 	schema := schemaOf(t, "verify")
 	dir := t.TempDir()

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// In these scripts, commands without standard input run in this process, one after the other:
-// starting one takes longer than what it does.
+// In these scripts, commands without standard input run in this process, because starting one
+// takes longer than what it does.
 var quickScripts = []string{"bounds", "convert", "formats", "hints", "inspect", "lease", "new",
 	"options", "page", "plan", "scan", "serve-token", "sql", "verify", "verify-unique"}
 
@@ -62,7 +62,7 @@ func splitScripts(t *testing.T) (quick, others []string) {
 }
 
 // call runs the command in this process, in the script's folder and with its node spec. Scripts
-// that set other variables run what follows in processes.
+// that set other variables start processes.
 func call(ts *testscript.TestScript, args []string) (code int) {
 	here, err := os.Getwd()
 	ts.Check(err)
@@ -76,7 +76,6 @@ func call(ts *testscript.TestScript, args []string) (code int) {
 		Width: 80}, args)
 }
 
-// oneByOne runs scripts one after the other.
 type oneByOne struct{ *testing.T }
 
 func (oneByOne) Parallel()     {}

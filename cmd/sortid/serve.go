@@ -30,10 +30,10 @@ import (
 const (
 	// drainPause gives load balancers time to see that the server is not ready.
 	drainPause = time.Second
-	// drainPatience is how long requests under way may still take.
+	// drainPatience is how long requests under way may take.
 	drainPatience = 20 * time.Second
-	// The server needs little memory, so with Go's default of 100 it would collect garbage many
-	// times a second.
+	// The server needs little memory, so Go's default of 100 would collect garbage many times a
+	// second.
 	gcPercent = 200
 )
 
@@ -91,7 +91,6 @@ func serveCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// check finds mistakes before anything is opened.
 func (f *serving) check() error {
 	_, _, err := net.SplitHostPort(f.listen)
 	switch {
@@ -138,7 +137,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal comes. It logs errors, in the form of the log.
+// run serves until a signal comes. It logs errors in the form of the log.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()
@@ -234,7 +233,6 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	return leases.Open(ctx, c, l, realms...)
 }
 
-// serveHTTP serves until the context ends, then finishes requests under way.
 func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server,
 	listener net.Listener, log *slog.Logger) error {
 	address := "http://" + listener.Addr().String()

@@ -23,7 +23,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
-// most bounds the memory of a server under attack.
 const most = 128 << 20
 
 func mostMemory(t *testing.T, pid int) (bytes int) {
@@ -39,7 +38,7 @@ func (s *served) skipLog() {
 	}
 }
 
-// dial connects from an address, with a buffer so small that long answers wait in the server.
+// dial connects with a buffer so small that long answers wait in the server.
 func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
@@ -49,8 +48,7 @@ func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	return conn
 }
 
-// Answers that clients do not read cost bounded memory, with HTTP/1.1 and with HTTP/2 and a closed
-// window.
+// Unread answers cost bounded memory, also with HTTP/2 and a closed window.
 func TestUntakenAnswers(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells the most memory that a process has had")
@@ -85,11 +83,10 @@ func TestUntakenAnswers(t *testing.T) {
 	}
 }
 
-// client returns one of the many loopback addresses of Linux, so that together they use all
+// client returns one of Linux's many loopback addresses, so that together they use all
 // connections.
 func client(i int) net.IP { return net.IPv4(127, 0, 0, byte(2+i%20)) }
 
-// unread reads the beginnings of 200 answers.
 func unread(t *testing.T, s *served, headers map[string]string) {
 	request := "GET /v1/ids/scru128?n=100000 HTTP/1.1\r\nHost: localhost\r\n"
 	for name, value := range headers {
@@ -108,8 +105,8 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 	answered.Wait()
 }
 
-// closedWindow opens 250 streams without a window, on as few connections as it can, and waits until
-// all have begun.
+// closedWindow opens 250 streams without a window, on few connections, and waits until all have
+// begun.
 func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	const streams = 250
 	for begun := 0; begun < streams; {
@@ -122,7 +119,6 @@ func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	}
 }
 
-// stall opens up to n streams on a connection, and returns how many the server allowed.
 func stall(t *testing.T, f *http2.Framer, n int, headers map[string]string) (opened int) {
 	begun := map[uint32]bool{}
 	for opened == 0 || len(begun) < opened {
@@ -164,8 +160,7 @@ func requestHeaders(headers map[string]string) []byte {
 	return b.Bytes()
 }
 
-// SIGTERM under load loses no answer, even on connections that clients keep until the server has
-// ended.
+// SIGTERM under load loses no answer, even on connections that clients keep.
 func TestServeEndsUnderLoad(t *testing.T) {
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	waitReadiness(t, s, http.StatusOK)
@@ -181,7 +176,6 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	for i := range clients {
 		clientsDone.Go(func() { askUntilGone(t, s.url+"/v1/ids/scru64?n=10", &rounds[i]) })
 	}
-	// These answers exceed all buffers.
 	var large [clients]net.Conn
 	for i := range large {
 		large[i] = s.dial(t, nil, 64<<10)
@@ -225,7 +219,6 @@ func TestServeEndsUnderLoad(t *testing.T) {
 	}
 }
 
-// askUntilGone keeps one connection if it can, and ends when the server accepts none.
 func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()

@@ -81,7 +81,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 
-	// The page's policy forbids frames; pages with another host name get nothing.
+	// The policy forbids frames; pages with another host name get nothing.
 	_, policy, err := web.Page()
 	check.OK(t, err)
 	for host, want := range map[string]int{"": 200, "ids.example.com": 200,
@@ -133,7 +133,6 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// A server whose port is in use leases nothing.
 func TestServePortTaken(t *testing.T) {
 	taken := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
@@ -166,7 +165,7 @@ func TestServePortTaken(t *testing.T) {
 	}
 }
 
-// waitReadiness waits for a status of /readyz: 200 with node IDs.
+// waitReadiness waits for a status of /readyz.
 func waitReadiness(t *testing.T, s *served, want int) {
 	t.Helper()
 	if !check.Soon(func() bool { status, _ := get(t, s.url+"/readyz"); return status == want }) {
@@ -174,7 +173,7 @@ func waitReadiness(t *testing.T, s *served, want int) {
 	}
 }
 
-// commandPath finds a command of TestMain, which testscript put into the PATH.
+// commandPath finds a command that testscript put into the PATH.
 func commandPath(t *testing.T, name string) string {
 	t.Helper()
 	path := check.Must(exec.LookPath(name))(t)

@@ -10,8 +10,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// If a token cannot be printed, the file has its name already. An error says so, even if the reader
-// closed standard output.
+// If a token cannot be printed, the file has its name already, and an error says so.
 func TestTokenNotPrinted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	r, closed := io.Pipe()

@@ -32,8 +32,7 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// sqlDialect makes the command of a database. A nil table means that the database has no
-// partitions.
+// sqlDialect makes a database's command. A nil table means that it has no partitions.
 func sqlDialect(c *console.Console, name, short string,
 	all func([]*format.Format) (string, error),
 	table func(sqltext.Table) (string, error)) *cobra.Command {

@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// verify accepts the IDs of a dump, and convert prints the same texts as the database.
+// verify accepts the IDs of a dump, and convert prints the database's texts.
 func TestSQLDump(t *testing.T) {
 	ctx := context.Background()
 	place := testserver.Postgres(t)

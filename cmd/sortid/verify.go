@@ -46,7 +46,6 @@ func verifyCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// A verification is the verify command with its flags.
 type verification struct {
 	*tester.Tester
 	output, usage              *flags.Choice

@@ -14,8 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// The first program in docs/verify.md fails for the reasons that it gives. The second passes, also
-// in several processes.
+// The first program in docs/verify.md fails for the reasons given there. The second passes.
 func TestDocumentedExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("Python makes half a million IDs")
@@ -66,7 +65,6 @@ func TestDocumentedExample(t *testing.T) {
 	}
 }
 
-// verify checks IDs of others' formats, and guesses the format.
 func TestVerifyOthers(t *testing.T) {
 	var lines strings.Builder
 	for i := range 200 {

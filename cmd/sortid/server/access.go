@@ -31,7 +31,7 @@ func (s *Server) authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// allow returns a problem if the token forbids the request or is at its limit.
+// allow returns a problem if the token forbids the request or has reached its limit.
 func (s *Server) allow(ctx context.Context, permission string) error {
 	if s.config.Tokens == nil || permission == permitNone {
 		return nil
@@ -44,7 +44,7 @@ func (s *Server) allow(ctx context.Context, permission string) error {
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
 	permits := e.may(permission, "")
-	if permission == permitRealms { // the body names the realm; the operation checks it
+	if permission == permitRealms { // the body names the realm, which the operation checks
 		permits = e.mayUseStore()
 	}
 	if !permits {
@@ -65,7 +65,7 @@ func (s *Server) permitRealm(ctx context.Context, realm string) error {
 	return nil
 }
 
-// charge takes n IDs from both the token's limit and the source. If one has fewer, it takes none.
+// charge takes n IDs from the token's limit and the source. If one has fewer, it takes none.
 func (s *Server) charge(r *http.Request, src *source, n int) error {
 	var mine *rate.Limiter
 	if e := s.tokenOf(r.Context()); e != nil {
@@ -80,8 +80,8 @@ func (s *Server) charge(r *http.Request, src *source, n int) error {
 	return nil
 }
 
-// take takes n from a limit and returns 0. If fewer are left, it takes nothing and returns how long
-// to wait.
+// take takes n from a limit and returns 0. If fewer are left, it takes none and returns how
+// long to wait.
 func take(l *rate.Limiter, n int) time.Duration {
 	if l == nil {
 		return 0

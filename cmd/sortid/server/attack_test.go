@@ -21,7 +21,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// inBubble runs a test in virtual time, in a year that all formats can represent.
+// inBubble runs a test in virtual time, in a year that all formats have.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,6 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 	})
 }
 
-// virtual returns a ready server in a synctest bubble, with one scru64 node ID.
 func virtual(t *testing.T, c Config) *Server {
 	t.Helper()
 	c.clock = time.Now
@@ -42,7 +41,6 @@ func virtual(t *testing.T, c Config) *Server {
 	return s
 }
 
-// A reply is an answer that needs no network.
 type reply struct {
 	*httptest.ResponseRecorder
 	onWrite func() // called before each write
@@ -66,7 +64,7 @@ func (r *reply) retryAfter(t *testing.T) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// ask sends a request to the server without a network. A header is "Name: value".
+// ask sends a request without a network. A header is "Name: value".
 func ask(ctx context.Context, s *Server, method, path, body string, headers ...string) *reply {
 	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
 }
@@ -88,7 +86,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns a file of tokens, and each token's header by its name. The lines lack the
+// tokensOf returns a file of tokens, and each token's header by its name. The lines lack
 // hashes.
 func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	t.Helper()
@@ -108,7 +106,7 @@ func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
 	return tokens, bearer
 }
 
-// Greedy clients get only the scru64 IDs that other clients do not ask for.
+// Greedy clients get only the scru64 IDs that others do not ask for.
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
@@ -125,7 +123,7 @@ func testGreedyClients(t *testing.T) {
 		addr           string
 		connections, n int
 		pause          time.Duration
-		all            bool // all its requests must be answered
+		all            bool
 	}{
 		{addr: "192.0.2.1:1", connections: 20, n: 100_000, pause: time.Millisecond},
 		{addr: "[2001:db8::1]:1", connections: 1, n: 100_000, pause: time.Millisecond},
@@ -168,7 +166,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// A client that sends as many requests as it can does not stop other addresses and tokens.
+// A client that sends as much as it can does not stop other addresses and tokens.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -185,7 +183,7 @@ func testShares(t *testing.T) {
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
 			gate                       *gate
-			method, path, body, modest string // if body is "", the client never sends it
+			method, path, body, modest string // if "", the client never sends it
 		}{
 			{s.requests, "GET", "/v1/ids/scru64", "-", ""},
 			{s.largeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
@@ -275,9 +273,9 @@ func testRefusalsCostNothing(t *testing.T) {
 	w := spend(100_000, "/v1/ids/scru64")
 	check("the token's limit", 429, w, 50_000, burst-50_000)
 
-	// Others take all scru64 IDs. The server refuses this token, and does not charge it.
+	// Others take all IDs. This token is refused, and not charged.
 	source.AllowN(time.Now(), int(burst)-50_000)
-	source.ReserveN(time.Now(), int(source.Limit())) // all IDs of one second
+	source.ReserveN(time.Now(), int(source.Limit()))
 	check("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
 		-float64(int(source.Limit())))
 	w = spend(40_000, "/v1/ids/scru64")
@@ -303,8 +301,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Probes need no token. The source's limit counts the IDs that they make, so the generator stays
-// near the clock.
+// Probes need no token. The source's limit counts their IDs, so the generator stays near the
+// clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -330,7 +328,7 @@ func testProbesAreCharged(t *testing.T) {
 	}
 }
 
-// Requests and probes that clients break off leave the server ready.
+// Aborted requests and probes leave the server ready.
 func TestAbortedRequests(t *testing.T) { inBubble(t, testAbortedRequests) }
 
 func testAbortedRequests(t *testing.T) {
@@ -351,7 +349,6 @@ func testAbortedRequests(t *testing.T) {
 	}
 }
 
-// abandon sends a request whose client leaves. The answer may break off.
 func abandon(gone context.Context, s *Server, path string) {
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {
@@ -363,8 +360,8 @@ func abandon(gone context.Context, s *Server, path string) {
 
 const callTime = 100 * time.Millisecond
 
-// Calls of a narrow store wait for one of two connections, as calls of databases do. A list of the
-// realm "hangs" ends only with its context.
+// Calls of a narrow store wait for one of two connections. A list of the realm "hangs" ends
+// only with its context.
 func narrow() *hooked {
 	connections := make(chan struct{}, 2)
 	return &hooked{Store: lease.NewMemory(),
@@ -534,7 +531,7 @@ func (f from) RemoteAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
-// A body of lines that comes byte by byte ends at the body's timeout.
+// A body that comes byte by byte times out.
 func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
@@ -567,7 +564,6 @@ func testTrickledLines(t *testing.T) {
 	}
 }
 
-// An answer ends if its client reads only a part of it, or nothing.
 func TestUnreadAnswersEnd(t *testing.T) { inBubble(t, testUnreadAnswersEnd) }
 
 func testUnreadAnswersEnd(t *testing.T) {
@@ -589,7 +585,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		// Small answers are in a buffer when the handler ends; net/http ends the connection.
+		// Small answers are in a buffer when the handler ends; net/http ends these.
 		time.Sleep(writeTimeout + time.Second)
 		synctest.Wait()
 		if n := c.gate.in + s.requests.in; n != 0 {
@@ -602,7 +598,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	}
 }
 
-// All lines of a limited token are read as fast as the limit allows.
+// A limited token's lines are read as fast as the limit allows.
 func TestLinesAreLimited(t *testing.T) { inBubble(t, testLinesAreLimited) }
 
 func testLinesAreLimited(t *testing.T) {

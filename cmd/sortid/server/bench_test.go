@@ -12,8 +12,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// BenchmarkRequest measures a request for one ID, on a server without a log. For comparison, it
-// measures a constant answer of net/http.
+// BenchmarkRequest measures a request for one ID without a log and, to compare, a constant
+// answer.
 func BenchmarkRequest(b *testing.B) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1})
 	must(b, err)

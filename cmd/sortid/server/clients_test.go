@@ -51,7 +51,6 @@ func TestManyHeaders(t *testing.T) {
 	}
 }
 
-// The server closes the connections of clients that send slowly.
 func TestSlowClients(t *testing.T) { inBubble(t, testSlowClients) }
 
 func testSlowClients(t *testing.T) {
@@ -67,7 +66,7 @@ func testSlowClients(t *testing.T) {
 		begin := time.Now()
 		conn := l.dial()
 		io.WriteString(conn, text)
-		answer, err := io.ReadAll(conn) // until the server closes it
+		answer, err := io.ReadAll(conn)
 		if took := time.Since(begin); err != nil || took > lineTimeout+time.Second {
 			t.Errorf("%.40q: open for %v: %v\n%s", text, took, err, answer)
 		}
@@ -78,8 +77,8 @@ func testSlowClients(t *testing.T) {
 	}
 }
 
-// endless is a body of left bytes, in lines of line bytes, or one line if that is 0. It measures
-// the memory while it is read.
+// endless is a body of left bytes in lines of line bytes, or in one line if that is 0. It
+// measures the memory.
 type endless struct {
 	left, line, at int
 	read           int
@@ -112,7 +111,6 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// The server refuses an endless body, and needs little memory for that.
 func TestEndlessBody(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	before := inUse()
@@ -186,7 +184,6 @@ func TestHTTP2(t *testing.T) {
 		if resp.ProtoMajor != 2 || bytes.Count(b, []byte("\n")) != 10 {
 			t.Errorf("%s: %s, %s", url, resp.Proto, b)
 		}
-		// Lines are answered before the body ends.
 		body, feed := io.Pipe()
 		go io.WriteString(feed, "xinaS8QBh\n")
 		resp, err = client.Post(url+"/v1/inspect", "text/plain", body)
@@ -209,7 +206,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// Each request has a line in the log, with the request ID that the client gets.
+// Each request has a line in the log, with the ID that the client gets.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})

@@ -21,7 +21,6 @@ import (
 
 func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 
-// A seed is method, path, query, header lines and body.
 type seed [5]string
 
 var seeds = []seed{
@@ -54,7 +53,6 @@ var seeds = []seed{
 	{"CONNECT", "//v1/../v1//ids", "%zz", "Expect: 100-continue", ""},
 }
 
-// request returns nil for a request that net/http would refuse.
 func (s seed) request() *http.Request {
 	r, err := http.NewRequest(s[0], "http://localhost/", strings.NewReader(s[4]))
 	if err != nil {
@@ -69,8 +67,8 @@ func (s seed) request() *http.Request {
 	return r
 }
 
-// No request gets a status of 5xx, except 501 and 503. Errors are problem documents, HEAD is like
-// GET, and no ID comes twice.
+// No request gets a status of 5xx, except 501 and 503. Errors are problem documents, HEAD is
+// like GET, and no ID comes twice.
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
 		Origins: []string{"https://example.com"}})
@@ -102,7 +100,6 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// checkSeeds fails unless each described operation is among the seeds.
 func checkSeeds(f *testing.F, s *Server) {
 	seen := map[string]bool{}
 	for _, seed := range seeds {
@@ -148,7 +145,7 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 	}
 }
 
-// checkNew fails unless the IDs are above all earlier ones. It returns how many there are.
+// checkNew fails unless the IDs are above all earlier ones, and returns their number.
 func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) int {
 	t.Helper()
 	name, ok := strings.CutPrefix(r.URL.Path, idsPath)
@@ -179,8 +176,8 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 	return len(texts)
 }
 
-// compareHead compares status and headers of GET and HEAD. Between them the server can become ready
-// or not, and HEAD has no compression.
+// compareHead compares GET and HEAD. Between them readiness can change, and HEAD has no
+// compression.
 func compareHead(t *testing.T, r *http.Request, a, b *httptest.ResponseRecorder) {
 	t.Helper()
 	if a.Code == http.StatusServiceUnavailable || b.Code == http.StatusServiceUnavailable {

@@ -18,8 +18,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format. If the format needs a lease, its generator exists
-// only after the store has granted one.
+// generators has one generator for each format. A format that needs a lease has none before the
+// store has granted one.
 type generators struct {
 	config Config
 	byName map[string]*source
@@ -43,12 +43,12 @@ type source struct {
 	unready error // what probe returned then
 }
 
-// guardBits is how many high bits of a counter start at zero in each tick. On average, they leave
-// 97 % of the counter's numbers.
+// guardBits is how many high bits of a counter start at zero in each tick. On average, they
+// leave 97 % of its numbers.
 const guardBits = 4
 
-// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself waits
-// for the next tick. A generator may run 10 s ahead of the clock. The queue allows only 2 s, so a
+// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself
+// waits for ticks. A generator may run 10 s ahead of the clock. The queue allows 2 s, so that a
 // request is served in full, or refused before an ID is made.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
@@ -86,7 +86,7 @@ func newGenerators(c Config) (*generators, error) {
 	return g, nil
 }
 
-// acquire leases a node ID for a source, and retries until it has one.
+// acquire leases a node ID, and retries until it has one.
 func (g *generators) acquire(ctx context.Context, src *source) {
 	pause := 100 * time.Millisecond
 	for {
@@ -116,7 +116,7 @@ func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	// While the store cannot be reached, requests fail at once, and tell clients to ask again.
+	// Without the store, requests fail at once, and tell clients to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
 		values["guard"] = strconv.Itoa(guardBits)
@@ -156,15 +156,15 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// readyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if the
-// clock has gone back a little, and is then not ready.
+// readyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if
+// the clock has gone back a little, and is then not ready.
 const readyPatience = time.Second
 
-// readyFor is how long the result of a probe is reused, so that many requests cost little.
+// readyFor is how long the result of a probe is reused.
 const readyFor = 100 * time.Millisecond
 
-// ready returns nil if the source can make an ID. Only one request at a time probes. The context of
-// that request is not used, because others also wait for the result, even if its client goes away.
+// ready returns nil if the source can make an ID. Only one request at a time probes. It does
+// not use that request's context, because others also wait for the result.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
@@ -175,8 +175,8 @@ func (src *source) ready() error {
 	return src.unready
 }
 
-// probe makes an ID. The ID counts toward the limit. But the limit never refuses a probe, because a
-// busy server is ready.
+// probe makes an ID, which counts toward the limit. But the limit never refuses a probe,
+// because a busy server is ready.
 func (src *source) probe() error {
 	generator, err := src.get()
 	if err != nil {
@@ -191,7 +191,6 @@ func (src *source) probe() error {
 	return err
 }
 
-// Details about the store go only to the log.
 var errNoNodeID = errors.New(
 	"the server has no node ID yet: the store does not answer, or has no free one; " +
 		"the server's log says more")
@@ -209,7 +208,7 @@ func publicError(err error) error {
 	return err
 }
 
-// ready returns why a format that this server serves cannot make an ID, or nil.
+// ready returns why a format that is served cannot make an ID, or nil.
 func (g *generators) ready() error {
 	if g.config.Store == nil {
 		return nil // without a store, no served format needs a lease

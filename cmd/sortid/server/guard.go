@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A guard refuses requests of web pages of other origins. Without tokens, a server trusts every
+// A guard refuses requests of other origins' web pages. Without tokens, a server trusts every
 // client, and any page can send requests through its visitor's browser.
 type guard struct {
 	anyHost   bool     // tokens protect the server
@@ -48,7 +48,7 @@ func newGuard(c Config) (*guard, error) {
 	return g, nil
 }
 
-// protect refuses requests for other hosts, and changes by pages of other origins.
+// protect refuses requests for other hosts, and changes by foreign pages.
 func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -65,8 +65,8 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	})
 }
 
-// foreign reports whether a page of another origin wants to change something. Making IDs is a
-// change, also by GET and HEAD.
+// foreign reports whether a page of another origin wants a change. Making IDs is one, also by
+// GET and HEAD.
 func (g *guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not a browser, or one that does not send the origin
@@ -82,13 +82,13 @@ func (g *guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether a request for the path makes IDs, even only as a probe.
+// makesIDs reports whether a request for the path makes IDs, even as a probe.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, idsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. A request over HTTP/1.0 may name no
-// host: load balancers send such requests, browsers do not.
+// allows reports whether a request names a host of this server. With HTTP/1.0 it may name none:
+// load balancers do so, browsers do not.
 func (g *guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true

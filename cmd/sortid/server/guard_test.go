@@ -17,7 +17,6 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// sendHost sends the text of a request without a change.
 func sendHost(t *testing.T, url, request string) answer {
 	t.Helper()
 	_, in := raw(t, url, request)
@@ -34,8 +33,8 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 	}
 }
 
-// If the domain of a web page leads to the server, the page's requests have that domain as Host.
-// Without tokens the server refuses all such names.
+// If a web page's domain leads to the server, its requests have that domain as Host. Without
+// tokens the server refuses them.
 func TestHosts(t *testing.T) {
 	tokens, _ := tokensOf(t, "shop ids")
 	open, plain := start(t, Config{Hosts: []string{"IDs.example.com", "fd00::1", "sortid:8420"}})
@@ -88,17 +87,15 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	// If the URL is absolute, its host counts, not the header.
+	// The host of an absolute URL counts, not the header.
 	a := sendHost(t, plain.URL,
 		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
-	// A request over HTTP/1.0 may have no host.
 	if a := sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\n\r\n"); a.StatusCode != http.StatusOK {
 		t.Errorf("no host: %d: %s", a.StatusCode, a.body)
 	}
 	a = sendHost(t, plain.URL, "GET /healthz HTTP/1.0\r\nHost: evil.example\r\n\r\n")
 	checkProblem(t, "HTTP/1.0", a, http.StatusMisdirectedRequest)
-	// HTTP/2 has the same check.
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: protocols}
@@ -113,7 +110,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A client may name the address that it connects to, but no other address.
+// A client may name only the address that it connects to.
 func TestHostIsLocalAddress(t *testing.T) {
 	s, _ := start(t, Config{})
 	for at, hosts := range map[string]map[string]int{
@@ -139,7 +136,6 @@ func TestHostIsLocalAddress(t *testing.T) {
 	}
 }
 
-// Check and New report mistakes in hosts and origins.
 func TestHostsAndOriginsChecked(t *testing.T) {
 	for _, c := range []Config{
 		{Hosts: []string{"http://ids.example.com"}}, {Hosts: []string{"*"}},
@@ -162,13 +158,12 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	must(t, good.Check())
 }
 
-// realmChange is a request that makes a realm.
 const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
 	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
 	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
 
-// Browsers send the requests of foreign pages, and only hide the answers. So the requests must
-// change nothing.
+// Browsers send foreign pages' requests, and only hide the answers. So the requests must change
+// nothing.
 func TestForeignPages(t *testing.T) {
 	const (
 		trusted = "https://trusted.example"
@@ -213,7 +208,7 @@ func TestForeignPages(t *testing.T) {
 			}
 			for who, headers := range foreign {
 				for _, c := range requests {
-					// Forms can send text/plain. JSON needs a preflight.
+					// Forms can send text/plain; JSON needs a preflight.
 					for _, kind := range []string{typeText, typeJSON} {
 						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
 						a := send(t, c.method, ts.URL+c.path, c.body,
@@ -294,7 +289,6 @@ func TestPreflight(t *testing.T) {
 	checkProblem(t, "for a foreign host", a, http.StatusMisdirectedRequest)
 }
 
-// Only the page has the content security policy.
 func TestPagePolicy(t *testing.T) {
 	const policy = "default-src 'none'; frame-ancestors 'none'"
 	_, ts := start(t, Config{Page: []byte("<!doctype html>"), PagePolicy: policy})
@@ -305,7 +299,6 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// docs/service.md states the server's limits.
 func TestDocumentedLimits(t *testing.T) {
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
 	must(t, err)

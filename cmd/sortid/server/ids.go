@@ -27,7 +27,7 @@ const (
 	storePath = "/v1/store/"
 )
 
-// pieceSize is how many IDs are made and written at a time. It limits the memory of an answer.
+// pieceSize is how many IDs are made and written at a time. It limits memory.
 const pieceSize = 1024
 
 // takeTimeout is how long a client may take for one piece.
@@ -39,8 +39,8 @@ type rawOutput struct {
 	Body         []byte
 }
 
-// registerIDs registers the requests for IDs. net/http handles them directly, because they are the
-// most frequent; huma only describes them.
+// registerIDs registers requests for IDs. net/http handles them, because they are the most
+// frequent; huma only describes them.
 func (s *Server) registerIDs() {
 	least, most := 1.0, float64(maxIDs)
 	var encodings []any
@@ -107,7 +107,7 @@ type idsRequest struct {
 	asJSON   bool
 }
 
-// parseIDs checks the whole request, before the server charges the token or makes an ID.
+// parseIDs checks the whole request, before a token is charged or an ID made.
 func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 	name := r.PathValue("format")
 	if in.source = s.generators.byName[name]; in.source == nil {
@@ -153,8 +153,8 @@ func (in *idsRequest) parseQuery(raw string) error {
 
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeIDs answers a request for IDs. It returns an error only before it writes. After a later
-// error it breaks the answer off, so that the client sees that IDs are missing.
+// writeIDs answers a request. It returns an error only before it writes. A later error breaks
+// the answer off, so that the client sees that IDs are missing.
 func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 	if err := s.allow(r.Context(), permitIDs); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
 	return nil
 }
 
-// accepts reports whether the answer must be JSON. Without a preference, the answer is text.
+// accepts reports whether the answer must be JSON. Without a preference, it is text.
 func accepts(header string) (asJSON bool, err error) {
 	if header == "" || header == "*/*" {
 		return false, nil
@@ -268,7 +268,6 @@ func accepts(header string) (asJSON bool, err error) {
 	return asJSON, nil
 }
 
-// busy returns the problem for a temporary error.
 func busy(format string, args ...any) error {
 	return busyFor(retryAfter*time.Second, format, args...)
 }

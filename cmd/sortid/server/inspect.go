@@ -63,14 +63,12 @@ func (s *Server) registerInspect() {
 		})
 }
 
-// operation completes the description of an operation.
 func (s *Server) operation(tag, permission string, op huma.Operation) huma.Operation {
 	op.Tags = []string{tag}
 	s.secure(&op, permission)
 	return op
 }
 
-// answers describes the answer 200.
 func answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: description,
 		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
@@ -125,7 +123,6 @@ func formatNames() (names []any) {
 	return names
 }
 
-// lookup returns the format of a query parameter, or nil if it is empty.
 func lookup(name formatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
@@ -136,7 +133,7 @@ func lookup(name formatName) (*format.Format, error) {
 func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	r, w := humago.Unwrap(ctx)
 	control := http.NewResponseController(w)
-	control.EnableFullDuplex() // answers may begin before the body has ended
+	control.EnableFullDuplex() // answers may begin before the body ends
 	w.Header().Set("Content-Type", typeNDJSON)
 	body := deadlineReader{http.MaxBytesReader(w, r.Body, maxLines), control,
 		time.Now().Add(linesTimeout)}
@@ -168,8 +165,8 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// readLine reads a line and charges it to the token. If a line is too long, readLine returns only
-// its beginning.
+// readLine reads a line and charges it to the token. If a line is too long, it returns only the
+// beginning.
 func (s *Server) readLine(ctx context.Context,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
@@ -186,7 +183,7 @@ func (s *Server) readLine(ctx context.Context,
 	}
 }
 
-// maxLine is the greatest length of a line in bytes. All IDs are much shorter.
+// maxLine is a line's greatest length in bytes. All IDs are much shorter.
 const maxLine = 1 << 10
 
 func (s *Server) appendInspected(b []byte, given *format.Format, number int, line string,

@@ -30,8 +30,8 @@ const (
 	maxStoreBodies  = 256  // Under way.
 	maxStoreQueue   = 64   // Received completely, without lists.
 	maxStoreLists   = 4    // Under way. Each may need as much memory as a realm's records.
-	// Store calls for clients at the same time. A store has two connections. The server's own
-	// leases get the next free connection, so they never wait until this queue is empty.
+	// The server's own leases get the next free of a store's two connections, so they never wait
+	// until this queue is empty.
 	maxStoreCalls = 2
 
 	headerTimeout = 5 * time.Second
@@ -49,7 +49,7 @@ func (s *Server) client(r *http.Request) client {
 	return clientAt(r.RemoteAddr)
 }
 
-// clientAt returns the client at an address. For IPv6 that is the address's network of 64 bits.
+// clientAt returns the client at an address or, for IPv6, at its network of 64 bits.
 func clientAt(addrPort string) client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
@@ -63,8 +63,8 @@ func clientAt(addrPort string) client {
 	return client(network.Addr().String())
 }
 
-// A gate limits how many requests or connections are under way. A client can add one while more are
-// free than it has. So the first client can use half of the limit, the next client half of the
+// A gate limits how many requests or connections are under way. A client can add one while more
+// are free than it has. So the first client can use half of the limit, the next one half of the
 // rest, and so on.
 type gate struct {
 	what string
@@ -103,7 +103,7 @@ func (g *gate) full() error {
 	return busy("too many %s are under way, from all clients or from this one; ask again", g.what)
 }
 
-// Limit limits the number of the listener's open connections, and closes further ones.
+// Limit limits the listener's open connections, and closes further ones.
 func Limit(l net.Listener) net.Listener {
 	return limitedListener{l, newGate(maxConnections, "connections")}
 }

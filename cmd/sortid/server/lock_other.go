@@ -4,5 +4,5 @@ package server
 
 import "os"
 
-// lock does nothing. So two commands at the same time may append the same name.
+// lock does nothing, so two commands at once may append the same name.
 func lock(*os.File) error { return nil }

@@ -111,7 +111,7 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// All servers of a process share filesRefused, because files are opened before servers are made.
+// Servers of a process share filesRefused, because files are opened before servers are made.
 var filesRefused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
 	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
@@ -201,7 +201,7 @@ func (s *Server) logRequest(r *http.Request, id string, rec *recorder, start tim
 	if !log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
-	// This is faster than a method of the Logger, which looks up its caller.
+	// The Logger's methods are slower, because they look up their caller.
 	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
 	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
 		slog.String("path", r.URL.Path),
@@ -210,7 +210,6 @@ func (s *Server) logRequest(r *http.Request, id string, rec *recorder, start tim
 	log.Handle(r.Context(), line)
 }
 
-// fallback answers unknown paths and methods.
 func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
@@ -238,7 +237,7 @@ func (s *Server) problem(w http.ResponseWriter, status int, detail string) {
 	s.refuse(w, huma.NewError(status, detail))
 }
 
-// refuse writes an error. An error without a status means that the server has failed.
+// refuse writes an error. An error without a status means a failure of the server.
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	var status huma.StatusError
 	if !errors.As(err, &status) {

@@ -14,8 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Each described operation can answer with each of its statuses. The body has the described type
-// and schema.
+// Each operation can answer with each status, and with the described type and schema.
 func TestOpenAPI(t *testing.T) {
 	tokens, bearer := tokensOf(t, "admin admin", "ids ids", "orders realm:orders",
 		"slow admin requests=1")
@@ -178,6 +177,6 @@ func sendBegin(t *testing.T, conn net.Conn, path string, length int, headers ...
 		request += h + "\r\n"
 	}
 	request += "\r\n" + strings.Repeat(" ", min(length-1, 2<<20))
-	go io.WriteString(conn, request) // the answer may come before the end
+	go io.WriteString(conn, request)
 	return read(t)(http.ReadResponse(bufio.NewReader(conn), nil))
 }

@@ -11,10 +11,10 @@ import (
 
 const patience = time.Second
 
-// A queue shares the IDs of one node ID by start-time fair queueing. It counts each client's IDs
-// since IDs became scarce, and next serves the client with the lowest count. A request counts only
-// after it was served, so large requests get their turn, too. An absent client saves nothing: its
-// count is at least the count of the client that was served last.
+// A queue shares the IDs of one node ID by start-time fair queueing. It counts each client's
+// IDs since IDs became scarce, and next serves the client with the lowest count. A request
+// counts only after it was served, so large requests get their turn, too. An absent client
+// saves nothing: its count is at least the count of the client served last.
 type queue struct {
 	limit *rate.Limiter
 

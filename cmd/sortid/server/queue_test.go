@@ -7,8 +7,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// While there are enough IDs, requests are not counted, and allocate nothing. They are counted only
-// while IDs are scarce.
+// Requests are counted only while IDs are scarce. Otherwise they allocate nothing.
 func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {

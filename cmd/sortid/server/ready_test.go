@@ -25,17 +25,16 @@ import (
 	"github.com/sortid/sortid/store/bolt"
 )
 
-// An alert is a rule that compares a metric with a number.
 type alert struct {
 	name, metric, op string
 	number           float64
-	patience         time.Duration        // how long the comparison must be true
+	patience         time.Duration
 	since            map[string]time.Time // when it became true, by series
 }
 
 var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 
-// documentedAlerts reads the rules in docs/service.md, except the rules about rates.
+// documentedAlerts reads the rules in docs/service.md, except rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
@@ -68,7 +67,6 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 	return alerts
 }
 
-// evaluate returns the series for which the alert fires.
 func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []string) {
 	for series, value := range values {
 		metric, labels, _ := strings.Cut(series, "{")
@@ -195,7 +193,6 @@ func (w *watcher) pass(d time.Duration) []string {
 	return slices.Sorted(maps.Keys(fired))
 }
 
-// firing returns the alerts that fire now.
 func (w *watcher) firing() (names []string) {
 	values := gaugesOf(w.T, w.s.metrics.registry)
 	for _, a := range w.alerts {
@@ -222,7 +219,6 @@ var all = func() (alerts []string) {
 	return alerts
 }()
 
-// breaks checks a server before, during and after a fault that ends its leases.
 func (w *watcher) breaks(spoil, mend func()) {
 	w.Helper()
 	w.wants("before the fault", 10*time.Minute)
@@ -257,7 +253,6 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	return st, path
 }
 
-// /readyz, metrics and documented alerts agree with the IDs that the server makes.
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
@@ -350,7 +345,6 @@ func TestRemaining(t *testing.T) {
 	})
 }
 
-// A probe does not wait for a clock that went back a little.
 func TestReadyDoesNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var offset atomic.Int64
@@ -389,7 +383,6 @@ func TestReadyDoesNotWait(t *testing.T) {
 	})
 }
 
-// A closed server is not ready, and has no lease.
 func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := watch(t, Config{Store: lease.NewMemory()})
@@ -402,7 +395,6 @@ func TestReadyAfterClose(t *testing.T) {
 	})
 }
 
-// Metrics show the version, and whether a changed file is refused.
 func TestBuildAndFiles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -413,7 +405,7 @@ func TestBuildAndFiles(t *testing.T) {
 		tokens, err := OpenTokens(ctx, path, nil)
 		must(t, err)
 		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
-		defer filesRefused.Reset() // for other tests of this process
+		defer filesRefused.Reset()
 		refused := func() (is float64, fires bool) {
 			t.Helper()
 			untilRead()

@@ -28,23 +28,23 @@ type Config struct {
 	MustExist bool
 	// Conditions are the conditions under which the store loses no change; see module store.
 	Conditions []string
-	// Name tells people who holds the server's leases.
+	// Name tells people who holds the leases.
 	Name string
 	// NodeBits is the size of the server's own node IDs; 0 means 8.
 	NodeBits int
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *Tokens
-	// Hosts are further names of the server. It always has loopback names, and the address at which
-	// a request arrives. Without Tokens, the server refuses requests for other names, because a web
-	// page could reach it through a name of its own.
+	// Hosts are further names of the server. It always has loopback names, and the address at
+	// which a request arrives. Without Tokens, it refuses other names, because a web page could
+	// reach it through a name of its own.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
 
-	// Version is the version that the server reports.
+	// Version is what the server reports.
 	Version string
-	// Page is the HTML at /. If it is nil, / has a text that names the endpoints.
+	// Page is the HTML at /. If it is nil, / names the endpoints.
 	Page []byte
 	// PagePolicy is the content security policy of Page.
 	PagePolicy string
@@ -85,7 +85,7 @@ func MaxNodeBits() int {
 	return most
 }
 
-// New returns a server. The server leases the node IDs that it needs in the background.
+// New returns a server, which leases the node IDs that it needs in the background.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -125,7 +125,7 @@ func New(c Config) (*Server, error) {
 	config := huma.DefaultConfig("sortid", c.Version)
 	config.Info.Description = "Makes and inspects time-sortable IDs, and stores leases of node IDs."
 	config.DocsPath, config.SchemasPath = "", ""
-	config.CreateHooks = nil // no $schema member in answers
+	config.CreateHooks = nil // no $schema in answers
 	config.RejectUnknownQueryParameters = true
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http",
 		Scheme: "bearer"}}
@@ -172,8 +172,8 @@ func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 // OpenAPI returns the description of the endpoints, as JSON.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
-// Drain makes /readyz fail, so that load balancers send no more requests. The server still answers,
-// and asks clients to close their connections.
+// Drain makes /readyz fail, so that load balancers send no more requests. The server still
+// answers, and asks clients to close connections.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Close stops the generators and releases the leases. No request may be under way.
@@ -191,7 +191,7 @@ func (s *Server) HTTPServer() *http.Server {
 		Protocols:         protocols,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       lineTimeout,  // for each part of lines to inspect
-		WriteTimeout:      writeTimeout, // for each piece of a long answer
+		WriteTimeout:      writeTimeout, // for each piece of an answer
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    headerLimit,
 		HTTP2: &http.HTTP2Config{

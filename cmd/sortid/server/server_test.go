@@ -83,7 +83,6 @@ type answer struct {
 	body string
 }
 
-// A header is "Name: value".
 func send(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -148,7 +147,6 @@ func TestMostIDs(t *testing.T) {
 	}
 }
 
-// A request counts once, even if it is refused.
 func TestCountsOnce(t *testing.T) {
 	for path, want := range map[string]int{
 		"/v1/ids/euid":                 http.StatusOK,
@@ -295,8 +293,8 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// The server's store passes all tests of stores if the server allows any change. If it allows only
-// changes of the protocol, its store passes the tests with leases.
+// A server that allows any change passes all tests of stores. If it allows only changes of the
+// protocol, it passes the tests with leases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -311,7 +309,7 @@ func TestStore(t *testing.T) {
 }
 
 // openStore returns clients of a store on a server. If anyChange is not nil, it replaces the
-// checked changes.
+// checks.
 func openStore(t *testing.T, store lease.Store,
 	anyChange func(context.Context, []lease.Change) (bool, error)) func() lease.Store {
 	s, ts := start(t, Config{Store: store, Conditions: []string{"as long as the process lives"}})
@@ -328,7 +326,6 @@ func openStore(t *testing.T, store lease.Store,
 	}
 }
 
-// withoutOwn hides the server's own realms.
 type withoutOwn struct{ *httpstore.Store }
 
 func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
@@ -358,7 +355,6 @@ func (h *hooked) enter(ctx context.Context, method, realm string) error {
 	return h.before(ctx, method, realm)
 }
 
-// count returns how often methods were called since the last call of count for them.
 func (h *hooked) count(methods ...string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -437,8 +433,8 @@ func newFlaky() *flaky {
 	return f
 }
 
-// Without the store, the server still makes IDs without leases. When the store returns, it makes
-// all IDs again. Details are only in the log.
+// Without the store, the server makes only IDs without leases. When the store returns, it makes
+// all again. Details are only in the log.
 func TestStoreAway(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)

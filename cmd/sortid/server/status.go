@@ -41,7 +41,6 @@ func (s *Server) registerStatus() {
 				return nil, huma.Error503ServiceUnavailable("the server shuts down")
 			}
 			if err := s.generators.ready(); err != nil {
-				// Details about the store go only to the log.
 				s.log.Warn("not ready", "error", err)
 				return nil, huma.Error503ServiceUnavailable(
 					"a format has no node ID, or can make no ID now; the server's log says more")

@@ -157,8 +157,6 @@ func (s *Server) storeConditions(context.Context, struct{}) (httpstore.Condition
 	return httpstore.ConditionsAnswer{Conditions: append([]string{}, s.config.Conditions...)}, nil
 }
 
-// register registers an operation of the store. It decodes requests, and maps errors to status
-// codes.
 func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema,
 	do func(context.Context, In) (Out, error)) {
 	queue := s.storeQueue
@@ -197,7 +195,7 @@ func register[In, Out any](s *Server, name, summary string, in, out *huma.Schema
 		return &rawOutput{ContentType: typeJSON, CacheControl: "no-store", Body: append(b, '\n')},
 			nil
 	})
-	// readJSON reads the body, so huma does not describe the body by itself.
+	// readJSON reads the body, so huma does not describe it.
 	s.api.OpenAPI().Paths[op.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{typeJSON: {Schema: in}},
 	}
@@ -229,8 +227,8 @@ const (
 // bodyTimeout is how long a client may take to send a body.
 const bodyTimeout = 5 * time.Second
 
-// readJSON reads the body, which must have the type JSON: browsers let a page of another origin
-// send that type only if the server permits it.
+// readJSON reads the body, which must have the type JSON: browsers let a foreign page send that
+// only if the server permits it.
 func (s *Server) readJSON(ctx huma.Context, next func(huma.Context)) {
 	if kind, _, err := mime.ParseMediaType(ctx.Header("Content-Type")); err != nil ||
 		kind != typeJSON {
@@ -269,8 +267,7 @@ func decodeBody[In any](ctx context.Context) (request In, err error) {
 	return request, nil
 }
 
-// storeProblem returns the problem for an error. It hides the store's own errors, which may
-// describe its network.
+// storeProblem hides the store's own errors, which may describe its network.
 func (s *Server) storeProblem(operation string, err error) error {
 	var status huma.StatusError
 	switch {
@@ -283,8 +280,8 @@ func (s *Server) storeProblem(operation string, err error) error {
 	return busy("the store did not answer, or refused the request; the server's log says more")
 }
 
-// permitRecords checks that the client may read a realm's records. It limits the length of the
-// name, because each record of an answer repeats the name.
+// permitRecords checks that the client may read a realm's records. It limits the name's length,
+// because each record repeats the name.
 func (s *Server) permitRecords(ctx context.Context, realm string) error {
 	if err := s.permitRealm(ctx, baseRealm(realm)); err != nil {
 		return err

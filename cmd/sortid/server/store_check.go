@@ -12,9 +12,9 @@ import (
 
 // A checkedStore makes only changes that the protocol allows. It is safe for concurrent use.
 //
-// Each change needs a GetMany. The realm's record seldom changes, and this machine's clock shows
-// how the store's time goes on. So both are read again only when they are old, or before a change
-// is refused.
+// Each change needs a GetMany. The realm's record seldom changes, and this machine's clock
+// shows how the store's time goes on. So both are read again only when they are old, or before
+// a change is refused.
 type checkedStore struct {
 	store lease.Store
 
@@ -43,8 +43,7 @@ func newCheckedStore(store lease.Store) *checkedStore {
 	return &checkedStore{store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
 
-// compareAndSet calls the store's CompareAndSetMany. If the protocol forbids a change, it fails
-// with [lease.ErrIllegal].
+// compareAndSet fails with [lease.ErrIllegal] if the protocol forbids a change.
 func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
@@ -108,8 +107,8 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	return g.store.CompareAndSetMany(ctx, changes)
 }
 
-// allows reports whether the protocol allows changes of blocks. The argument made is how many of
-// the changes make a record.
+// allows reports whether the protocol allows changes of blocks. made is how many of them make a
+// record.
 func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -140,7 +139,7 @@ func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 // records into it.
 const noFence = "fence the realm at the store itself"
 
-// check checks changes with what is known of the realm, and with the records that [lease.Evidence]
+// check checks changes with what is known of the realm, and the records that [lease.Evidence]
 // asks for.
 func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
 	records []lease.Record, made int) (bool, error) {
@@ -163,11 +162,10 @@ func (k known) with(records []lease.Record) lease.Known {
 	return lease.Known{Root: k.root, Now: time.Now().Add(k.ahead), Ahead: k.lead, Records: records}
 }
 
-// current returns the Realm of the records in the current generation.
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
-// reserve counts n records that will be made, and returns how many there were before. It seldom
-// lists the records. If there are too many, it never lists them again: their number cannot fall.
+// reserve counts n records that will be made, and returns how many there were. It seldom lists
+// the records. If there are too many, it never lists them again: their number cannot fall.
 func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	g.mu.Lock()
 	c, ok := g.counts[space]
@@ -187,7 +185,6 @@ func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, e
 	return g.add(space, n), nil
 }
 
-// add adds n to the count, if there is one, and returns the count before.
 func (g *checkedStore) add(space string, n int) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -219,7 +216,6 @@ func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
 	return k, nil
 }
 
-// recall returns what is known of a realm, and whether it is fresh.
 func (g *checkedStore) recall(realm string) (known, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

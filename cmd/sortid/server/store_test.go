@@ -43,7 +43,6 @@ func serveRealm(t *testing.T) served {
 	return served{memory, client, root, held}
 }
 
-// serveStore returns a client of a server with a store.
 func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
 	t.Helper()
 	_, ts := start(t, Config{Store: store, MustExist: true})
@@ -53,7 +52,6 @@ func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
 	return client
 }
 
-// orders returns the record of the realm orders, and makes the realm if there is none.
 func orders(t *testing.T, store lease.Store) lease.Record {
 	t.Helper()
 	_, err := lease.Create(t.Context(), store, lease.Config{Realm: "orders", Format: lease.SCRU64})
@@ -63,7 +61,6 @@ func orders(t *testing.T, store lease.Store) lease.Record {
 	return root
 }
 
-// A check needs only one GetMany.
 func TestReadsPerCheck(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
@@ -84,7 +81,7 @@ func TestReadsPerCheck(t *testing.T) {
 	}
 }
 
-// Illegal changes are refused with the reason, and not stored.
+// Illegal changes are refused with the reason.
 func TestAttacks(t *testing.T) {
 	v := serveRealm(t)
 	space := v.held.Realm
@@ -197,7 +194,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// release gives a block back, with an HWM that is lower by d.
+// release gives a block back, with an HWM lower by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
 		*r = lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM - d,
@@ -205,7 +202,6 @@ func release(d int64) func(r *lease.Record) {
 	}
 }
 
-// Checks use the store's records, not the client's.
 func TestCheckedAgainstTheStore(t *testing.T) {
 	v := serveRealm(t)
 	stale := v.held
@@ -240,7 +236,7 @@ func TestOperators(t *testing.T) {
 	must(t, err)
 }
 
-// Clients can make only a limited number of realms. At the store itself there is no limit.
+// The number of realms is limited for clients, but not at the store itself.
 func TestManyRealms(t *testing.T) {
 	v := serveRealm(t)
 	config := func(i int) lease.Config {
@@ -272,8 +268,8 @@ func TestManyRealms(t *testing.T) {
 	}
 }
 
-// A fence is possible only at the store itself. If clients could begin a generation, they could
-// prepare records in it, and node IDs of two sizes would overlap.
+// If clients could begin a generation, they could prepare records in it, and node IDs of two
+// sizes would overlap.
 func TestNoFenceOverHTTP(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
@@ -293,7 +289,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	if after, err := lease.Realm(ctx, v.memory, "orders"); err != nil || after != before {
 		t.Errorf("%+v, %v", after, err)
 	}
-	// The server also refuses records of a later generation.
+	// Records of a later generation are refused, too.
 	for _, r := range []lease.Record{
 		{Block: lease.Block{NodeID: 0, Size: 2}, State: lease.Split, HWM: far.HWM},
 		{Block: far.Block, State: lease.Retired, HWM: far.HWM},
@@ -311,7 +307,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	}
 }
 
-// Clients can make only a limited number of records. The server seldom counts them.
+// Clients can make a limited number of records, which the server seldom counts.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
@@ -343,8 +339,8 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// The server accepts only bodies with the type of JSON, which foreign pages cannot send without a
-// preflight. If a body ends too soon, that is the client's error.
+// Bodies must have the type of JSON, which foreign pages cannot send without a preflight. A
+// body that ends too soon is the client's error.
 func TestStoreBodies(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	for kind, status := range map[string]int{

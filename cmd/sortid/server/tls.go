@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 )
 
-// TLSConfig returns a configuration with the certificate and key of these files. With clientCA, a
-// file of certificates, clients need a certificate that one of these signed. Changed files are read
-// within seconds until ctx is done. If a file has a mistake, that is logged, and the file is not
-// used.
+// TLSConfig returns a configuration with the certificate and key of these files. With clientCA,
+// a file of certificates, clients need a certificate that one of these signed. Changed files
+// are read within seconds until ctx is done. If a file has a mistake, that is logged, and the
+// file is not used.
 func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
@@ -81,8 +81,8 @@ func certPool(text []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// decodeCertificates returns the certificates of a PEM text. It returns an error if one is cut off
-// or malformed. The standard library would skip such a certificate.
+// decodeCertificates returns the certificates of a PEM text, or an error if one is cut off or
+// malformed. The standard library would skip such a certificate.
 func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	whole := 0
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

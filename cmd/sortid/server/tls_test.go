@@ -28,7 +28,6 @@ func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	return "https://" + l.Addr().String()
 }
 
-// With a client CA, the server refuses clients without a certificate of that CA.
 func TestClientCA(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	url := serveTLS(t, cert, key, cert)
@@ -60,7 +59,6 @@ func TestClientCA(t *testing.T) {
 	}
 }
 
-// handshake returns what the client saw, and the server's error.
 func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -78,7 +76,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 	return state, <-failed
 }
 
-// A renewed certificate needs no restart. A file that cannot be read as one is not used.
+// A renewed certificate needs no restart. A file with a mistake is not used.
 func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateReread) }
 
 func testCertificateReread(t *testing.T) {
@@ -127,7 +125,8 @@ func testCertificateReread(t *testing.T) {
 	}
 }
 
-// A changed CA file is used at once, also for resumed sessions. A file with a mistake is not used.
+// A changed CA file is used at once, also for resumed sessions. A file with a mistake is not
+// used.
 func TestClientCAReread(t *testing.T) { synctest.Test(t, testClientCAReread) }
 
 func testClientCAReread(t *testing.T) {

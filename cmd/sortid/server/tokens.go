@@ -22,7 +22,6 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What a token may do.
 const (
 	permitNone   = ""      // needs no token
 	permitAny    = "any"   // any token is enough
@@ -36,9 +35,9 @@ const (
 //	NAME SHA256 PERMISSIONS [requests=N] [ids=N]
 //
 // SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
-// "realm:NAME", "admin". The limits are per second; inspected lines count as IDs. Blank lines and
-// lines that begin with # are skipped. Each line must end in a newline, because a line without one
-// may be incomplete. Tokens is safe for concurrent use.
+// "realm:NAME", "admin". Limits are per second; inspected lines count as IDs. Blank lines and
+// lines that begin with # are skipped. Each line must end in a newline, because a line without
+// one may be incomplete. Tokens is safe for concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
 	entries map[[sha256.Size]byte]*token // by their hashes
@@ -53,8 +52,8 @@ type token struct {
 	limits   string // as in the file; a token with unchanged limits keeps its limiters
 }
 
-// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done. A
-// changed file with a mistake, or without tokens, is not used, and the log says why.
+// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done.
+// A changed file with a mistake, or without tokens, is not used, and the log says why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watchFiles(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -173,8 +172,8 @@ func (t *Tokens) of(h http.Header) *token {
 	return t.find(strings.TrimSpace(text))
 }
 
-// find returns a token's entry, or nil. Its duration reveals nothing about other tokens, because
-// nobody can choose a text by its hash.
+// find returns a token's entry, or nil. Its duration reveals nothing about other tokens,
+// because nobody can choose a text by its hash.
 func (t *Tokens) find(text string) *token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -182,8 +181,7 @@ func (t *Tokens) find(text string) *token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. If realm is not "", the permission must be for
-// that realm.
+// may reports whether the token has a permission, for the realm if that is not "".
 func (e *token) may(permission, realm string) bool {
 	switch {
 	case permission == permitAny || slices.Contains(e.permits, permitAdmin):
@@ -235,8 +233,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file. It makes a missing file, which only its owner
-// can read. It fails if the file has a mistake, or already has the name.
+// AppendToken appends a line of [NewToken] to a file. It makes a missing file, which only its
+// owner can read. It fails if the file has a mistake, or already has the name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -264,7 +262,7 @@ func AppendToken(path, line string) error {
 
 type tokenKey struct{}
 
-// withToken returns the request, with its token in the context if the token is valid.
+// withToken returns the request, with a valid token in the context.
 func (s *Server) withToken(r *http.Request) *http.Request {
 	e := s.config.Tokens.of(r.Header)
 	if e == nil {
@@ -281,8 +279,8 @@ func (s *Server) tokenOf(ctx context.Context) *token {
 	return e
 }
 
-// spendLines takes inspected lines, of size bytes together, from the token's limit of IDs. If the
-// limit is reached, it returns a problem.
+// spendLines takes inspected lines, of size bytes together, from the token's limit. If that is
+// reached, it returns a problem.
 func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil {
@@ -295,7 +293,7 @@ func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	return nil
 }
 
-// waitLines is like spendLines for an answer that has begun. It waits for at most lineTimeout.
+// waitLines is spendLines for an answer that has begun. It waits for at most lineTimeout.
 func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)
 	if e == nil || e.ids == nil {
@@ -311,6 +309,6 @@ func (s *Server) waitLines(ctx context.Context, lines, size int) error {
 
 var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
 
-// linesCost returns how many IDs the lines count as: one a line, or one for each 64 bytes if that
-// is more.
+// linesCost returns how many IDs lines count as: one a line or, if that is more, one for each
+// 64 bytes.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }

@@ -34,7 +34,7 @@ func (l *logText) Write(b []byte) (int, error) {
 	return l.Buffer.Write(b)
 }
 
-// check checks that the log has only one line, with want. If want is empty, the log must be empty.
+// check checks that the log has one line, with want, or that it is empty if want is.
 func (l *logText) check(t *testing.T, what, want string) {
 	t.Helper()
 	l.mu.Lock()
@@ -51,8 +51,7 @@ func untilRead() {
 	synctest.Wait()
 }
 
-// The server reads a changed file without a request. A mistake is logged once for each change, and
-// the file is not used.
+// A changed file is read without a request. A mistake is logged once for each change.
 func TestTokensReread(t *testing.T) { synctest.Test(t, testTokensReread) }
 
 func testTokensReread(t *testing.T) {
@@ -125,7 +124,7 @@ func testTokensReread(t *testing.T) {
 	check("after the end", true, false, "")
 }
 
-// A changed file keeps what tokens have spent.
+// Tokens keep what they have spent.
 func TestSpentTokensReread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -151,7 +150,7 @@ func TestSpentTokensReread(t *testing.T) {
 	})
 }
 
-// A token is appended only to a file that has no mistake before and after.
+// A token is appended only if the file has no mistake before and after.
 func TestAppendToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
@@ -188,7 +187,6 @@ func TestAppendToken(t *testing.T) {
 	}
 }
 
-// A command waits for another that appends the same name.
 func TestAppendTokenAtOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not locked on this system")
@@ -213,7 +211,6 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	}
 }
 
-// Inspected lines count as IDs, and a long line as several.
 func TestInspectedLines(t *testing.T) { synctest.Test(t, testInspectedLines) }
 
 func testInspectedLines(t *testing.T) {

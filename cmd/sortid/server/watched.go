@@ -13,8 +13,8 @@ import (
 
 const watchInterval = time.Second
 
-// watchedFiles are files that change together, such as a certificate and its key. Their contents
-// are compared, because a change may keep a file's size and time.
+// watchedFiles change together, such as a certificate and its key. Their contents are compared,
+// because a change may keep a file's size and time.
 type watchedFiles struct {
 	what  string // for errors
 	paths []string
@@ -24,8 +24,8 @@ type watchedFiles struct {
 	failure  string   // the error of that reading
 }
 
-// watchFiles calls use with the contents of the files, and again after each change until ctx is
-// done. If use fails, it must keep the previous contents. Later errors are logged, once for each
+// watchFiles calls use with the files' contents, and again after each change until ctx is done.
+// If use fails, it must keep the previous contents. Later errors are logged, once for each
 // change.
 func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
 	paths ...string) error {
@@ -76,7 +76,7 @@ func (w *watchedFiles) refresh() (changed bool, err error) {
 		return false, nil
 	}
 	w.contents, w.failure = contents, failure
-	if err != nil { // the error names the file
+	if err != nil {
 		return true, fmt.Errorf("%s: %w", w.what, err)
 	}
 	if err := w.use(contents); err != nil {

@@ -1,5 +1,5 @@
-// Package web makes the page of "sortid page" from page.html, page.css, page.js, and sortid.js. The
-// last reads and makes IDs, and is an npm package, too.
+// Package web makes the page of "sortid page" from its files here. sortid.js reads and makes
+// IDs, and is an npm package, too.
 package web
 
 import (
@@ -26,7 +26,7 @@ var files embed.FS
 // Table returns formats.js, the table for sortid.js: a line for each format.
 func Table() []byte { return module(format.Table()) }
 
-// Types returns sortid.d.ts with a declaration for each format of ours.
+// Types returns sortid.d.ts with a declaration for each of our formats.
 func Types(have []byte) []byte {
 	var b bytes.Buffer
 	for _, f := range format.Ours() {
@@ -121,11 +121,11 @@ func share(script []byte) []byte {
 
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// keys finds members' names. Within strings quotes have a backslash.
+// keys finds members' names. Within strings, quotes have a backslash.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
-// Page returns the page and its content security policy for a header. The page itself has a policy,
-// too, but that cannot forbid frames. Only scripts and styles with the policy's hashes run.
+// Page returns the page and its content security policy for a header. The page's own policy
+// cannot forbid frames. Only scripts and styles with the policy's hashes run.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
@@ -159,8 +159,8 @@ var (
 	imported = regexp.MustCompile(`(?ms)^import .*? from "\./[a-z]+\.js";\n`)
 )
 
-// shorten removes comments and indents. No string in the scripts has several lines, and a string
-// with "// " ends in its line.
+// shorten removes comments and indents. No string in the scripts has several lines, and a
+// string with "// " ends in its line.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (

@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// The published files have the table of package format.
 func TestTableIsCurrent(t *testing.T) {
 	for name, want := range map[string]func([]byte) []byte{
 		"formats.js":  func([]byte) []byte { return Table() },
@@ -40,7 +39,6 @@ func TestPage(t *testing.T) {
 		t.Error("a piece is missing")
 	}
 
-	// The policy has the hash of each script and style.
 	policy := regexp.MustCompile(
 		`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindSubmatch(page)
 	if policy == nil || bytes.Contains(policy[1], []byte("unsafe")) {

@@ -26,7 +26,6 @@ type band struct {
 	letter byte
 }
 
-// bands returns all fields, including those without a name.
 func bands(r *inspect.Reading) []band {
 	layout := r.ID.Format().Layout
 	if r.Split != nil {
@@ -52,7 +51,7 @@ func bands(r *inspect.Reading) []band {
 	return all
 }
 
-// Append appends an ID's bits, fields, time and encodings.
+// Append appends an ID's card.
 func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
 	name := r.Name()
 	if !r.Ours() {
@@ -67,7 +66,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	fields := bands(r)
 	if len(r.ID.Format().Encodings) > 1 || r.ID.Format().Encodings[0] != format.Text {
 		b = append(bits(c, b, r.ID, fields), '\n')
-	} // IDs that are only texts do not show their bits
+	} // IDs that are only texts show no bits
 	b = append(table(c, b, fields), '\n')
 	line := func(name, value string) {
 		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
@@ -98,7 +97,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	return b
 }
 
-// bits appends the bits, each field in its colour, or with its letter below.
+// bits appends the bits, each field in its colour or with its letter below.
 func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	raw := id.Bytes()
 	perRow := 8
@@ -165,9 +164,9 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 	return b
 }
 
-// distance says how long before or after now t is, in its two largest units.
+// distance says how long before or after now t is, in two units.
 func distance(t, now time.Time) string {
-	d := now.Unix() - t.Unix() // a time.Duration holds at most 292 years
+	d := now.Unix() - t.Unix() // a time.Duration is at most 292 years
 	past := d >= 0
 	if !past {
 		d = -d

@@ -61,7 +61,7 @@ func TestCard(t *testing.T) {
 					}
 				}
 			}
-			// Each field has one colour in map and table, and a letter for each bit.
+			// Each field has one colour, and a letter for each bit.
 			seen := map[string]bool{}
 			for _, b := range bands(&r) {
 				if b.Name == "" {

@@ -1,4 +1,4 @@
-// Package check has helpers that the tests of several packages share.
+// Package check has helpers for tests.
 package check
 
 import (
@@ -14,7 +14,7 @@ func OK(t testing.TB, err error) {
 	}
 }
 
-// Must returns the value that a function returned, as in Must(os.ReadFile(name))(t).
+// Must returns the value of a function, as in Must(os.ReadFile(name))(t).
 func Must[T any](value T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

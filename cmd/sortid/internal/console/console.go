@@ -1,4 +1,4 @@
-// Package console gives commands the terminal: streams, width, colours, messages, progress.
+// Package console gives commands the terminal.
 package console
 
 import (
@@ -44,12 +44,11 @@ func New() *Console {
 	}
 }
 
-// --color decides whether there are colours. Without --color, NO_COLOR forbids them, and
-// CLICOLOR_FORCE demands them. Otherwise a terminal that can show colours gets them. Text for
-// people wraps on a terminal. In files and pipes an error is one line, so that programs can find
-// it.
+// Without --color, NO_COLOR forbids colours, and CLICOLOR_FORCE demands them. Otherwise a
+// terminal that can show them gets them. In files and pipes an error is one line, so that
+// programs can find it.
 
-// wantColours reports whether standard output shows colours unless a flag decides.
+// wantColours reports whether there are colours without --color.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {
@@ -58,7 +57,7 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth returns a terminal's width in characters, or otherwise if f is not a terminal.
+// terminalWidth returns the width in characters, or otherwise if f is not a terminal.
 func terminalWidth(f *os.File, otherwise int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -66,8 +65,8 @@ func terminalWidth(f *os.File, otherwise int) int {
 	return otherwise
 }
 
-// Complain writes a line to standard error. It escapes control characters, because the text may
-// come from a server.
+// Complain writes a line to standard error, with control characters escaped: the text may come
+// from a server.
 func (c *Console) Complain(format string, args ...any) {
 	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
 }
@@ -99,8 +98,8 @@ func (c *Console) Hang(text string, indent int) string {
 	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
 }
 
-// Reflow wraps a help text's paragraphs and lists. An item of a list is indented, and has two or
-// more blanks between its term and its text.
+// Reflow wraps a help text's paragraphs and lists. An item is indented, and has two or more
+// blanks between its term and its text.
 func Reflow(text string, width int) string {
 	var paragraphs []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -153,7 +152,7 @@ var (
 	Caution = color.New(color.FgYellow)
 )
 
-// Paint styles the text, if Out shows colours.
+// Paint styles the text if Out shows colours.
 func (c *Console) Paint(style *color.Color, text string) string {
 	if !c.Colours || style == Plain {
 		return text

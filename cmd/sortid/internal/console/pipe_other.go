@@ -4,5 +4,5 @@ package console
 
 import "io"
 
-// Widen does nothing, because this system cannot set the size of a pipe.
+// Widen does nothing, because this system cannot set a pipe's size.
 func Widen(io.Writer) {}

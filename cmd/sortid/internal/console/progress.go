@@ -9,8 +9,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// A Progress shows on standard error how far a task is, if that is a terminal and the task takes
-// more than a second. A nil Progress shows nothing.
+// A Progress shows how far a task is, if standard error is a terminal and the task takes more
+// than a second. A nil Progress shows nothing.
 type Progress struct {
 	bar   *progressbar.ProgressBar
 	next  time.Time
@@ -19,8 +19,8 @@ type Progress struct {
 	shown bool
 }
 
-// Progress returns a Progress for a task of unknown size, which counts in units of what. It returns
-// nil if other output would mix with the Progress.
+// Progress returns a Progress for a task of unknown size, in units of what. It is nil if other
+// output would mix with it.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
 		return nil
@@ -28,8 +28,8 @@ func (c *Console) Progress(what string) *Progress {
 	return c.NewProgress(what, -1)
 }
 
-// NewProgress returns a Progress for a task of size total, with a percentage and the time left. A
-// negative total means that the size is unknown. The unit "bytes" shows as kB, MB and so on.
+// NewProgress returns a Progress for a task of size total, with a percentage and the time left.
+// A negative total means an unknown size. The unit "bytes" shows as kB, MB and so on.
 func (c *Console) NewProgress(what string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
@@ -96,7 +96,7 @@ func (c *Counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SizeOf returns how many bytes of a regular file are left, or -1 for another reader.
+// SizeOf returns how many bytes of a regular file are left, or -1 for other readers.
 func SizeOf(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {

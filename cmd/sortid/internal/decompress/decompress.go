@@ -1,4 +1,4 @@
-// Package decompress reads files of gzip and Zstandard. It recognizes them by their content.
+// Package decompress reads files of gzip and Zstandard, which it recognizes by their content.
 package decompress
 
 import (

@@ -39,7 +39,7 @@ func TestNewReader(t *testing.T) {
 					t.Errorf("%s, %s: %d bytes of %d, %v", name, how, len(got), len(text), err)
 				}
 			}
-			// NewReader reads all concatenated members, as gzip and zstd do.
+			// Concatenated members are read as gzip and zstd do.
 			d, err := NewReader(io.MultiReader(bytes.NewReader(data), bytes.NewReader(data)))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -51,7 +51,6 @@ func TestNewReader(t *testing.T) {
 	}
 }
 
-// Cut input is an error, not an end.
 func TestCutShort(t *testing.T) {
 	for name, data := range compressed(t, strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n", 1000)) {
 		if name == "plain" {

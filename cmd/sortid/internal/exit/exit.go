@@ -23,7 +23,7 @@ type Status int
 const (
 	// ErrReported means that the error is printed already.
 	ErrReported = Status(Bad)
-	// ErrTrouble means that scan could not read everything, and has reported this.
+	// ErrTrouble means that scan has reported what it could not read.
 	ErrTrouble     = Status(WrongUsage)
 	ErrInterrupted = Status(Interrupt)
 )
@@ -42,7 +42,7 @@ func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
 
-// Code returns an error's exit code, and whether to print the error.
+// Code returns the exit code, and whether to print the error.
 func Code(err error) (code int, print bool) {
 	var status Status
 	switch {
@@ -56,7 +56,7 @@ func Code(err error) (code int, print bool) {
 	return Bad, true
 }
 
-// ClosedPipe reports whether an output's reader has closed it.
+// ClosedPipe reports whether the output's reader has closed it.
 func ClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -1,5 +1,5 @@
-// Package finder finds IDs in text. docs/command.md has the rules, under "Where scan sees an ID";
-// testdata/scan.json has cases for all implementations.
+// Package finder finds IDs in text, by the rules of docs/command.md. testdata/scan.json has
+// cases for all implementations.
 package finder
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // Context is how many bytes before an ID [Finder.Find] must see: the longest prefix, its
-// underscore, and one byte more.
+// underscore, and one byte.
 const Context = 65
 
 type Match struct {
@@ -22,8 +22,8 @@ type Match struct {
 	Encoding   format.Encoding
 }
 
-// A Finder finds IDs. It learns from the IDs and hashes that it saw, so one Finder should see all
-// parts of an input, in order.
+// A Finder finds IDs. It learns from the IDs and hashes that it saw, so one Finder should see
+// all parts of an input in order.
 type Finder struct {
 	now  time.Time
 	only bool // formats were named, so it need not tell IDs from hashes
@@ -32,8 +32,8 @@ type Finder struct {
 	texts    [maxRun + 1][]textRule
 	hex      [maxRun + 1][]*format.Format
 	ints     [maxRun + 1][]*format.Format
-	uuids    []*format.Format // in the form with hyphens
-	shortest int              // of the shortest possible ID
+	uuids    []*format.Format
+	shortest int
 
 	// The same for formats whose texts have - or _.
 	words        [maxRun + 1][]textRule
@@ -56,7 +56,7 @@ type textRule struct {
 }
 
 // New returns a Finder for IDs of the named formats, with times that are plausible now. Without
-// names it looks for the formats that hardly any other text looks like.
+// names it looks for formats that hardly any other text looks like.
 func New(now time.Time, named ...*format.Format) *Finder {
 	f := &Finder{now: now, only: len(named) > 0, shortest: maxRun}
 	for _, s := range format.All() {
@@ -114,7 +114,6 @@ func (f *Finder) addText(s *format.Format) {
 	}
 }
 
-// number returns 1 for true, to sort by.
 func number(yes bool) int {
 	if yes {
 		return 1
@@ -171,8 +170,8 @@ var isAlnum, inWord = func() (alnums, words [256]bool) {
 	return alnums, words
 }()
 
-// Find calls each for every ID in text[from:], in order. The text before from is context. The text
-// must not end within a word.
+// Find calls each for every ID in text[from:], in order. The text before from is context. The
+// text must not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	if f.shortestWord == 0 {
 		for {
@@ -197,9 +196,9 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of these bytes, from i on, that has at least shortest bytes.
-// It first looks at the byte where the shortest run from i would end. If that is another byte, all
-// runs that begin before it are too short, and nextRun skips them.
+// nextRun returns the next whole run of these bytes that has at least shortest bytes. It first
+// looks at the byte where the shortest run from i would end. If that byte is another, nextRun
+// skips all runs that begin before it.
 func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -217,12 +216,11 @@ func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bo
 		if n := end - start; n >= shortest && (start == 0 || !in[text[start-1]]) {
 			return start, end, true
 		}
-		i = end // the run is too short, or the rest of a longer one
+		i = end
 	}
 	return 0, 0, false
 }
 
-// next returns the next ID that is a run of letters and digits.
 func (f *Finder) next(text []byte, from int) (Match, bool) {
 	for i := from; ; {
 		start, end, ok := nextRun(text, i, f.shortest, &isAlnum)
@@ -238,7 +236,7 @@ func (f *Finder) next(text []byte, from int) (Match, bool) {
 	}
 }
 
-// judge returns the ID that is a run, or that ends with it. An ID must not begin before from.
+// judge returns the ID that is a run, or that ends with it, and does not begin before from.
 func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
@@ -281,10 +279,10 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText is judge for a format's own encoding. All letters must have the same case, unless the
-// case tells digits apart. A short text does not count if it is a number such as 0x0123456789, or
-// inside Base64. If its format is not named, it must have a digit, and the case that the format
-// writes.
+// judgeText is judge for a format's own encoding. All letters must have the same case, unless
+// the case tells digits apart. A short text does not count if it is a number such as
+// 0x0123456789, or inside Base64. If its format is not named, it must have a digit, and the
+// case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -342,15 +340,15 @@ func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 	return m, ok
 }
 
-// isNumber reports whether a text is a number with a prefix, such as 0x1f.
+// isNumber reports whether a text is a number such as 0x1f.
 func isNumber(text []byte) bool {
 	base := text[1] | 0x20
 	return text[0] == '0' && (base == 'x' || base == 'b' || base == 'o') &&
 		kindsOf(text[2:])&^hexDigits == 0
 }
 
-// besideBase64 reports whether + / - or _ joins the run to another one that looks like Base64. Such
-// a run has digits and letters of both cases in its nearest 24 characters.
+// besideBase64 reports whether + / - or _ joins the run to another one that looks like Base64:
+// it has digits and letters of both cases in its nearest 24 characters.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
 	mixed := func(kinds byte) bool {
@@ -378,7 +376,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID keeps nothing of the string, so this need not be a copy.
+	// The ID keeps nothing of the string, so this is no copy.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -397,7 +395,7 @@ func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool)
 	return m, f.only && ok || !f.only && f.hashes[end-start].Accept(ok)
 }
 
-// labelled reports whether "id", in any case, ends a word shortly before, as in "_id":"..." and
+// labelled reports whether "id", in any case, ends a word just before, as in "_id":"..." and
 // ObjectId("...").
 func labelled(text []byte, start int) bool {
 	const reach = 8
@@ -408,7 +406,6 @@ func labelled(text []byte, start int) bool {
 	return i > 1 && text[i-1]|0x20 == 'd' && text[i-2]|0x20 == 'i'
 }
 
-// parseFirst parses a text in the first format that accepts it.
 func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start,
 	end int) (m Match, ok bool) {
 	for _, s := range formats {
@@ -419,7 +416,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID is judge for text[start:end], which is as long as a UUID and ends with a run of twelve.
+// judgeUUID is judge for text[start:end], as long as a UUID, which ends with a run of twelve.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||
@@ -443,7 +440,7 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 }
 
 // nextWord returns the next ID that is a run of letters, digits, - and _. It skips words: runs
-// without a digit, in which all letters after the first have the same case.
+// without a digit, whose letters after the first have one case.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for {
 		start, end, ok := nextRun(text, i, f.shortestWord, &inWord)

@@ -64,7 +64,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// generated returns IDs of the last year. UID60 texts of a few hours share letters.
+// generated returns last year's IDs. UID60 texts of a few hours share letters.
 func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	t.Helper()
 	o := format.Options{}
@@ -119,8 +119,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// IDs of other libraries are found if their format is named. Without a name, they are found if
-// hardly any other text looks like them.
+// IDs of other libraries are found if their format is named, or if hardly any other text looks
+// like them.
 func TestOthers(t *testing.T) {
 	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
@@ -176,7 +176,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A plausible UUID of version 4 is not an ID of ours, until other UUIDs show that they are.
+// A plausible UUID of version 4 is not ours, until other UUIDs show that they are.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	f := New(time.Now())
@@ -190,7 +190,6 @@ func TestVersion4(t *testing.T) {
 	}
 }
 
-// Parts that end between words have the IDs of the whole text.
 func TestParts(t *testing.T) {
 	var text []byte
 	ids := slices.DeleteFunc(generated(t, format.SCRU128, 400), func(id format.ID) bool {
@@ -283,7 +282,6 @@ func TestFalse(t *testing.T) {
 		look("Base64 in lines", bytes.Join(slices.Collect(slices.Chunk(encoded, 76)), []byte("\n")))
 	}
 	var sum [64]byte
-	// What "git log" prints, and index lines of "git log -p".
 	repeat("Git", func(b *bytes.Buffer) {
 		rng.Read(sum[:])
 		fmt.Fprintf(b, "commit %x\nMerge: %x %x\nDate: Sat Nov 21 12:00:00 2026\n\n    change\n\n"+
@@ -303,8 +301,8 @@ func TestFalse(t *testing.T) {
 	}
 }
 
-// lookAtSource looks at Go's source, up to four parts. It has hashes, tables, test vectors and
-// English comments.
+// lookAtSource looks at up to four parts of Go's source, which has hashes, tables, test vectors
+// and English.
 func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
 	root := check.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	source := 0
@@ -325,7 +323,6 @@ func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
 	}
 }
 
-// documentWords returns the words of this project's documents, without IDs, which are not false.
 func documentWords(t *testing.T) (words []string) {
 	docs, _ := filepath.Glob("../../../../docs/*.md")
 	for _, doc := range docs {
@@ -342,7 +339,7 @@ func documentWords(t *testing.T) (words []string) {
 	return words
 }
 
-// Random numbers that look like IDs are not mistaken for IDs, wherever they begin.
+// Random numbers that look like IDs are not mistaken for IDs.
 func TestRatio(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	accepted := 0

@@ -4,13 +4,12 @@ package finder
 // chance, but every ID has one. The zero Ratio is ready to use.
 type Ratio struct{ seen, plausible int }
 
-// UUIDs tells UUIDs of RFC 9562 from IDs of our formats that are written as UUIDs. Its zero value
-// is ready to use.
+// UUIDs tells UUIDs of RFC 9562 from our IDs written as UUIDs. Its zero value is ready to use.
 type UUIDs struct{ all, others Ratio }
 
-// Accept counts a UUID and reports whether it may be an ID of our formats. Its time and nine in ten
-// of the recent times must be plausible. One in eight of our IDs has the variant and a version of
-// RFC 9562 by chance. Such a UUID counts only after UUIDs that do not have them.
+// Accept counts a UUID and reports whether it may be ours. Its time and nine in ten of the
+// recent times must be plausible. One in eight of our IDs has RFC 9562's variant and a version
+// by chance. Such a UUID counts only after UUIDs that do not have them.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)
 	if !standard {

@@ -1,4 +1,4 @@
-// Package flags holds the flags that commands share.
+// Package flags has the flags that commands share.
 package flags
 
 import (

@@ -15,7 +15,7 @@ type Options struct {
 	names []string
 }
 
-// ChooseOptions adds the options of all formats to a command.
+// ChooseOptions adds all formats' options.
 func ChooseOptions(cmd *cobra.Command) *Options {
 	options := &Options{cmd: cmd}
 	usage := map[string]string{}
@@ -46,7 +46,7 @@ func ChooseOptions(cmd *cobra.Command) *Options {
 	return options
 }
 
-// Values returns the options of a format. With a lease, the node ID may be missing.
+// Values returns a format's options. With a lease, the node ID may be missing.
 func (options *Options) Values(f *format.Format, leased bool) (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range options.names {
@@ -69,7 +69,7 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 	return values, nil
 }
 
-// OptionError turns an error in a generator's option into one that names the flag.
+// OptionError makes an error in a generator's option name the flag.
 func OptionError(err error) error {
 	var wrong *format.OptionError
 	if !errors.As(err, &wrong) {

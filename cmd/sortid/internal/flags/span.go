@@ -34,11 +34,11 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	return f
 }
 
-// A Range contains the times from From to before To. A limit that was not given is zero.
+// A Range contains the times from From to before To. A zero limit was not given.
 type Range struct{ From, To time.Time }
 
-// Read returns the range. If s is not nil, it first tries to read the ID of --around in the format
-// s.
+// Read returns the range. If s is not nil, it first tries to read the ID of --around in the
+// format s.
 func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {
@@ -97,7 +97,7 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 
 func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
-// timeOfID reads an ID in the format s if possible, otherwise in any format.
+// timeOfID reads an ID in the format s if possible, otherwise in any.
 func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
 		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {
@@ -115,7 +115,7 @@ func timeOfID(text string, s *format.Format) (time.Time, error) {
 	return r.Time(), nil
 }
 
-// TimeOf reads a flag's time, in UTC unless the text has an offset. An empty text is the zero time.
+// TimeOf reads a flag's time, in UTC unless it has an offset. An empty text is the zero time.
 func TimeOf(name, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

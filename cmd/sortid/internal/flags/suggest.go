@@ -24,7 +24,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// WithSuggestion adds to an error about an unknown name the name that was probably meant.
+// WithSuggestion adds the name that was probably meant to an error about an unknown name.
 func WithSuggestion(err error) string {
 	var unknown *format.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
@@ -79,7 +79,6 @@ func Explain(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// flagLike reports whether a name is more like a flag than an ID.
 func flagLike(name string) bool {
 	return len(name) > 1 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") == ""
 }

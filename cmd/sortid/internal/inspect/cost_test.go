@@ -22,8 +22,7 @@ var (
 	}
 )
 
-// A bad line costs the server at most as much as the most expensive ID, in allocations and in bytes
-// of the answer.
+// A bad line costs the server at most as much as the most expensive ID.
 func TestBadLinesCost(t *testing.T) {
 	var out []byte
 	cost := func(line string) (allocations float64, answer int, err error) {

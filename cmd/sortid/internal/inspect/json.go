@@ -11,7 +11,7 @@ import (
 
 type Object struct {
 	Format string   `json:"format"`
-	Text   string   `json:"text"` // in the format's first encoding
+	Text   string   `json:"text"` // in the first encoding
 	Hex    string   `json:"hex,omitempty"`
 	Int    string   `json:"int,omitempty"`
 	UUID   string   `json:"uuid,omitempty"`
@@ -27,7 +27,6 @@ type Object struct {
 	Reason    string          `json:"reason"`
 	Others    []Other         `json:"others"`
 
-	// Where the text was found.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int64  `json:"column,omitempty"`
@@ -60,15 +59,15 @@ func (r *Reading) Object() *Object {
 	return o
 }
 
-// AppendJSON appends the object in a line.
+// AppendJSON appends the object as a line.
 func (o *Object) AppendJSON(b []byte) ([]byte, error) {
 	w := bytes.NewBuffer(b)
-	err := json.NewEncoder(w).Encode(o) // Marshal would copy it once more
+	err := json.NewEncoder(w).Encode(o) // Marshal would copy it
 	return w.Bytes(), err
 }
 
-// AppendJSON appends what is known about a text, as a line of JSON without the newline. If f is
-// nil, it guesses the format.
+// AppendJSON appends what is known about a text, as JSON in one line. If f is nil, it guesses
+// the format.
 func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	r, err := (&Reader{Format: f}).Read(text)
 	if err != nil {
@@ -78,8 +77,8 @@ func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	return bytes.TrimSuffix(b, []byte("\n")), err
 }
 
-// fields is an object with an ID's fields in their order. The fields of split come last. Numbers
-// are strings, so that no reader loses digits.
+// fields is an object with an ID's fields in order; the fields of split come last. Numbers are
+// strings, so that no reader loses digits.
 type fields struct {
 	id    format.ID
 	split []format.Field
@@ -102,7 +101,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// Bounds are the first ID of a time range and the first after it.
+// Bounds are the first ID of a time range and the first one after it.
 type Bounds struct {
 	Format string    `json:"format"`
 	From   string    `json:"from"`

@@ -1,4 +1,4 @@
-// Package inspect guesses the format of a text, says why, and lists other readings.
+// Package inspect guesses a text's format, says why, and lists other readings.
 package inspect
 
 import (
@@ -15,7 +15,7 @@ import (
 // A Guess is one way to read a text.
 type Guess struct{ format.Candidate }
 
-// Ours reports whether sortid makes IDs of the format, instead of only reading them.
+// Ours reports whether sortid makes IDs of the format.
 func (g Guess) Ours() bool { return g.ID.Format().Generates() }
 
 func (g *Guess) Name() string { return g.ID.Format().Name }
@@ -34,7 +34,7 @@ func (g *Guess) in(e format.Encoding, scratch []byte) string {
 
 func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }
 
-// Shape says what texts of this encoding look like.
+// Shape says what texts of the encoding look like.
 func (g *Guess) Shape() string {
 	f := g.ID.Format()
 	shape := f.Alphabet
@@ -60,7 +60,7 @@ type Reading struct {
 	now    time.Time      // when it was read
 }
 
-// hashLength is the number of digits of a SHA-1, such as the names of Git's commits.
+// hashLength is the number of digits of a SHA-1.
 const hashLength = 40
 
 // A Reader reads texts, in all formats or in one that is not nil.
@@ -103,8 +103,8 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// given parses the input in a format that was named. It first tries the input unchanged, because a
-// uid60 may look as if it had something to strip.
+// given parses the input in a named format. It first tries the unchanged input, because a uid60
+// may look as if it had something to strip.
 func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
@@ -145,7 +145,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID moves the reading that scan would choose to the front.
+// judgeUUID puts the reading that scan would choose first.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
@@ -156,15 +156,14 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID that was found in a text. given means that its format was
-// named.
+// Found returns the reading of an ID found in a text. given means that its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
 }
 
-// Sure returns an error if a guess may well be wrong. This is so if there is another plausible
-// reading, or if the text looks like a word.
+// Sure returns an error if a guess may well be wrong: there is another plausible reading, or
+// the text looks like a word.
 func (r *Reading) Sure() error {
 	switch {
 	case r.Given:
@@ -203,7 +202,7 @@ func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	return append(append(b, FormatTime(t)...), '\n'), nil
 }
 
-// wordLike reports whether many words of this length are valid in the format.
+// wordLike reports whether many words of this length are valid IDs.
 func (r *Reading) wordLike() bool {
 	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
 }
@@ -223,7 +222,6 @@ func (r *Reading) Reason() string {
 
 func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
 
-// unreadable says why no format can read the text, and what to do.
 func unreadable(text string, now time.Time) error {
 	e := format.Explain(text, now)
 	if e.Problem == format.Within {

@@ -66,7 +66,7 @@ func strip(text string) (bare string, taken []string) {
 
 var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Grouped })
 
-// isHex reports whether a text is a hexadecimal number as wide as the IDs of one of our formats.
+// isHex reports whether a text is a hexadecimal number as wide as an ID of one of our formats.
 func isHex(text string) bool {
 	return slices.ContainsFunc(format.Ours(),
 		func(s *format.Format) bool { return len(text) == 2*s.Size }) &&

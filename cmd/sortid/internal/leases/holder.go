@@ -15,7 +15,7 @@ import (
 )
 
 // A Holder leases a node ID for this process. A generator can be built on it before Acquire, to
-// find mistakes in the generator's options first.
+// find mistakes in its options first.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -29,7 +29,7 @@ type Holder struct {
 
 var _ sortid.Lease = (*Holder)(nil)
 
-// NewHolder returns a holder without a lease.
+// NewHolder returns a Holder without a lease.
 func NewHolder(c *console.Console, o *Options, f *format.Format) *Holder {
 	return &Holder{Console: c, options: o, format: f, stop: func() {}}
 }
@@ -40,7 +40,7 @@ func (h *Holder) NodeBits() int { return int(h.options.Bits) }
 // TickLength is the length of the format's ticks.
 func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
 
-// Epoch is when the format's tick 0 begins.
+// Epoch is when tick 0 begins.
 func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
 
 // ClaimTick claims a tick of the lease, which must exist.
@@ -51,8 +51,8 @@ func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
 	return h.Lease.WaitTick(ctx, tick)
 }
 
-// Acquire leases a node ID, and decides how long a command waits. It waits for the store as long as
-// [Patience]. With the option Wait, it waits for a node ID without a limit.
+// Acquire leases a node ID. It waits for the store for [Patience]. With the option Wait, it
+// waits for a node ID without a limit.
 func (h *Holder) Acquire(ctx context.Context) error {
 	o := h.options
 	config := lease.Config{
@@ -71,7 +71,7 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	for _, condition := range st.Conditions() {
 		h.Complain("%s", condition)
 	}
-	config.MustExist = true // Open has made it if it was allowed
+	config.MustExist = true // Open made it if that was allowed
 	held, err := lease.Acquire(limited, st, config)
 	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
 		h.Complain("waiting for a node ID: %v", err)
@@ -86,8 +86,8 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// Watch reports when generators wait for the store, and when they continue. It ends with ctx, or
-// when the lease is released.
+// Watch reports when generators wait for the store, and when they continue. It ends with ctx or
+// the lease.
 func (h *Holder) Watch(ctx context.Context) {
 	ctx, h.stop = context.WithCancel(ctx)
 	h.watch.Go(func() { h.tell(ctx) })
@@ -111,8 +111,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell reports when the lease runs out, and when it is renewed, until ctx ends. If the process was
-// only stopped, it renews the lease at once, and tell reports nothing.
+// tell reports when the lease runs out, and when it is renewed, until ctx ends. After the
+// process was stopped, it renews the lease at once, and tell reports nothing.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

@@ -1,4 +1,4 @@
-// Package leases opens stores, makes realms, and holds the node ID with which a command makes IDs.
+// Package leases opens stores, makes realms, and holds the node ID of a command.
 package leases
 
 import (
@@ -34,7 +34,7 @@ func SetPatience(d time.Duration) {
 	Patience, LookPatience, ReleasePatience, slow = d, d, d, d
 }
 
-// Options are the flags of a command that leases a node ID.
+// Options are flags of a command that leases a node ID.
 type Options struct {
 	URL, Realm string
 	Bits       flags.Count
@@ -61,8 +61,8 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
 }
 
-// Wanted reports whether the flags ask for a lease. An empty URL is an error: it may come from an
-// unset variable, and must not mean that there is no lease.
+// Wanted reports whether the flags ask for a lease. An empty URL is an error, because it may
+// come from an unset variable.
 func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	if o.URL == "" && cmd.Flags().Changed("lease") {
 		return false, exit.Usagef(
@@ -83,7 +83,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 // RealmOf returns the name of the format's realm.
 func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
 
-// CheckBits returns an error if the format has no node ID of this size.
+// CheckBits returns an error if no node ID has this size.
 func (o *Options) CheckBits(f *format.Format) error {
 	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
 		return exit.Usagef("--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
@@ -91,8 +91,7 @@ func (o *Options) CheckBits(f *format.Format) error {
 	return nil
 }
 
-// CheckRealm refuses an empty name: it may come from an unset variable, and must not mean another
-// realm.
+// CheckRealm refuses an empty name, because it may come from an unset variable.
 func CheckRealm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
 		return exit.Usagef("--realm wants the name of a realm, but is empty")
@@ -102,8 +101,8 @@ func CheckRealm(cmd *cobra.Command) error {
 
 type Opener = func(context.Context, string) (store.Store, error)
 
-// openStore opens a store. It returns a usage error for a wrong URL. env:NAME stands for an
-// environment variable with the URL, in which others cannot see a password.
+// openStore opens a store. A wrong URL is a usage error. env:NAME names an environment variable
+// with the URL, so that others see no password.
 func openStore(ctx context.Context, c *console.Console, open Opener,
 	url string) (store.Store, error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
@@ -130,7 +129,7 @@ func openStore(ctx context.Context, c *console.Console, open Opener,
 	return st, err
 }
 
-// Open opens the store, and makes missing realms if the options allow this.
+// Open opens the store, and makes missing realms if the options allow it.
 func Open(ctx context.Context, c *console.Console, o *Options,
 	realms ...lease.Config) (store.Store, error) {
 	create := o.Create
@@ -167,7 +166,7 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 	return st, nil
 }
 
-// formatName returns the format with a realm's bits, ticks and epoch.
+// formatName returns the format with the bits, ticks and epoch of a realm.
 func formatName(l lease.Format) string {
 	for _, f := range format.WithNode() {
 		if f.Lease == l {

@@ -54,7 +54,7 @@ func (s *StoreFlags) Open(url string, open Opener,
 }
 
 // Print prints what f returns, if f returns no error or [exit.ErrReported]. It closes the store
-// before, because the reader of the output may be slow.
+// before, because the output's reader may be slow.
 func (s *StoreFlags) Print(url string,
 	f func(context.Context, store.Store) ([]byte, error)) error {
 	var out []byte
@@ -69,7 +69,7 @@ func (s *StoreFlags) Print(url string,
 	return cmp.Or(failed, err)
 }
 
-// ChooseTerms adds the flags of a realm's terms.
+// ChooseTerms adds flags for a realm's terms.
 func ChooseTerms(cmd *cobra.Command, defaultWindow,
 	defaultLead string) (window, lead *time.Duration) {
 	window = cmd.Flags().Duration("lease-window", 0,

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// Max is the length of the longest line that a [Reader] returns, in bytes, including its end.
+// Max is the length of the longest line that a [Reader] returns, in bytes, with its end.
 const Max = 64 << 10
 
-// ErrTooLong means that the line is longer than [Max]. The reader has skipped it.
+// ErrTooLong means that the line is longer than [Max], and was skipped.
 var ErrTooLong = errors.New("longer than 64 KiB, which no ID is; skipped")
 
-// ErrUTF16 means that the input begins like UTF-16. The reader does not continue.
+// ErrUTF16 means that the input begins like UTF-16. The reader stops there.
 var ErrUTF16 = errors.New(
 	`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
 
@@ -30,8 +30,8 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, M
 func (r *Reader) Number() int { return r.n }
 
 // Next returns the next line that is not blank, without its newline, valid until the next call.
-// After [ErrTooLong] the next call continues. Other errors are final: [io.EOF], [ErrUTF16] or the
-// underlying reader's.
+// After [ErrTooLong] the next call continues. Other errors are final: [io.EOF], [ErrUTF16] or
+// the reader's.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.r.ReadSlice('\n')

@@ -10,7 +10,6 @@ import (
 	"testing/iotest"
 )
 
-// read returns lines as "2:text", and the last error.
 func read(r io.Reader) (all []string, err error) {
 	lines := NewReader(r)
 	for {

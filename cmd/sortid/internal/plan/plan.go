@@ -1,5 +1,5 @@
-// Package plan computes which formats fit a load, and for how long: collisions over the years, IDs
-// in a tick, bursts. docs/command.md derives the formulas.
+// Package plan computes which formats fit a load, and for how long. docs/command.md derives the
+// formulas.
 package plan
 
 import (
@@ -12,14 +12,12 @@ import (
 )
 
 const (
-	// MaxRisk is the highest probability of a collision, over all the years, with which a format
-	// fits.
+	// MaxRisk is the highest probability of a collision, over all years, with which a format fits.
 	MaxRisk = 1e-6
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
 
-	// allowance is the default rollback allowance in seconds: how far IDs may run ahead of the
-	// clock.
+	// allowance is the default rollback allowance, in seconds.
 	allowance = 10
 
 	// maxOverflow is the share of ticks in which a counter may be full and borrow the next tick.
@@ -31,13 +29,13 @@ const (
 
 // A Request describes a load.
 type Request struct {
-	Rate      float64 `json:"rate"`      // IDs a second, all processes together
+	Rate      float64 `json:"rate"`      // IDs a second, of all processes together
 	Burst     float64 `json:"burst"`     // the most that one process asks for at once; 0: unknown
 	Processes int     `json:"processes"` // at the same time
 	Years     float64 `json:"years"`     // how long
 	Bits      int     `json:"bits"`      // of the widest ID that fits the column: 64 or 128; 0: any
 	Nodes     bool    `json:"can_assign_nodes"`
-	From      string  `json:"from"` // the first day, as in 2026-11-21
+	From      string  `json:"from"` // first day, as in 2026-11-21
 }
 
 type Plan struct {
@@ -57,11 +55,11 @@ type Format struct {
 	// Collision is the probability of two equal IDs over the lifetime.
 	Collision float64 `json:"collision_probability"`
 
-	// PerTick is how many IDs one process makes in a tick on average before it is full.
+	// PerTick is how many IDs one process makes in a tick on average.
 	PerTick float64 `json:"ids_per_tick"`
 	Tick    float64 `json:"tick_seconds"`
 
-	// A burst waits, or its IDs carry times ahead of the clock.
+	// A burst waits, or its IDs have times ahead of the clock.
 	BurstWaits float64 `json:"burst_waits_seconds"`
 	BurstAhead float64 `json:"burst_ahead_seconds"`
 
@@ -77,7 +75,7 @@ type load struct {
 	pairs     float64 // of IDs that two processes make in the same millisecond
 }
 
-// Compute returns the plan for a request, or an error that names the field out of range.
+// Compute returns the plan, or an error that names the field out of range.
 func Compute(r Request) (*Plan, error) {
 	from, err := r.check()
 	if err != nil {
@@ -142,16 +140,16 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two processes make in a millisecond. The
-// IDs of one generator always differ.
+// pairs returns the expected number of pairs of IDs that two processes make in a millisecond.
+// The IDs of one generator always differ.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
 	return r.Years * secondsPerYear * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli
 }
 
-// collision returns the probability of a collision. IDs of two processes and one millisecond are
-// equal with probability 2^-bits.
+// collision returns the probability of a collision. Two IDs of a pair are equal with
+// probability 2^-bits.
 func (l *load) collision(bits float64) float64 {
 	return -math.Expm1(-l.pairs * math.Exp2(-bits))
 }
@@ -170,7 +168,8 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance plans a format that needs no node IDs. If it can have them, they make its IDs unique.
+// byChance plans a format that needs no node IDs. If it can have them, they make its IDs
+// unique.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.waits(l, s.Plan.PerTick, s.Plan.Least)
@@ -201,7 +200,7 @@ func (f *Format) waits(l *load, mean, least float64) {
 	}
 }
 
-// nodeSizes returns possible node ID sizes, best first: from room for twice the processes, as in a
+// nodeSizes returns node ID sizes, best first: from room for twice the processes, as in a
 // rolling deployment, down to just enough.
 func nodeSizes(processes, most int) (sizes []int) {
 	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
@@ -222,7 +221,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
-	// The first size that suffices is best. If none does, the plan shows the last.
+	// If no size suffices, the plan shows the last.
 	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false
@@ -250,11 +249,11 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
-// counter returns the guard bits with which perTick IDs overflow in at most one tick of a thousand,
-// and the mean number of IDs in a tick. ok is false if there are no such guard bits.
+// counter returns the guard bits with which perTick IDs overflow in at most one tick of a
+// thousand, and the mean number of IDs in a tick. ok is false if there are none.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
-		guard = 1 // the default for a node_id_size of 20 or more
+		guard = 1 // default for a node_id_size of 20 or more
 	}
 	size := math.Exp2(float64(bits))
 	for ; ; guard++ {

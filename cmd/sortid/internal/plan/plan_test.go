@@ -21,7 +21,6 @@ var update = flag.Bool("update", false, "write testdata/plan.json")
 
 const casesFile = "../../../../testdata/plan.json"
 
-// Tests change one thing in base at a time.
 var base = Request{Rate: 5000, Burst: 100000, Processes: 200, Years: 20, From: "2026-11-21"}
 
 func requests() []Request {
@@ -54,7 +53,7 @@ func requests() []Request {
 	return rs
 }
 
-// All implementations share the cases. Formats that a case omits are not compared.
+// All implementations share the cases. A case may omit formats.
 func TestCases(t *testing.T) {
 	var plans []*Plan
 	for _, r := range requests() {
@@ -87,7 +86,6 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// randomBits counts the random bits in two IDs of one tick, by layout.
 func randomBits(t *testing.T, s *format.Format) (bits int) {
 	for _, f := range s.Layout {
 		switch f.Name {
@@ -108,7 +106,6 @@ func randomBits(t *testing.T, s *format.Format) (bits int) {
 	return bits
 }
 
-// The probabilities agree with exact arithmetic.
 func TestCollisionExact(t *testing.T) {
 	for _, r := range requests() {
 		if r.Processes == 1 {
@@ -149,8 +146,8 @@ func TestCollisionExact(t *testing.T) {
 	}
 }
 
-// A world makes small IDs, which collide often enough to count. make returns what tells IDs of a
-// millisecond apart.
+// A world makes small IDs, which collide often enough to count. make returns what tells IDs of
+// a millisecond apart.
 type world struct {
 	name string
 	bits float64 // as in the formula
@@ -183,14 +180,13 @@ var worlds = []world{
 			func() uint64 { high++; return header<<32 | high%(1<<6)<<3 | rng.Uint64N(1<<3) }
 	}},
 	{"uid60", 3 + 8, func(rng *rand.Rand) (func(int), func() uint64) {
-		// It starts anywhere, and is short, because a long one would keep two processes apart.
+		// A long sequence would keep two processes apart.
 		sequence := rng.Uint64N(1 << 3)
 		return func(int) {},
 			func() uint64 { sequence = (sequence + 1) % (1 << 3); return sequence<<8 | rng.Uint64N(1<<8) }
 	}},
 }
 
-// run returns the equal pairs of processes that make IDs at random times.
 func (w world) run(rng *rand.Rand, processes, millis int, perMilli float64) (equal int) {
 	type process struct {
 		newMilli func(int)
@@ -236,7 +232,6 @@ func TestMonteCarlo(t *testing.T) {
 				t.Errorf("%v equal pairs, the formula says %.1f +- %.1f", got, want, sigma)
 			}
 
-			// How often a short time has any.
 			const lifetimes, short = 3000, 400
 			r.Years = short / 1000.0 / secondsPerYear
 			l := load{pairs: pairs(r)}
@@ -255,7 +250,6 @@ func TestMonteCarlo(t *testing.T) {
 	}
 }
 
-// scru64's counter rarely overflows with the planned guard bits.
 func TestCounter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, bits := range []int{1, 4, 5, 8, 12, 16, 23} {

@@ -1,4 +1,4 @@
-// Package produce makes IDs as fast as possible, or at a rate, and writes them in order.
+// Package produce makes IDs, as fast as possible or at a rate, and writes them in order.
 package produce
 
 import (
@@ -21,7 +21,7 @@ type Options struct {
 	Rate   float64 // IDs a second; 0: as fast as possible
 }
 
-// Run writes IDs to standard output. It returns the generator's last ID, or the zero ID.
+// Run writes IDs to standard output, and returns the last ID, or the zero ID.
 func Run(ctx context.Context, c *console.Console, g format.Generator,
 	o Options) (last format.ID, err error) {
 	p := &production{out: c.Out, generator: g, encode: o.Encode, left: o.Count,
@@ -50,13 +50,13 @@ type production struct {
 }
 
 const (
-	MaxBatch = 16384                 // IDs: texts fit the cache, and writes are few
+	MaxBatch = 16384                 // texts fit the cache, and writes are few
 	slow     = 10 * time.Millisecond // a slower batch is too large
 )
 
-// race is the fast way. Workers take turns at the generator and at the output, so batches are in
-// order. In between, workers format texts in parallel. Batches start small, so that the first IDs
-// appear at once.
+// race is the fast way. Workers take turns at the generator and at the output, so batches are
+// in order. In between, they format texts in parallel. Batches start small, so that the first
+// IDs appear at once.
 func (p *production) race(ctx context.Context) error {
 	p.size = 1
 	if p.left > MaxBatch {
@@ -91,7 +91,7 @@ func (p *production) race(ctx context.Context) error {
 	return p.err
 }
 
-// fill makes the next batch, and returns its number of IDs: 0 at the end.
+// fill makes the next batch, and returns its size, or 0 at the end.
 func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) {
 	n := int(min(p.left, uint64(p.size)))
 	if n == 0 || ctx.Err() != nil {
@@ -114,7 +114,6 @@ func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) 
 	return n, nil
 }
 
-// write writes the text of n IDs, unless an error came before.
 func (p *production) write(text []byte, n int, err error) {
 	if err == nil && p.err == nil && n > 0 {
 		_, err = p.out.Write(text)
@@ -129,8 +128,8 @@ func (p *production) write(text []byte, n int, err error) {
 	}
 }
 
-// walk makes one batch after another. If perSecond is not 0, it makes at most so many IDs a second.
-// It counts the IDs that are due since the start, so that delays do not add up.
+// walk makes one batch after another. If perSecond is not 0, it makes at most so many IDs a
+// second. It counts the IDs due since the start, so that delays do not add up.
 func (p *production) walk(ctx context.Context, perSecond float64) error {
 	batch := p.generator.NewBatch()
 	var text []byte

@@ -28,7 +28,6 @@ type Fencing struct {
 	wrong  error    // the mistake in the arguments
 }
 
-// lost returns the name of the realm to make if there is none.
 func (f *Fencing) lost() string {
 	if f.Lost == nil {
 		return f.Realm
@@ -57,7 +56,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 	return err
 }
 
-// Run fences all realms that it can, and prints them. End says what was done.
+// Run fences and prints all realms that it can. End says what was done.
 func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 	for _, name := range f.Names {
 		from, err := f.fence(ctx, st, name)

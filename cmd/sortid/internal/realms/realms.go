@@ -1,4 +1,4 @@
-// Package realms reads realms and node IDs of a store, and shows them to people.
+// Package realms reads realms and node IDs of a store, and shows them.
 package realms
 
 import (
@@ -29,8 +29,8 @@ type Realm struct {
 	skew    time.Duration // the store's clock minus this machine's
 }
 
-// ReadAll reads the named realm, or all. If it returns exit.ErrReported, it has reported what it
-// cannot read, and returns the rest.
+// ReadAll reads the named realm, or all. If it returns exit.ErrReported, it has reported what
+// it cannot read, and returns the rest.
 func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -64,7 +64,7 @@ func Names(ctx context.Context, st store.Store) ([]string, error) {
 	return names, err
 }
 
-// ReadOne is ReadAll for a single realm.
+// ReadOne is ReadAll for one realm.
 func ReadOne(ctx context.Context, c *console.Console, st store.Store, name string) (*Realm, error) {
 	realms, err := ReadAll(ctx, c, st, name)
 	switch {
@@ -84,7 +84,7 @@ func ReadOne(ctx context.Context, c *console.Console, st store.Store, name strin
 	return realms[0], nil
 }
 
-// If load cannot read some records, it returns the others, and an error that matches
+// If some records cannot be read, load returns the others, and an error that matches
 // [lease.ErrRecord].
 func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 	root, blocks, unread := lease.Records(ctx, st, name)
@@ -127,7 +127,7 @@ func (r *Realm) Block(text string) (lease.Block, error) {
 // An Item can be shown as a card, or as JSON.
 type Item interface{ lines() [][2]string }
 
-// An Entry is a record in a form for people. 64-bit integers are texts.
+// An Entry is a record for people. 64-bit integers are texts.
 type Entry struct {
 	Realm      string `json:"realm"`
 	Generation string `json:"generation"`
@@ -197,8 +197,8 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	return e
 }
 
-// mark returns the end of all grants that include a block. It is the largest HWM of the block, of
-// the blocks that contain it, and of the realm.
+// mark returns the end of all grants that include a block: the largest HWM of the block, of the
+// blocks that contain it, and of the realm.
 func (r *Realm) mark(rec lease.Record) int64 {
 	mark := max(rec.HWM, r.Root.HWM)
 	for b := rec.Block; b.Size > 1; {
@@ -208,8 +208,8 @@ func (r *Realm) mark(rec lease.Record) int64 {
 	return mark
 }
 
-// freeFrom returns the first tick at which another process can have the block, if the holder does
-// not renew.
+// freeFrom returns the first tick at which another process can have the block, without a
+// renewal.
 func (r *Realm) freeFrom(rec lease.Record) int64 {
 	from := r.mark(rec) - r.Root.Terms.Lead
 	if rec.Held(r.now) {
@@ -435,7 +435,7 @@ func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, 
 	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
 }
 
-// AppendJSON appends a line of JSON for each item.
+// AppendJSON appends each item as a line of JSON.
 func AppendJSON[T Item](out []byte, items ...T) []byte {
 	for _, it := range items {
 		b, err := json.Marshal(it)

@@ -7,7 +7,6 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Each part of a realm counts once.
 func TestShare(t *testing.T) {
 	const now, lead = 1000, 40
 	type b = lease.Block

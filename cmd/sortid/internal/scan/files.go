@@ -39,7 +39,7 @@ func newFiles(c *console.Console) *files {
 	return &files{Console: c, buf: make([]byte, bufferSize+finder.Context)}
 }
 
-// begin shows progress. It shows no percentage if a name is not a regular file.
+// begin shows progress, without a percentage if a name is not a regular file.
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
@@ -59,7 +59,7 @@ func (f *files) begin(names []string) {
 	f.progress = f.NewProgress("bytes", total)
 }
 
-// open reads a file. It adds the name to errors, except to those from part.
+// open reads a file. It adds the name to errors that do not come from part.
 func (f *files) open(name string) error {
 	f.in.Reader, f.name = f.In, "standard input"
 	if name == Stdin {
@@ -92,8 +92,8 @@ type partError struct{ error }
 
 func (e partError) Unwrap() error { return e.error }
 
-// parts reads a file. A part ends at the end of a line if possible, so that no line waits for the
-// next one. The bytes before it stay in the buffer as context.
+// parts reads a file. If possible, a part ends with a line, so that no line waits for the next
+// one. The bytes before it stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
 	buf := f.buf
 	context, n := 0, 0 // buf[:context] is context; buf[context:n] waits
@@ -145,7 +145,6 @@ func cut(text []byte, old, context int) int {
 	return len(text)
 }
 
-// checkText returns an error for a file that is not text.
 func checkText(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
@@ -158,8 +157,8 @@ func checkText(head []byte) error {
 
 var errBinary = errors.New("binary file, skipped")
 
-// walk calls open for each file. In folders it follows no symbolic links and, with include, opens
-// only names that match one of the patterns.
+// walk opens each file. In folders it follows no symbolic links and, with include, opens only
+// names that match a pattern.
 func (f *files) walk(names []string, recursive bool, include []string,
 	open func(name string, err error)) {
 	visit := func(name string) {

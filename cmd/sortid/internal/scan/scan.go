@@ -51,8 +51,8 @@ type scan struct {
 	line     int   // Its number.
 	start    int64 // Its offset in the file.
 	midLine  bool  // The last annotated line has no end yet.
-	counted  int   // The last line that was counted.
-	matching int   // How many lines of the file have IDs.
+	counted  int
+	matching int // How many lines of the file have IDs.
 	found    bool
 	out      []byte
 	day      int64 // last written, in days since 1970
@@ -80,7 +80,7 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 	return s
 }
 
-// Run scans files, or standard input. Its error leads to the exit code of grep.
+// Run scans files, or standard input. Its error has the exit code that grep would have.
 func Run(c *console.Console, o Options, files []string) error {
 	if len(files) == 0 {
 		files = []string{Stdin}
@@ -182,7 +182,7 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			}
 			return
 		case Lines:
-			if m.Start < done { // its line is printed already
+			if m.Start < done { // its line is already printed
 				return
 			}
 		}
@@ -250,7 +250,6 @@ func (s *scan) copy(text []byte) {
 	}
 }
 
-// count counts the lines of a text at offset.
 func (s *scan) count(text []byte, offset int64) {
 	if n := bytes.Count(text, []byte{'\n'}); n > 0 {
 		s.line += n

@@ -28,7 +28,7 @@ const (
 )
 
 // A sorting sorts records: lines, or pieces of long ones. The key is the time and the record's
-// number, so that lines of one time keep their order.
+// number, so lines of one time keep their order.
 type sorting struct {
 	*files
 	finder  *finder.Finder
@@ -37,9 +37,9 @@ type sorting struct {
 
 	time    [2]uint64 // of the last line
 	pieces  uint64    // so far
-	ids     uint64    // How many lines had IDs.
-	midLine bool      // the last line has no end yet
-	starts  []int     // of the part's lines with IDs
+	ids     uint64
+	midLine bool  // the last line has no end yet
+	starts  []int // of the part's lines with IDs
 	times   [][2]uint64
 }
 
@@ -57,7 +57,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// A signal does not end the reading of a terminal or a pipe, so Sort does not wait for that.
+	// A signal does not end a read of a terminal or pipe, so Sort does not wait for it.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error
@@ -93,8 +93,8 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 	return s.merge(ctx)
 }
 
-// add adds the lines of a part. A line has the time of its first ID. Without an ID it has the time
-// of the line before.
+// add adds the lines of a part. A line has the time of its first ID, or else the time of the
+// line before.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
 	s.finder.Find(text, from, func(m finder.Match) {
@@ -127,8 +127,8 @@ func (s *sorting) add(text []byte, from int, _ int64) error {
 	return nil
 }
 
-// key returns a time as a key: nanoseconds since the year 1, plus 1. Lines before a file's first ID
-// have the key 0.
+// key returns a time as a key: nanoseconds since the year 1, plus 1. Lines before a file's
+// first ID have the key 0.
 func (s *sorting) key(t time.Time) [2]uint64 {
 	seconds := uint64(t.Unix() - time.Time{}.Unix())
 	high, low := bits.Mul64(seconds, 1e9)

@@ -20,7 +20,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// timedLines returns lines with and without IDs, and the same lines in order.
 func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) {
 	type group struct {
 		at    time.Time
@@ -53,7 +52,7 @@ func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) 
 			panic(err)
 		}
 		line = fmt.Sprintf("id=%s %s\n", id, line)
-		if r.IntN(10) == 0 { // only the first one counts
+		if r.IntN(10) == 0 {
 			line = fmt.Sprintf("id=%s before 0372ijojuxuhjsfkeryi2mrtm\n", id)
 		}
 		text += line
@@ -72,7 +71,7 @@ func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) 
 	return text, sorted
 }
 
-// Any memory size and any input give what a sort in memory gives, and leave nothing on disk.
+// Any memory size gives the same result as a sort in memory.
 func TestSort(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -106,7 +105,6 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// Times are compared as instants, whatever their resolution.
 func TestSortInstants(t *testing.T) {
 	second := time.Date(2024, time.May, 1, 0, 0, 0, 0, time.UTC)
 	var lines []string
@@ -140,7 +138,7 @@ func TestSortInstants(t *testing.T) {
 	}
 }
 
-// The last line has no end; headings come first, also in reverse.
+// The last line has no end; headings come first.
 func TestSortFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -165,8 +163,7 @@ func TestSortFiles(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the input, which has 200 times the size of a run. Lines may be longer
-// than a run.
+// Memory does not grow with the input, which has 200 times the size of a run.
 func TestSortMemory(t *testing.T) {
 	const memory = 1 << 18
 	line := "0372ijojuxuhjsfkeryi2mrtm " + strings.Repeat("x", 973) + "\n"
@@ -200,7 +197,6 @@ func (n *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An interrupt ends the wait for input, and leaves nothing on disk.
 func TestSortInterrupted(t *testing.T) {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil || runtime.GOOS == "windows" {

@@ -36,7 +36,6 @@ func openMySQL(t *testing.T) (db *sql.DB, u *url.URL) {
 	return db, u
 }
 
-// statements splits a file as the client does.
 func statements(file string) (list []string) {
 	delimiter := ";"
 	var statement strings.Builder
@@ -57,7 +56,6 @@ func statements(file string) (list []string) {
 	return list
 }
 
-// example returns the statements in a file's comments.
 func example(file string) []string {
 	var shown strings.Builder
 	for line := range strings.Lines(file) {
@@ -108,7 +106,6 @@ func row(t *testing.T, db *sql.DB, query string, args ...any) ([]string, error) 
 	return got, rows.Err()
 }
 
-// mysqlStored shows a stored ID as PostgreSQL does.
 func mysqlStored(f tested, id string) string {
 	switch f.typ {
 	case "uuid":
@@ -195,7 +192,6 @@ func TestMySQLTimes(t *testing.T) {
 	}
 }
 
-// Examples in the comments work.
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
 	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
@@ -220,7 +216,6 @@ func TestMySQLExamples(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v; want %q", f.name, got, err, want)
 		}
-		// The generated column is exact at far times.
 		for _, at := range mysqlTimes(f) {
 			if at.Before(f.epoch) || !at.Before(f.last) {
 				continue
@@ -274,7 +269,6 @@ func literal(f tested, text string) string {
 	return "X'" + strings.NewReplacer("-", "", `\x`, "").Replace(s) + "'"
 }
 
-// Views show texts and times of vectors, random IDs and DEFAULTs.
 func TestSQLite(t *testing.T) {
 	db := openSQLite(t)
 	r := rand.New(rand.NewPCG(7, 8))
@@ -348,7 +342,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// An old SQLite refuses the tables that it cannot fill. With -bail it refuses everything.
+// An old SQLite refuses tables that it cannot fill. With -bail it refuses everything.
 func TestOldSQLite(t *testing.T) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {

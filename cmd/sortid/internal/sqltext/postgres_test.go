@@ -42,7 +42,6 @@ type database struct {
 	*pgx.Conn
 }
 
-// install makes a schema in the test's database.
 func install(t testing.TB) *database {
 	t.Helper()
 	place := testserver.Postgres(t)
@@ -61,7 +60,6 @@ func connect(t testing.TB, place, schema string) *database {
 	return &database{t: t, url: place, schema: schema, Conn: conn}
 }
 
-// in replaces the schema, as the command does.
 func (d *database) in(statement string) string { return inSchema(statement, d.schema) }
 
 func (d *database) run(statements string) {
@@ -126,13 +124,11 @@ var formats = func() (list []tested) {
 	return list
 }()
 
-// sql puts the format into a statement for PostgreSQL, in which F_text and so on are its functions
-// and TYPE is its type.
+// sql puts the format into a statement, in which F_text is a function and TYPE its type.
 func (f tested) sql(statement string) string {
 	return strings.NewReplacer("F_", "sortid."+f.name+"_", "TYPE", f.typ).Replace(statement)
 }
 
-// here is sql for databases without schemas.
 func (f tested) here(statement string) string {
 	return strings.ReplaceAll(statement, "F_", f.name+"_")
 }
@@ -150,8 +146,7 @@ func (f tested) stored(text string) string {
 	return id.In(format.Int)
 }
 
-// first returns the text of a time's smallest ID. Before or after the range it is the first or the
-// largest.
+// first returns the text of a time's smallest ID, or the first or last ID beyond the range.
 func (f tested) first(at time.Time) string {
 	end, err := f.max, error(nil)
 	if at.Before(f.last) {
@@ -208,7 +203,6 @@ func readVectors(t testing.TB, format string) (v vectors) {
 	return v
 }
 
-// times returns times at which a format may go wrong.
 func (f tested) times() (times []time.Time) {
 	near := []time.Time{f.epoch, f.last}
 	for _, at := range []string{"1970-01-01 00:00:00", "2026-11-17 10:30:00", "2038-01-19 03:14:08",
@@ -266,7 +260,6 @@ func TestPostgresVectors(t *testing.T) {
 	}
 }
 
-// text and parse agree with Go's over the whole range.
 func TestPostgresRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a while")
@@ -293,7 +286,7 @@ func TestPostgresRandom(t *testing.T) {
 	}
 }
 
-// Each random bit is 1 in about half of the IDs; others in the random part are 0.
+// Each random bit is 1 in about half of the IDs.
 func TestPostgresRandomBits(t *testing.T) {
 	d := install(t)
 	const n = 4000
@@ -332,7 +325,6 @@ func TestPostgresRandomBits(t *testing.T) {
 	}
 }
 
-// first and time are exact and inverse at any time.
 func TestPostgresTimes(t *testing.T) {
 	d := install(t)
 	d.run("SET TIME ZONE 'Asia/Kathmandu'") // nothing depends on it
@@ -458,7 +450,6 @@ func TestPostgresTyped(t *testing.T) {
 	}
 }
 
-// The planner inlines time and first, for speed and pruning.
 func TestPostgresInlined(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -471,7 +462,6 @@ func TestPostgresInlined(t *testing.T) {
 	}
 }
 
-// Each function has a comment and its properties.
 func TestPostgresCatalog(t *testing.T) {
 	d := install(t)
 	for _, row := range d.query(`SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
@@ -491,7 +481,7 @@ func TestPostgresPruning(t *testing.T) {
 	for _, f := range formats {
 		table := f.name + "_events"
 		d.run("CREATE TABLE " + table + " (id " + f.typ + " PRIMARY KEY) PARTITION BY RANGE (id)")
-		// Now is in the middle of partition 12.
+		// Now is within partition 12.
 		start := time.Now().UTC().AddDate(0, -12, -15).Truncate(24 * time.Hour)
 		month := func(i int) string {
 			return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00")
@@ -566,13 +556,11 @@ var generators = []generator{
 	{"sortid.scru160_new()", "scru160", false, false},
 }
 
-// text is the expression for the text of a new ID.
 func (g generator) text() string { return "sortid." + g.format + "_text(" + g.name + ")" }
 
 const clients, perClient = 8, 25_000
 
-// generate lets clients make n IDs each, and more until enough is closed. They reconnect when the
-// server stops.
+// generate lets clients make n IDs each, and more until enough is closed.
 func generate(d *database, expression string, n int, enough <-chan struct{}) [][]string {
 	d.t.Helper()
 	all := make([][]string, clients)
@@ -725,8 +713,8 @@ func TestPostgresOrder(t *testing.T) {
 	}
 }
 
-// After an immediate stop no ID is repeated. A simple generator with a cycling sequence does repeat
-// IDs, which shows that the test notices it.
+// After an immediate stop no ID is repeated. A cycling sequence does repeat IDs, which shows
+// that the test notices it.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
@@ -764,7 +752,7 @@ func TestPostgresStops(t *testing.T) {
 	}
 }
 
-// After a crash within a transaction, no ID that was read is repeated, even in the same tick.
+// No ID that was read is repeated after a crash within its transaction.
 func TestPostgresStopsInTransaction(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t)
@@ -810,8 +798,7 @@ func (d *database) locks() string {
 		"count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
 }
 
-// Within the allowance a generator continues. Beyond it, the generator raises an error, and leaves
-// no lock.
+// Beyond the allowance the generator raises an error, and leaves no lock.
 func TestPostgresClockSetBack(t *testing.T) {
 	d := install(t)
 	d.setClock()
@@ -853,7 +840,6 @@ func TestPostgresClockSetBack(t *testing.T) {
 		}
 		d.run("ROLLBACK")
 	}
-	// No ID can carry these times.
 	for _, at := range []string{"-1", "0", "281474976710656", "-62135596800000"} {
 		d.run("UPDATE sortid.test_clock SET ms = " + at)
 		for _, g := range generators {
@@ -865,7 +851,6 @@ func TestPostgresClockSetBack(t *testing.T) {
 	}
 }
 
-// A full counter continues in the next tick. Beyond the allowance it raises an error.
 func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
@@ -920,7 +905,6 @@ func TestPostgresCancelled(t *testing.T) {
 	}
 }
 
-// Stateless generators and codecs work in read-only transactions.
 func TestPostgresReadOnly(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
@@ -932,7 +916,7 @@ func TestPostgresReadOnly(t *testing.T) {
 	}
 }
 
-// A role needs only the schema: it cannot move the sequences.
+// A role cannot move the sequences.
 func TestPostgresRole(t *testing.T) {
 	d := install(t)
 	role := "sortid_test_" + strconv.FormatUint(rand.Uint64(), 36)
@@ -978,8 +962,8 @@ func output(t *testing.T, in string, name string, args ...string) string {
 	return out.String()
 }
 
-// psql takes the file twice without a superuser. A dump works in another database, which continues
-// after the last IDs.
+// psql takes the file twice without a superuser. A dump works in another database, which
+// continues after the last IDs.
 func TestPostgresDump(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := connect(t, server.URL, DefaultSchema)
@@ -1018,14 +1002,14 @@ func TestPostgresDump(t *testing.T) {
 			t.Errorf("column %s is out of order after the restore", column)
 		}
 	}
-	// The file again over the restored schema: generators go on.
+	// With the file over the restored schema, generators go on.
 	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
 	if ok := b.one("sortid.scru128_new_ordered() > max(b::text)::uuid FROM events"); ok != "t" {
 		t.Error("out of order after the file was run again")
 	}
 }
 
-// The SQL of one format does not need the others, also in another schema.
+// The SQL of one format does not need the others.
 func TestPostgresOnly(t *testing.T) {
 	for _, only := range format.Ours() {
 		name := only.Name
@@ -1045,7 +1029,7 @@ func TestPostgresOnly(t *testing.T) {
 	}
 }
 
-// Rows with a UUIDv4 get an ID of their time, as docs/databases.md says.
+// Rows with a UUIDv4 get an ID of their time; see docs/databases.md.
 func TestPostgresMigration(t *testing.T) {
 	d := install(t)
 	doc := check.Must(os.ReadFile("../../../../docs/databases.md"))(t)

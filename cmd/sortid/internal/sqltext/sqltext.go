@@ -1,4 +1,4 @@
-// Package sqltext has SQL with which databases read and make IDs. Each file can be run as it is.
+// Package sqltext has SQL for databases to read and make IDs. Each file can be run as it is.
 package sqltext
 
 import (
@@ -17,7 +17,7 @@ var files embed.FS
 // DefaultSchema is the PostgreSQL schema in the files.
 const DefaultSchema = "sortid"
 
-// Postgres returns the SQL of a PostgreSQL schema with the formats' functions.
+// Postgres returns the SQL of a schema with the formats' functions.
 func Postgres(schema string, formats []*format.Format) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
@@ -50,8 +50,8 @@ func inOrder(formats []*format.Format) []*format.Format {
 		func(f *format.Format) bool { return !slices.Contains(formats, f) })
 }
 
-// read joins files of a folder, with empty lines between them: first the named files, then the
-// files of the formats.
+// read joins files of a folder, with empty lines between them: the named files, then the
+// formats' files.
 func read(folder string, names []string, formats []*format.Format) (string, error) {
 	names = append(names, format.NamesOf(formats)...)
 	texts := make([]string, len(names))

@@ -18,7 +18,7 @@ type Table struct {
 	Daily  bool           // one partition a day, not a month
 }
 
-// MaxPartitions bounds a Table; databases get slow with more.
+// MaxPartitions bounds a Table. Databases get slow with more.
 const MaxPartitions = 8000
 
 // A partition holds the IDs from first to before end.
@@ -28,7 +28,7 @@ type partition struct {
 	first, end format.ID
 }
 
-// partitions returns the partitions, and the one after them.
+// partitions returns all of them, and the one after them.
 func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err
@@ -134,7 +134,6 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 	return inSchema(b.String(), schema), nil
 }
 
-// mysqlDefault returns the DEFAULT in the example of a format's SQL, if any.
 func mysqlDefault(f *format.Format) (string, error) {
 	text, err := read("mysql", nil, []*format.Format{f})
 	_, rest, ok := strings.Cut(text, " DEFAULT (")

@@ -21,8 +21,8 @@ func table(name string) Table {
 		0, 0, 0, 0, time.UTC), Months: 24}
 }
 
-// A new ID is in this month's partition, which is the only one that a query for this time reads. A
-// later month adds partitions.
+// A new ID is in this month's partition, the only one that a query for this time reads. A later
+// month adds partitions.
 func TestPostgresTable(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -161,7 +161,6 @@ func TestTableErrors(t *testing.T) {
 	}
 }
 
-// An error names the format and the missing file.
 func TestMissing(t *testing.T) {
 	_, err := read("mysql", []string{"header", "none"}, nil)
 	if err == nil || !strings.Contains(err.Error(), "mysql/none.sql") {

@@ -37,8 +37,8 @@ const (
 	endTime = 2 * time.Second
 )
 
-// A generatorProcess is a process that verify started. Its lines go to the checker, and to a file
-// in which verify looks for duplicates later.
+// A generatorProcess is a process that verify started. Its lines go to the checker, and to a
+// file for the later search for duplicates.
 type generatorProcess struct {
 	*source
 	cmd    *exec.Cmd
@@ -125,7 +125,6 @@ func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 	return nil
 }
 
-// startProcess starts a process. Its errors go to standard error, with its name.
 func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -136,7 +135,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// Do not wait for other processes that hold standard error open.
+	// Other processes may hold standard error open.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -157,7 +156,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	return p, nil
 }
 
-// end ends the process and all that it started. It asks the process to end before it kills it.
+// end ends the process and all that it started. It asks before it kills.
 func (p *generatorProcess) end() {
 	select {
 	case <-p.done:
@@ -212,7 +211,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	w := bufio.NewWriterSize(file, 256<<10)
 	o := v.Options
 	o.Source, o.Progress = p.Name, show
-	// This check needs no context: it ends when the process has ended and all output is read.
+	// This check ends when the process has ended and all output is read.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
 		err = w.Flush()
@@ -243,7 +242,7 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	return false
 }
 
-// wholeLines leaves out the last line if verify ended the process in the middle of it.
+// wholeLines leaves out the last line if verify cut it off.
 type wholeLines struct {
 	process *generatorProcess
 	buffer  []byte // begins with the rest of a line

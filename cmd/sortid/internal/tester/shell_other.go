@@ -14,7 +14,6 @@ func ownGroup(*exec.Cmd) {}
 // interruptGroup does nothing, because console programs cannot be asked to end.
 func interruptGroup(*exec.Cmd) {}
 
-// killGroup kills the process and all that it started.
 func killGroup(cmd *exec.Cmd) {
 	exec.Command("taskkill", "/t", "/f", "/pid", strconv.Itoa(cmd.Process.Pid)).Run()
 	cmd.Process.Kill()

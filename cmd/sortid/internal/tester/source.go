@@ -19,7 +19,8 @@ import (
 	"github.com/sortid/sortid/verify/duplicates"
 )
 
-// A source is an input of verify: a file, a pipe, or standard input. Its Open does not decompress.
+// A source is an input of verify: a file, a pipe, or standard input. Its Open does not
+// decompress.
 type source struct {
 	duplicates.Source
 	stdin  bool
@@ -27,7 +28,7 @@ type source struct {
 	opened *sourceLines // unread, except by Detect
 }
 
-// source returns a file, or standard input for "-".
+// source returns a file; "-" is standard input.
 func (v *Tester) source(name string) *source {
 	if name != "-" {
 		return &source{Source: duplicates.File(name)}
@@ -85,7 +86,6 @@ func (l *sourceLines) Position() int64 {
 // head is how many bytes of a source a guess may use.
 const head = 64 << 10
 
-// read opens the source, or continues where a guess opened it.
 func (s *source) read() (*sourceLines, error) {
 	if in := s.opened; in != nil {
 		s.opened = nil
@@ -103,7 +103,7 @@ func (s *source) read() (*sourceLines, error) {
 	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
-// guess returns the format of the first line that shows one, or "". It waits for no further lines,
+// guess returns the format of the first line that shows one, or "". It waits for no more lines,
 // and read returns all lines again.
 func (s *source) guess() (name string, err error) {
 	in, err := s.read()
@@ -126,7 +126,6 @@ func (s *source) guess() (name string, err error) {
 	return "", nil
 }
 
-// formatOf returns the format of the first source that shows one.
 func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	for _, s := range sources {
 		var name string

@@ -12,7 +12,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 )
 
-// A search for duplicates closes a source during a read when it is not in order.
 func TestSourceClosedWhileRead(t *testing.T) {
 	var data bytes.Buffer
 	w, err := zstd.NewWriter(&data)

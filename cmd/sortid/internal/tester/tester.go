@@ -1,5 +1,5 @@
 // Package tester does the work of "sortid verify". It opens sources, finds their format, starts
-// generators, and prints package verify's findings.
+// generators, and prints findings.
 package tester
 
 import (
@@ -31,8 +31,8 @@ type Tester struct {
 	Exec       Execution
 }
 
-// until returns a context that the first signal ends, so that verify reports on what it has read.
-// The second signal ends the program.
+// until returns a context that the first signal ends, so that verify reports on what it has
+// read. The second signal ends the program.
 func until() context.Context {
 	ctx, _ := exit.UntilSignal()
 	return ctx
@@ -54,7 +54,7 @@ func (v *Tester) style() report.Style {
 	return style
 }
 
-// SplitFormat splits the arguments into a format, if the first one is a format, and files.
+// SplitFormat splits the arguments into a format, if that is first, and files.
 func SplitFormat(args []string) (name string, files []string, err error) {
 	if len(args) > 0 {
 		f, err := format.LookupAny(args[0])
@@ -71,7 +71,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. name is the name of their format, or "".
+// Run verifies each source by itself. name is their format's, or "".
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -144,7 +144,7 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	return verify.Check(ctx, name, in, o)
 }
 
-// A patient writer drops what it gets after its reader has closed the pipe. Programs that read a
+// A patient writer drops what comes after its reader has closed the pipe. Programs that read a
 // field's bits take only as many as they need.
 type patient struct {
 	w    io.Writer
@@ -251,7 +251,6 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	return err
 }
 
-// find looks for duplicates, shows its progress, and lists them on out if wanted.
 func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Source,
 	out io.Writer) (*report.Unique, error) {
 	var failed error
@@ -279,7 +278,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	return r, cmp.Or(failed, err)
 }
 
-// TimedNames returns the formats that can be verified.
+// TimedNames returns the formats that verify knows.
 func TimedNames() (names []string) {
 	for _, f := range format.All() {
 		if f.Timed() != nil {

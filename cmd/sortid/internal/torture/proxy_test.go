@@ -18,7 +18,6 @@ const (
 	faults    // how many, with none
 )
 
-// The kinds of these, as fields note them.
 var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClose: "half closed"}
 
 // A proxy stands before a server, and disturbs connections.
@@ -51,7 +50,6 @@ func newProxy(t *testing.T, server string, random *rand.Rand, f *field) *proxy {
 			made := f.count(proxied[fault])
 			p.fault.Store(int32(fault))
 			time.Sleep(time.Duration(200+random.IntN(600)) * time.Millisecond)
-			// Renewals are rare: the fault waits for one.
 			for i := 0; i < 300 && f.count(proxied[fault]) == made && ended.Err() == nil; i++ {
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -102,7 +100,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Wait()
 }
 
-// copy forwards pieces while before returns true.
+// copy forwards pieces while before is true.
 func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
 	buf := make([]byte, 32<<10)
 	for {

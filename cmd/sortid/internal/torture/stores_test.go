@@ -32,8 +32,8 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 	}
 }
 
-// No tick of a node ID belongs to two processes, in any store. Processes check their IDs. One realm
-// is nearly full, node IDs have several sizes, and one field leases through "sortid serve".
+// No tick of a node ID belongs to two processes. One realm is nearly full, node IDs have
+// several sizes, and one field leases through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)
@@ -104,7 +104,6 @@ func TestUnfenced(t *testing.T) {
 	printResults("TortureUnfenced", []*field{f}, results)
 }
 
-// A claim is a process's tick of a node ID.
 type claim struct {
 	tick int64
 	node uint32
@@ -114,7 +113,6 @@ type claim struct {
 	at   time.Time
 }
 
-// overlaps reports whether the claims' node IDs overlap.
 func (c claim) overlaps(d claim) bool {
 	bits := min(c.bits, d.bits)
 	return c.node>>(c.bits-bits) == d.node>>(d.bits-bits)
@@ -196,7 +194,7 @@ func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	return claims, ids
 }
 
-// gaps returns, by kind of fault, how long processes took to claim again after the fault's end.
+// gaps returns, by kind of fault, how long processes took to claim again after its end.
 // Processes that another fault hit first do not count.
 func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	slots := map[int][]time.Time{}
@@ -220,7 +218,6 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	return gaps
 }
 
-// printResults prints results as Go's benchmarks do, for the document.
 func printResults(benchmark string, fields []*field, results map[*field]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}
@@ -244,7 +241,6 @@ func printResults(benchmark string, fields []*field, results map[*field]result) 
 	fmt.Printf("Benchmark%sTime/stores 1 %.0f s\n", benchmark, duration.Seconds())
 }
 
-// A server is "sortid serve" at a fixed address.
 type server struct {
 	t                  *testing.T
 	sortid, store, url string

@@ -49,7 +49,7 @@ type field struct {
 
 	mu     sync.Mutex
 	done   []fault
-	errors []string // patterns in processes' standard error, sorted
+	errors []string // patterns in standard error, sorted
 }
 
 type crasher interface {
@@ -95,12 +95,10 @@ func (f *field) count(kind string) (n int) {
 	return n
 }
 
-// between returns a random time, up to ten seconds in a long round.
 func between(random *rand.Rand) time.Duration {
 	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
 }
 
-// round runs the processes until end. They write to files in dir.
 func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
 	var wg sync.WaitGroup
 	for slot := range f.processes {
@@ -146,7 +144,6 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 		process.Wait()
 		close(done)
 	}()
-	// lives reports whether the process and the round still run after d.
 	lives := func(d time.Duration) bool {
 		select {
 		case <-done:
@@ -198,7 +195,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 
 var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
 
-// torture runs rounds until enough has happened in all fields.
+// torture runs until enough has happened in all fields.
 func torture(t *testing.T, fields []*field, duration time.Duration,
 	enough func(f *field, dir string) bool) {
 	t.Logf("-seed %d -duration %v", *seed, duration)
@@ -228,8 +225,8 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	}
 }
 
-// Counters of "sortid new" start at zero, so two processes with one node ID and tick make the same
-// IDs.
+// The counters of "sortid new" start at zero, so two processes with one node ID and tick make
+// the same IDs.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t, command)
@@ -293,7 +290,6 @@ func (f *field) String() string {
 	return b.String()
 }
 
-// A hundred processes at once each get a node ID.
 func TestTogether(t *testing.T) {
 	const many = 100
 	for name, url := range map[string]func() string{
@@ -310,7 +306,7 @@ func TestTogether(t *testing.T) {
 			for i := range all {
 				wg.Go(func() {
 					for time.Now().Before(end) {
-						// Each holds its node ID until its end.
+						// Each keeps its node ID.
 						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url,
 							"--node-bits", "7", "--rate", "1", "--forever", "--create")
 						var stderr bytes.Buffer

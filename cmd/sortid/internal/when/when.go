@@ -1,4 +1,4 @@
-// Package when reads times as people write them on a command line.
+// Package when reads times as people write them.
 package when
 
 import (
@@ -25,7 +25,7 @@ var layouts = func() (all []string) {
 	return append(all, "2006-01-02")
 }()
 
-// Parse reads a time, in UTC. Its error lists the forms it accepts.
+// Parse reads a time, in UTC. Its error lists what it accepts.
 func Parse(text string, now time.Time) (time.Time, error) { return ParseIn(text, now, time.UTC) }
 
 // ParseIn is [Parse] in a zone, for times without an offset.
@@ -73,8 +73,8 @@ func IsDay(text string) bool {
 	return ok
 }
 
-// Day returns when a day begins in a zone, and when the next day begins. The day is a date, or a
-// name that [IsDay] knows.
+// Day returns when a day and the next day begin in a zone. The day is a date, or a name that
+// [IsDay] knows.
 func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	day, err := time.ParseInLocation(time.DateOnly, strings.TrimSpace(text), zone)
 	if back, ok := days[strings.ToLower(strings.TrimSpace(text))]; ok {

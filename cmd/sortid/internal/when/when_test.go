@@ -13,7 +13,6 @@ import (
 
 var now = time.Date(2026, 11, 17, 10, 30, 15, 500e6, time.FixedZone("", 3600))
 
-// The page and the npm package share the cases.
 func TestParse(t *testing.T) {
 	b := check.Must(os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "times.json")))(t)
 	var shared struct {

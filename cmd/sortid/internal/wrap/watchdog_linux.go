@@ -19,8 +19,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs. It is
-// this command again in a session of its own, which Ctrl-Z does not stop. A socket tells it the
+// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs. It
+// is this command in a session of its own, which Ctrl-Z does not stop. A socket tells it the
 // deadlines.
 type watchdog struct {
 	cmd     *exec.Cmd
@@ -62,8 +62,8 @@ func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	return w, nil
 }
 
-// guard prepares a program: the kernel kills it when this process ends, and the watchdog can signal
-// it.
+// guard prepares a program: the kernel kills it when this process ends, and the watchdog can
+// signal it.
 func (w *watchdog) guard(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
 }
@@ -94,7 +94,7 @@ func (w *watchdog) end() bool {
 	return w.cmd.ProcessState.ExitCode() == watchdogEnded
 }
 
-// AddWatchdog adds the watchdog's command to lease.
+// AddWatchdog adds the watchdog's command.
 func AddWatchdog(c *console.Console, lease *cobra.Command) {
 	lease.AddCommand(&cobra.Command{
 		Use: watchdogName, Short: "end the program of exec", Hidden: true,
@@ -105,7 +105,7 @@ func AddWatchdog(c *console.Console, lease *cobra.Command) {
 
 // watch is the watchdog. It returns when its parent closes the socket or ends.
 func watch(c *console.Console) error {
-	signal.Ignore(forwarded...) // service managers send SIGTERM to all processes
+	signal.Ignore(forwarded...) // service managers send SIGTERM to all
 	ward := ward{process: -1, parent: os.Getppid()}
 	for {
 		events := []unix.PollFd{{Fd: watchdogConn, Events: unix.POLLIN}}
@@ -117,7 +117,7 @@ func watch(c *console.Console) error {
 			return err
 		case ready == 0: // these are the newest deadlines
 			if ward.keep(time.Now()) {
-				// The reader of standard error may be stopped, and must not block the watchdog.
+				// The reader of standard error must not block the watchdog.
 				go c.Complain("ending the program: its lease ends at %s, "+
 					"and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
@@ -141,7 +141,6 @@ func watch(c *console.Console) error {
 	return nil
 }
 
-// A ward is the program that a watchdog guards.
 type ward struct {
 	deadlines
 	process int // a file descriptor, or -1 before there is one
@@ -177,7 +176,7 @@ func (w *ward) receive() (more bool, err error) {
 	return true, err
 }
 
-// keep sends the program the signals that are due, and reports whether it sent SIGTERM.
+// keep sends the program the due signals, and reports whether it sent SIGTERM.
 func (w *ward) keep(now time.Time) (told bool) {
 	switch {
 	case !now.Before(w.Kill):
@@ -191,8 +190,8 @@ func (w *ward) keep(now time.Time) (told bool) {
 	return false
 }
 
-// signal signals the program. If it is not known yet, or Linux is older than 5.4, signal kills its
-// parent, and the program dies, too.
+// signal signals the program. If the program is not known yet, or Linux is older than 5.4,
+// signal kills its parent, and so the program.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:

@@ -22,8 +22,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before its lease a program must end. Nobody checks the ticks of its IDs, and
-// its generator may run ahead of the clock by the rollback allowance, by default 10 s.
+// Times say how long before its lease a program must end. Nobody checks the ticks of its IDs,
+// and its generator may run ahead of the clock, by default 10 s.
 type Times struct {
 	Terminate time.Duration // before the end: ask the program to end
 	Kill      time.Duration // before the end: kill it
@@ -34,21 +34,20 @@ var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
 // deadlines are by the wall clock, as ticks are.
 type deadlines struct {
-	Terminate, Kill time.Time // when the program gets SIGTERM and SIGKILL
+	Terminate, Kill time.Time // when the program gets these signals
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns the watchdog's deadlines. Its SIGTERM is later than exec's, so the watchdog
-// sends it only if exec has not.
+// deadlines returns the watchdog's deadlines. It sends SIGTERM only if exec has not done so
+// earlier.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
 
-// Window returns the shortest window with which a program can run. At the first renewal, half of it
-// is left.
+// Window returns the shortest window for a program. At the first renewal, half of it is left.
 func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
 
-// ByEnvironment returns the format whose libraries read a node ID from the environment, and the
+// ByEnvironment returns the format whose libraries read a node ID from a variable, and the
 // variable.
 func ByEnvironment() (f *format.Format, variable string) {
 	for _, f = range format.Ours() {
@@ -104,7 +103,7 @@ type program struct {
 	node  uint32
 	until time.Time // the lease's end that the watchdog knows
 	lost  string    // why the program is ended
-	kill  time.Time // when a lost program is killed
+	kill  time.Time // when it is killed
 }
 
 func (p *program) start(c *console.Console, args, env []string) (err error) {
@@ -128,7 +127,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The child dies with the thread that started it, so this goroutine keeps its thread.
+		// The child dies with its thread, so this goroutine keeps its thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -145,7 +144,6 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	return nil
 }
 
-// watch waits for the program, and ends it if its lease is lost.
 func (p *program) watch() error {
 	p.tell()
 	gone := p.dog.gone
@@ -223,8 +221,8 @@ func environ(l *leases.Options) []string {
 	})
 }
 
-// relaySignals passes signals to the program that it gets from started, until end is called. If a
-// signal that ends programs comes earlier, it calls interrupt.
+// relaySignals passes signals to the program that it gets from started, until end is called. If
+// a signal that ends programs comes earlier, it calls interrupt.
 func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
@@ -241,9 +239,9 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals passes signals to the program that it gets from started, until started is closed. If
-// a signal that ends programs comes earlier, it interrupts the wait for the node ID. The program
-// gets this signal, too, because it may run already.
+// passSignals passes signals to the program from started, until started is closed. If a signal
+// that ends programs comes earlier, it interrupts the wait for the node ID. The program gets
+// it, too, because it may run already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
@@ -271,7 +269,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 
 type leaseHolder struct{ *leases.Holder }
 
-// firstTick returns the time of the first tick that the lease grants from now on.
+// firstTick returns the time of the first tick that the lease still grants.
 func (t leaseHolder) firstTick() (time.Time, error) {
 	_, tick, err := t.Lease.ClaimTick(t.tickOf(time.Now()))
 	return t.timeOf(tick), err
@@ -297,14 +295,13 @@ func (t leaseHolder) whyLost(moved bool) string {
 		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent gives the node ID back with all ticks used, because the program's last tick is
-// unknown.
+// releaseSpent gives the node ID back with all ticks used, because the last tick is unknown.
 func (t leaseHolder) releaseSpent() {
 	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is fine
 	t.Release()
 }
 
-// exitAs returns the error with which exec exits in the same way as the program.
+// exitAs returns the error with which exec exits like the program.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exit.Status(128 + int(status.Signal()))

@@ -25,11 +25,11 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// If the lease is not renewed, the program ends before the lease.
+// Without a renewal, the program ends before the lease.
 func TestStoreAway(t *testing.T) {
 	patience := leases.ReleasePatience
 	t.Cleanup(func() { leases.ReleasePatience = patience })
-	leases.ReleasePatience = time.Second // the store cannot be reached any more
+	leases.ReleasePatience = time.Second
 	for _, c := range []struct {
 		name, script string
 	}{
@@ -43,7 +43,7 @@ func TestStoreAway(t *testing.T) {
 			defer out.Close()
 			var stderr bytes.Buffer
 			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
-			// Even on a slow machine the program has seconds to end.
+			// Even on a slow machine the program has seconds.
 			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
 			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
 			sh := check.Must(exec.LookPath("sh"))(t)
@@ -82,8 +82,8 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
-// A signal before the program's process is known is passed on. Only one that ends programs
-// interrupts the wait.
+// A signal before the process is known is passed on. Only one that ends programs interrupts the
+// wait.
 func TestPassSignals(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
 	pipe := check.Must(cmd.StdoutPipe())(t)
@@ -111,7 +111,6 @@ func TestPassSignals(t *testing.T) {
 	}
 }
 
-// A program gets none of the variables of a store's URL.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("STORE_TOKEN", "secret")
 	t.Setenv("STORE_URL", "https://ids.example.com?ca=ca.pem&token=env:STORE_TOKEN")

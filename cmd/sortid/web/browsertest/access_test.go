@@ -12,7 +12,6 @@ import (
 	"github.com/lucasb-eyer/go-colorful"
 )
 
-// views calls f for everything that the page can show.
 func (tb *tab) views(f func(name string)) {
 	tb.Helper()
 	tb.open("")
@@ -41,7 +40,6 @@ func (tb *tab) views(f func(name string)) {
 	f("choose")
 }
 
-// No width makes the page scroll sideways, or cuts anything off.
 func TestWidths(t *testing.T) {
 	tb := tabOf(t)
 	tb.views(func(name string) {
@@ -63,7 +61,6 @@ func TestWidths(t *testing.T) {
 	})
 }
 
-// axe-core finds nothing in any view, dark or light.
 func TestAxe(t *testing.T) {
 	tb := tabOf(t)
 	axe, err := os.ReadFile(filepath.Join(npm(t, "axe-core@4.13.0"), "node_modules", "axe-core",
@@ -107,7 +104,6 @@ func (tb *tab) press(keys ...string) {
 	}
 }
 
-// tabTo presses Tab until selector has the focus.
 func (tb *tab) tabTo(selector string) {
 	tb.Helper()
 	for range 60 {
@@ -169,7 +165,7 @@ func TestKeyboard(t *testing.T) {
 
 	tb.open("#range")
 	tb.tabTo("#range-from")
-	tb.press(strings.Split("2026-11-17", "")...) // what was there is selected
+	tb.press(strings.Split("2026-11-17", "")...)
 	tb.tabTo("#range-type")
 	tb.press("u")
 	first, _, _ := strings.Cut(run(t, "", "bounds", "scru128", "--from", "2026-11-17", "--to",

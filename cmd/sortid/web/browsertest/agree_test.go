@@ -14,7 +14,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A record is what the page and the command say about an ID.
 type record struct {
 	Format, Input, Prefix, Encoding, Text, Hex, Int, UUID, Time string
 
@@ -50,7 +49,6 @@ func same(t testing.TB, got, want []record) {
 	}
 }
 
-// Random IDs of each format, time and encoding.
 func TestAgree(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -80,7 +78,6 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// random returns an ID with zeros at the top, if there is one.
 func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	t.Helper()
 	for range 10_000 {
@@ -103,7 +100,6 @@ func random(t testing.TB, s *format.Format, zeros uint) format.ID {
 	return format.ID{}
 }
 
-// New IDs of all formats and encodings, with their format guessed.
 func TestAgreeUndetermined(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
@@ -132,7 +128,6 @@ func TestAgreeUndetermined(t *testing.T) {
 	same(t, tb.inPage(ids, ""), want)
 }
 
-// The smallest IDs of a thousand random times, in order.
 func TestAgreeBounds(t *testing.T) {
 	tb := open(t, "#range")
 	for _, s := range format.All() {

@@ -22,7 +22,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// program returns the path of the first program that is installed.
 func program(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -34,7 +33,6 @@ func program(t testing.TB, names ...string) string {
 	return ""
 }
 
-// output runs a command in a folder, and returns what it prints.
 func output(t testing.TB, dir, stdin, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -64,7 +62,6 @@ func run(t testing.TB, stdin string, args ...string) string {
 	return output(t, "", stdin, command, args...)
 }
 
-// page returns the path of the page.
 func page(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(scratch, "sortid.html")
@@ -128,7 +125,7 @@ func startBrowser(t testing.TB) context.Context {
 	return ctx
 }
 
-// A tab shows the page. Unexpected messages and requests fail the test.
+// A tab shows the page. Unexpected messages and requests fail.
 type tab struct {
 	testing.TB
 	ctx     context.Context
@@ -181,7 +178,6 @@ func (tb *tab) problem(format string, args ...any) {
 	tb.problems = append(tb.problems, fmt.Sprintf(format, args...))
 }
 
-// taken returns the problems, and forgets them.
 func (tb *tab) taken() []string {
 	tb.mu.Lock()
 	defer tb.mu.Unlock()
@@ -270,7 +266,6 @@ func (tb *tab) text(selector string) string {
 	return eval[string](tb, `document.querySelector(%s)?.innerText ?? "nothing there"`, selector)
 }
 
-// counts checks how many elements there are.
 func (tb *tab) counts(selector string, want int) {
 	tb.Helper()
 	if n := eval[int](tb, `document.querySelectorAll(%s).length`, selector); n != want {
@@ -278,7 +273,6 @@ func (tb *tab) counts(selector string, want int) {
 	}
 }
 
-// is checks an expression's value.
 func is[T comparable](tb *tab, want T, expression string, args ...any) {
 	tb.Helper()
 	if got := eval[T](tb, expression, args...); got != want {
@@ -296,7 +290,6 @@ func (tb *tab) contains(selector string, want ...string) {
 	}
 }
 
-// catchCopies replaces the clipboard by window.copied.
 func (tb *tab) catchCopies() {
 	tb.Helper()
 	tb.script(`

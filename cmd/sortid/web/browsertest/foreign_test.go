@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A page from elsewhere cannot change the store of a server without tokens, or make IDs: not by a
-// form, not by fetch, and not through its own domain name.
+// A foreign page cannot change the store of a server without tokens, or make IDs: by a form, by
+// fetch, or through its own domain name.
 func TestForeignPage(t *testing.T) {
 	tb := tabOf(t)
 	server := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
@@ -38,7 +38,6 @@ func TestForeignPage(t *testing.T) {
 	tb.mayLoad, tb.maySay = "http://", true // refusals are logged
 
 	made := regexp.MustCompile(`\nsortid_ids_total\{[^}]*\} [^0]`)
-	// unchanged checks what is stored and made.
 	unchanged := func(after string) {
 		t.Helper()
 		resp, err := http.Post(server+"/v1/store/realms", "application/json",
@@ -94,7 +93,7 @@ func TestForeignPage(t *testing.T) {
 		}
 	}
 
-	// If the domain of a page leads to the server, the page has the same origin as the server.
+	// If a page's domain leads to the server, both have the same origin.
 	tb.do(chromedp.Navigate(at(server) + "/healthz"))
 	for _, path := range []string{"/v1/store/compare-and-set", "/v1/ids/euid", "/v1/inspect"} {
 		if got := post(path, "application/json", "same-origin"); got != "basic 421" {
@@ -103,7 +102,6 @@ func TestForeignPage(t *testing.T) {
 	}
 	unchanged("a name of its own")
 
-	// The server's own page can store this.
 	u, err := url.Parse(server)
 	check(t, err)
 	tb.do(chromedp.Navigate("http://localhost:" + u.Port() + "/healthz"))
@@ -113,7 +111,6 @@ func TestForeignPage(t *testing.T) {
 	}
 }
 
-// leads is until across documents.
 func (tb *tab) leads(expression string) {
 	tb.Helper()
 	for {

@@ -13,7 +13,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// npm installs a package into a new folder, which it returns.
 func npm(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +53,7 @@ func TestNpm(t *testing.T) {
 	output(t, "", "", node, "--test", name)
 }
 
-// The browser's regular expressions and big integers are not Node's.
+// A browser's regular expressions and big integers are not Node's.
 func TestVectorsInBrowser(t *testing.T) {
 	tb := tabOf(t)
 	tb.mayLoad = "http://127.0.0.1:"

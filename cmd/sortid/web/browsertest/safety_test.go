@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// Any paste is shown as text.
 func TestRubbish(t *testing.T) {
 	tb := open(t, "")
 	binary := make([]byte, 100_000)
@@ -56,7 +55,6 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "7 characters that a screen does not show")
 	is(tb, false,
 		`/[\u202a-\u202e\u200b\ufeff\u0000\u001b\u{e0041}]/u.test(document.getElementById("result").innerText)`)
-	// An ID with such a character in it is not an ID.
 	tb.paste(id[:10] + "\u200b" + id[10:])
 	tb.contains("#result", "U+200B", "is no ID")
 	tb.counts("#result .card", 0)

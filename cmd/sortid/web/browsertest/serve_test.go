@@ -22,7 +22,7 @@ func serve(t *testing.T, args ...string) string {
 	for lines := json.NewDecoder(log); line.Address == ""; {
 		check(t, lines.Decode(&line))
 	}
-	go io.Copy(io.Discard, log) // it must not wait for its log's reader
+	go io.Copy(io.Discard, log) // it must not wait for a reader
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGKILL)
 		cmd.Wait()
@@ -30,7 +30,6 @@ func serve(t *testing.T, args ...string) string {
 	return line.Address
 }
 
-// The page works at / as from a file.
 func TestServed(t *testing.T) {
 	tb := tabOf(t)
 	address := serve(t)

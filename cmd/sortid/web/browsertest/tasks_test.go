@@ -27,13 +27,11 @@ func TestLookAtOne(t *testing.T) {
 		"25 Base36 digits, and its time is plausible")
 	is(tb, example+": scru128", `document.title`)
 
-	// The map has each bit in its field's colour.
 	is(tb, fmt.Sprintf("%0128b", integer("1993501768880490086615869617690763354")),
 		`[...document.querySelectorAll(".map .bit")].map((bit) => bit.textContent).join("")`)
 	is(tb, "segment time,segment counter,segment counter,segment random",
 		`[...document.querySelectorAll(".map button.segment")].map((s) => s.className).join()`)
 
-	// Pointing at a field shows its meaning and value.
 	for _, c := range []struct{ field, want string }{
 		{"counter_hi", "counter_hi 1811818\n0x1ba56a, bits 79 to 56\nrandom, renewed each second"},
 		{"entropy", "entropy 2286018650\n0x8841e05a, bits 31 to 0\nrandom in each ID"},
@@ -55,7 +53,6 @@ func TestLookAtOne(t *testing.T) {
 	tb.counts(".format, .others li", len(format.All()))
 }
 
-// This uses the browser's clipboard.
 func TestCopy(t *testing.T) {
 	tb := open(t, "#"+example)
 	for _, name := range []string{"clipboard-read", "clipboard-write"} {
@@ -95,7 +92,6 @@ func TestWrong(t *testing.T) {
 		tb.contains("#result", want)
 		tb.counts("#result .card", 0)
 	}
-	// A given format reads it all the same.
 	tb.paste("f5lxx1zz5pnorynqglhzmsp33")
 	tb.set("read-as", "scru128")
 	tb.contains(".card", "10889-08-02T05:31:50.655Z", "no generator makes this ID",
@@ -160,7 +156,6 @@ func TestLookAtMany(t *testing.T) {
 	tb.counts(".list tbody tr", 2000)
 }
 
-// A thousand IDs appear at once. The test only prints the time.
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
 	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
@@ -202,7 +197,6 @@ func (tb *tab) marks(want string) {
 	is(tb, want, `[...document.querySelectorAll("mark")].map((m) => m.textContent).join(" ")`)
 }
 
-// The page finds IDs of others' formats as scan does.
 func TestLogOfOthers(t *testing.T) {
 	tb := open(t, "")
 	const text = `GET /orders/01ARZ3NDEKTSV4RRFFQ69G5FAV 200
@@ -219,7 +213,6 @@ tweet 1541815603606036480 of 919108f7-52d1-4320-9bac-f847db4148a8
 	tb.marks("1541815603606036480")
 }
 
-// On a telephone IDs and times stay on one line.
 func TestOneLine(t *testing.T) {
 	tb := open(t, "")
 	for _, width := range []int64{360, 400} {
@@ -287,7 +280,6 @@ func TestFiles(t *testing.T) {
 	tb.until(`document.querySelectorAll("#result .card").length === 3`)
 }
 
-// The tester accepts what the page makes.
 func TestMake(t *testing.T) {
 	tb := open(t, "#make")
 	begin := time.Now().Add(-time.Second)
@@ -350,7 +342,6 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Clicks and reloads repeat no ID in formats with a node ID.
 func TestMakeAgain(t *testing.T) {
 	tb := open(t, "#make")
 	for format, option := range map[string][2]string{"scru64": {"node", "42/8"},
@@ -380,7 +371,6 @@ func (tb *tab) make() {
 	tb.until(`!document.getElementById("make-status").textContent.startsWith("Waiting")`)
 }
 
-// made returns the new IDs, each in a line.
 func (tb *tab) made() string {
 	tb.Helper()
 	return eval[string](tb, `document.getElementById("make-output").value`)
@@ -391,7 +381,6 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// The page has the same SQL conditions as the command.
 func TestRange(t *testing.T) {
 	tb := open(t, "#range")
 	tb.set("range-from", "2026-11-17")

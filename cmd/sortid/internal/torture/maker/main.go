@@ -1,8 +1,8 @@
-// Command maker makes scru64 IDs on a lease, checks them, and writes down the ticks that it claims.
-// The torture test starts, stops and kills it.
+// Command maker makes scru64 IDs on a lease, checks them, and writes down the ticks that it
+// claims. The torture test starts, stops and kills it.
 //
-// With -unfenced it uses its node ID until it learns that the lease is lost, as if a lease had only
-// a time-to-live. The test must find that such makers use ticks twice.
+// With -unfenced it uses its node ID until it learns that the lease is lost, as if a lease had
+// only a time-to-live. The test must find that such makers use ticks twice.
 package main
 
 import (
@@ -111,15 +111,15 @@ func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, b.write("claim", claimed, nodeID, b.NodeBits())
 }
 
-// write writes a line with the time and the number of IDs checked. Each line is one write, so that
-// a kill does not cut it.
+// write writes a line with the time and the number of IDs checked. It writes once, so that a
+// kill does not cut the line.
 func (b *book) write(what string, values ...any) error {
 	line := append([]any{what, time.Now().UnixNano(), b.made}, values...)
 	_, err := fmt.Fprintln(b.out, line...)
 	return err
 }
 
-// check returns an error unless IDs increase, and have ticks and node IDs that were claimed.
+// check returns an error unless IDs increase, and their ticks and node IDs were claimed.
 func (b *book) check(ids []scru64.ID) error {
 	for _, id := range ids {
 		if id <= b.last {
@@ -138,7 +138,7 @@ func (b *book) check(ids []scru64.ID) error {
 	return nil
 }
 
-// step is the difference between this clock and the machine's clock.
+// step is the difference to the machine's clock.
 var step atomic.Int64
 
 func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
