@@ -20,7 +20,7 @@ import (
 // A checker runs all checks of one source.
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format of the IDs that f contains
+	timed  *format.Format // f, or the format of the IDs in f
 	o      Options
 	report report.Report
 
@@ -35,15 +35,15 @@ type checker struct {
 	heldID int
 	habits rules.Habits
 
-	order       *order.Checker  // exactly one of these three is set
-	times       *order.Times    // set if only times are in order
+	order       *order.Checker  // exactly one of these is set
+	times       *order.Times    // if only times are in order
 	disorder    *order.Disorder // set with Options.Unordered
 	clock       *clock.Checker
 	rules       *rules.Rules
 	last        format.Words
-	encoding    format.Encoding // encoding of the last ID; empty before the first
-	intEncoding bool            // whether any ID was an integer
-	gap         bool            // whether a line without an ID came after the last ID
+	encoding    format.Encoding // of the last ID; empty before the first
+	intEncoding bool
+	gap         bool // a line without an ID came after the last ID
 	lastShown   time.Time
 }
 
@@ -90,7 +90,6 @@ type held struct {
 	reading.Segment
 }
 
-// observe finds the habits in the held IDs, and then checks these IDs.
 func (c *checker) observe() {
 	var list []format.Words
 	for _, h := range c.held {
@@ -197,8 +196,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each passes the IDs to the rules, without repeats. A line that was written twice says nothing
-// about random bits.
+// each passes the IDs to the rules, without repeats: they say nothing about random bits.
 func (c *checker) each(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.last {
 		c.rules.Each(list, line)

@@ -27,8 +27,8 @@ func main() {
 	}
 }
 
-// Without STRICT, a column of SQLite also accepts values of other types. They would sort before or
-// after all IDs.
+// Without STRICT, a column of SQLite also accepts values of other types, which sort before or after
+// all IDs.
 var tables = map[string]string{
 	"sqlite": `CREATE TABLE IF NOT EXISTS events (
 		id   BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -40,8 +40,8 @@ var tables = map[string]string{
 	)`,
 }
 
-// An Event is a row. Scan reads the bytes of the column into a scru128.ID. A scru128.ID is stored
-// as text. To store bytes, convert it to scru128.Bytes.
+// An Event is a row. Scan reads bytes into a scru128.ID, which is stored as text. To store bytes,
+// convert it to scru128.Bytes.
 type Event struct {
 	ID   scru128.ID
 	What string
@@ -57,7 +57,6 @@ func run(ctx context.Context, driver, name string) error {
 	if _, err := db.ExecContext(ctx, tables[driver]); err != nil {
 		return err
 	}
-	// This event is older than the others.
 	if err := insert(ctx, db, []Event{{ID: scru128.First(time.Now().Add(-48 * time.Hour)),
 		What: "moved"}}); err != nil {
 		return err

@@ -18,13 +18,13 @@ const Staleness = 100 * time.Microsecond
 
 const (
 	// lifetime is how long a Clock keeps a reading. The other half of Staleness allows for a
-	// counter rate that changes, and for counters that differ between cores.
+	// counter whose rate changes or that differs between cores.
 	lifetime = Staleness / 2
 
 	// maxUses limits the uses of a reading, in case the counter stands still.
 	maxUses = 4096
 
-	// The limits of the intervals over which a Clock measures the counter's rate.
+	// Limits of the intervals over which a Clock measures the counter's rate.
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
@@ -54,7 +54,7 @@ func System() Clock {
 // Injected returns a clock that calls now for each reading.
 func Injected(now func() time.Time) Clock { return Clock{now: now} }
 
-// Layout is how errors and reports show a time in UTC: RFC 3339 to the millisecond.
+// Layout is how errors and reports show a time in UTC.
 const Layout = "2006-01-02T15:04:05.000Z"
 
 // farAway is over thirty thousand years in seconds. No format reaches it.
@@ -63,8 +63,7 @@ const farAway = 1 << 40
 // NoTime is what the zero Clock shows, in milliseconds.
 const NoTime = -farAway * 1000
 
-// UnixMilli returns t.UnixMilli(). A time that does not fit becomes a time before or after all
-// other times.
+// UnixMilli returns t.UnixMilli(), or a time before or after all others if t does not fit.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -103,8 +102,8 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// Use the smaller of two samples. The machine may have slept during the other sample, so that
-	// its counter continued while its clocks stood still.
+	// Use the smaller of two samples. In the other one, the machine may have slept: its counter
+	// continued while its clocks stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
 	// A caller with a slightly older counter value has waited for the lock. For this caller the
@@ -115,9 +114,9 @@ func (c *Clock) read() int64 {
 	return c.ms
 }
 
-// sample measures the counter's rate, rounded down. It counts from the counter after the sample's
-// first reading to the counter before its last reading. It discards both rates if the counter went
-// back, if the machine slept or stepped its clock, or after a long time without a reading.
+// sample measures the counter's rate, rounded down: from the counter after the sample's first
+// reading to the counter before its last one. It discards both rates if the counter went back, if
+// the machine slept or stepped its clock, or after a long time without a reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
 	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
@@ -133,9 +132,9 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 	c.sampleTime, c.sampleCount = t, after
 }
 
-// Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
-// because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
-// Pause is safe for concurrent use.
+// Pause waits until the clock shows us, in Unix microseconds. It waits at most 50 ms, because
+// somebody may set the clock meanwhile. If ctx ends, it returns [ContextError]. Pause is safe for
+// concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not
 	// sleep for a short wait.
@@ -171,7 +170,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		time.Sleep(d)
 		return nil
 	}
-	// If the context and the timer have ended, the select below chooses at random.
+	// If both have ended, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}

@@ -52,7 +52,7 @@ type Codec[T ID[T]] struct {
 	FromBytes func([]byte) (T, error)   // nil for integers
 	Sorts     bool                      // texts sort as IDs do
 
-	// Others are further text forms, by their names in the vectors.
+	// Others are further text forms, named as in the vectors.
 	Others map[string]Form[T]
 }
 
@@ -103,7 +103,6 @@ func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("Allocations", c.testAllocations)
 }
 
-// testRoundTrip writes and reads random IDs, and compares some of them with math/big.
 func (c *Codec[T]) testRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 1_000_000
@@ -368,7 +367,7 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz compares Parse with an independent method. It accepts the same texts.
+// Fuzz compares Parse with decode, an independent method that accepts the same texts.
 func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	vectors := VectorsOf(f, c.Format)
 	for _, v := range vectors.Valid {

@@ -27,12 +27,12 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
-// A program is a program of a user, and says which modules it may require.
+// A program is a program of a user, and the modules that it may require.
 type program struct {
 	name, title string
-	imports     []string // packages that an extra file imports
+	imports     []string // imports of an extra file
 	modules     []string
-	accepts     func(modulePath string) bool // whether go.mod and go.sum may have the module
+	accepts     func(modulePath string) bool // if go.mod and go.sum may have the module
 }
 
 func (s *sandbox) checkInstall(w io.Writer, r *repo) error {

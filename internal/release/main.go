@@ -110,7 +110,7 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH. If it is not set, commitTime returns the commit's time.
+// commitTime returns SOURCE_DATE_EPOCH, or the commit's time if it is not set.
 func (r *repo) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -28,7 +28,7 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		Version: strings.TrimPrefix(info.GoVersion, "go"), Description: "The Go standard library",
 	}}
 	requires := []string{goURL}
-	for _, m := range info.Deps { // they are in the order of their paths
+	for _, m := range info.Deps { // in the order of their paths
 		url := packageURL(m.Path, m.Version)
 		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
 			Name: m.Path, Version: m.Version}

@@ -1,5 +1,4 @@
-// Command typecheck checks the types in packages and their tests for other systems, as a compiler
-// does:
+// Command typecheck checks the types in packages and their tests for other systems:
 //
 //	go run ./internal/typecheck windows/amd64,darwin/arm64 ./...
 //
@@ -19,7 +18,7 @@ import (
 	"strings"
 )
 
-// A listed package is the output of "go list" for one package.
+// listed is a package in the output of "go list".
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -50,8 +49,8 @@ func main() {
 	}
 }
 
-// check returns the number of packages of the main modules that it checked. From other packages it
-// needs only the declarations.
+// check returns how many packages of the main modules it checked. From others it needs only the
+// declarations.
 func check(goos, arch string, patterns []string) (count int, err error) {
 	list := exec.Command("go", append([]string{"list", "-deps", "-test",
 		"-json=ImportPath,Dir,GoFiles,ImportMap,Module"}, patterns...)...)

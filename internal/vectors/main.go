@@ -60,7 +60,7 @@ type format struct {
 	forms  map[string]func(*big.Int) string
 
 	printed  string            // texts in the document
-	integers map[string]string // the integers of some printed texts
+	integers map[string]string // of some printed texts
 	variants func(string) map[string]string
 	alphabet string
 	invalid  []conformance.Invalid
@@ -246,7 +246,6 @@ func uid60Text(n *big.Int) string { return rotate(digits(n, base64url, 4)) }
 func rotate(s string) string   { return s[len(s)-2:] + s[:len(s)-2] }
 func unrotate(s string) string { return s[2:] + s[:2] }
 
-// last returns the last text printed in the document.
 func (f *format) last() string { return f.printed[strings.LastIndexByte(f.printed, ' ')+1:] }
 
 func (f *format) parse(text string) *big.Int {
@@ -343,7 +342,7 @@ type boundary struct {
 	n    *big.Int
 }
 
-// boundaries are 0, 1 and the maximum of each field, with the other bits zero or as in the largest
+// boundaries are 0, 1 and the maximum of each field. The other bits are zero or as in the largest
 // ID.
 func (f *format) boundaries() (out []boundary) {
 	last := new(big.Int).Sub(f.limit, one)

@@ -14,28 +14,28 @@ type Status string
 // The outcomes of a check.
 const (
 	Pass Status = "pass"
-	Warn Status = "warn" // the format allows it, but it is probably a mistake
+	Warn Status = "warn" // probably a mistake, but the format allows it
 	Fail Status = "fail"
-	Skip Status = "skip" // the check was not made; Detail says why
+	Skip Status = "skip" // not checked; Detail says why
 )
 
 // A Report has the findings about one source.
 type Report struct {
 	Format string
 	Source string // the source's name
-	Status Status // Fail if a check failed, else Warn if one warns, else Pass
+	Status Status // the worst of the checks: Fail, Warn or Pass
 
 	Bytes, Lines, IDs uint64
-	First, Last       time.Time // the earliest and the latest timestamp
+	First, Last       time.Time // earliest and latest timestamp
 	Facts             []Fact
 	Checks            []Outcome
 	Fields            []Field
 	Timeline          Timeline
-	Lead              []Lead // if timestamps were compared with the clock
+	Lead              []Lead // if compared with the clock
 	Elapsed           time.Duration
 }
 
-// A Fact is something that the IDs tell about their generator.
+// A Fact is what the IDs tell about their generator.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -44,7 +44,7 @@ type Fact struct {
 // An Outcome is the outcome of one check.
 type Outcome struct {
 	Name     string    `json:"name"`  // group and name, such as order.duplicate
-	Title    string    `json:"title"` // what is true for a correct source
+	Title    string    `json:"title"` // true for a correct source
 	Status   Status    `json:"status"`
 	Count    uint64    `json:"count"` // number of faults
 	Detail   string    `json:"detail,omitempty"`
@@ -70,14 +70,14 @@ type Field struct {
 	Width  int    `json:"width"`  // in bits
 	Values uint64 `json:"values"` // how many were tested
 	Tests  int    `json:"tests"`
-	// P is the smallest p-value. Adjusted is P, corrected for the number of tests in the report.
+	// P is the smallest p-value. Adjusted is P, corrected for the number of tests.
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
-	Worst    string  `json:"worst,omitempty"` // what the test with this p-value saw
+	Worst    string  `json:"worst,omitempty"` // what this test saw
 	// Bias is how far a bit's probability must be from one half, so that the tests find it in 99 of
 	// 100 cases. It is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
-	Ones []float64 `json:"ones"` // the share of ones, highest bit first
+	Ones []float64 `json:"ones"` // share of ones, highest bit first
 }
 
 // A Timeline counts IDs over time.
@@ -117,11 +117,11 @@ func (r *Report) Check(name string) *Outcome {
 	return &r.Checks[i]
 }
 
-// MaxExamples is how many faults of one kind a report shows.
+// MaxExamples is how many faults of a kind a report shows.
 const MaxExamples = 5
 
 // A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates or bad
-// lines. Otherwise it is Warn if the search was interrupted. If so, it compared fewer IDs than it
+// lines. Otherwise it is Warn if the search was interrupted, and so compared fewer IDs than it
 // read.
 type Unique struct {
 	Format     string
@@ -143,8 +143,8 @@ type Source struct {
 	Name     string    `json:"name"`
 	Lines    uint64    `json:"lines"`
 	IDs      uint64    `json:"ids"`
-	Bad      uint64    `json:"bad_lines"`          // number of lines without an ID
-	Copied   bool      `json:"sorted_on_disk"`     // whether it was sorted on disk
+	Bad      uint64    `json:"bad_lines"`          // lines without an ID
+	Copied   bool      `json:"sorted_on_disk"`     // sorted on disk
 	Node     string    `json:"node,omitempty"`     // scru64's node ID, or its first bits
 	Error    string    `json:"error,omitempty"`    // why reading ended early
 	Examples []Example `json:"examples,omitempty"` // bad lines
@@ -166,6 +166,6 @@ type Place struct {
 // A Clash is two scru64 sources that share IDs.
 type Clash struct {
 	Sources    [2]string `json:"sources"` // the same name twice if one source has the duplicates
-	Node       string    `json:"node"`    // the node ID, or its first bits
+	Node       string    `json:"node"`    // node ID, or its first bits
 	Duplicates uint64    `json:"duplicates"`
 }

@@ -22,16 +22,16 @@ const (
 type Sink interface {
 	// Accept takes increasing IDs on consecutive lines.
 	Accept(list []format.Words, line uint64)
-	// Back judges an ID that is smaller than the one before. It may count a fault.
+	// Back judges an ID smaller than the one before. It may count a fault.
 	Back(before, v *format.Words, line uint64) Step
-	// Gap tells the sink that it cannot judge the step to the next ID.
+	// Gap says that the step to the next ID cannot be judged.
 	Gap()
-	// Restart tells the sink that the source starts again from a smaller ID.
+	// Restart says that the source starts again from a smaller ID.
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and does not
-// pass the wrong ID to the sink:
+// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and keeps the
+// wrong ID from the sink:
 //
 //	1 2 2 3        a duplicate
 //	1 3 2 4        two IDs are swapped
@@ -45,7 +45,7 @@ type Checker struct {
 
 	f        *format.Format
 	state    state
-	last     item // the ID before held; its line is 0 if there is none
+	last     item // the ID before held; line 0 if there is none
 	held     item
 	released bool // whether the sink has got held
 	odd      item // the ID after held, if it is smaller
@@ -69,8 +69,7 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker returns a checker that adds its checks to found. The caller must set its
-// Sink.
+// NewChecker returns a checker that adds its checks to found. The caller must set its Sink.
 func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
 		f:         f,
@@ -121,7 +120,7 @@ func (o *Checker) release() {
 	}
 }
 
-// Gap tells the checker that there was a line without an ID.
+// Gap says that there was a line without an ID.
 func (o *Checker) Gap() {
 	o.judgeOdd(item{})
 	if o.state == steady {
@@ -176,8 +175,7 @@ func (o *Checker) restart(v item) {
 	o.hold(v)
 }
 
-// judgeOdd uses the next ID to find out what is wrong at odd. At the end of the input, next has
-// line 0.
+// judgeOdd uses the next ID to tell what is wrong at odd. At the end of the input, next has line 0.
 func (o *Checker) judgeOdd(next item) {
 	if o.state != broken {
 		return
@@ -226,7 +224,6 @@ func (o *Checker) wentBack() {
 		words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
 }
 
-// foundRollback keeps the largest rollback in the check's detail.
 func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {
 	if by > *largest {
 		*largest = by
@@ -234,7 +231,6 @@ func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint
 	}
 }
 
-// distance returns the difference between odd and held in words.
 func (o *Checker) distance() string {
 	if odd, held := o.f.Timestamp(&o.odd.id), o.f.Timestamp(&o.held.id); odd != held {
 		return words.Span(o.f.Tick, max(odd, held)-min(odd, held))

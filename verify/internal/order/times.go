@@ -7,7 +7,7 @@ import (
 )
 
 // A Times checks a source whose IDs have no order within a tick. The time must not go back, and no
-// ID may come twice in a tick.
+// ID may repeat in a tick.
 type Times struct {
 	f                   *format.Format
 	duplicate, rollback *findings.Check

@@ -43,7 +43,7 @@ type Rules struct {
 	*Context
 	nodes []scru64.NodeSpec // from the options
 
-	// Rules keeps the first IDs until it has inferred the usage from them.
+	// The first IDs, kept until the usage is inferred from them.
 	candidates []format.Usage
 	pending    []lineID
 	fixed      []*watched
@@ -75,7 +75,6 @@ type lineID struct {
 	line uint64
 }
 
-// layouts returns the usages that the options allow.
 func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
 	size := o.NodeBits
 	if f.NodeCounter > 0 {
@@ -221,7 +220,7 @@ func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	}
 }
 
-// addConstant adds a check for each field that must stay the same, or that has a limit.
+// addConstant adds a check for each field that must stay the same or has a limit.
 func (r *Rules) addConstant() {
 	r.constant = map[string]*findings.Check{}
 	for _, u := range r.candidates {
@@ -283,7 +282,7 @@ func (r *Rules) check(name, title string, args ...any) *findings.Check {
 	return r.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
-// Each takes all IDs. They are on consecutive lines, the first one on line.
+// Each takes all IDs, on consecutive lines from line.
 func (r *Rules) Each(list []format.Words, line uint64) {
 	if r.usage == nil {
 		r.waiting = append(r.waiting, list...)

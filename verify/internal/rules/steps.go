@@ -6,8 +6,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/order"
 )
 
-// Run takes strictly increasing IDs on consecutive lines, the first one on line. The caller must
-// call Each first.
+// Run takes strictly increasing IDs on consecutive lines from line. The caller must call Each
+// first.
 func (r *Rules) Run(list []format.Words, line uint64) {
 	if r.usage == nil {
 		// Keep exactly inferenceIDs, so that the size of the lists does not change the result.
@@ -49,7 +49,6 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	r.before = last
 }
 
-// judge checks a step, unless Run knows that it only adds one.
 func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	switch tick, before := u.tickOf(h), u.tickOf(last); {
