@@ -73,7 +73,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Two copies of a source give the same words for the rest of the second, and then different words.
+// Two copies of a source give the same words for the rest of the second, and then different ones.
 func TestTick(t *testing.T) {
 	copied := func(s *Source) *Source {
 		c, chacha := *s, *s.chacha
@@ -181,7 +181,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// The source reads only the bytes that it needs, in whatever pieces the reader gives them.
+// The source reads only the bytes that it needs, in any pieces.
 func TestReader(t *testing.T) {
 	data := make([]byte, 1200)
 	for i := range data {
@@ -271,7 +271,7 @@ type zero struct{}
 
 func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// The command bench of module bench runs this beside its own benchmark of the same name.
+// The command bench runs this beside its own benchmark of the same name.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=entropy-32-bits", func(b *testing.B) {
 		s := System()
