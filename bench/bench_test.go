@@ -1,7 +1,7 @@
 // Package bench compares this project with its peers in one run.
 //
-// The name of a benchmark is an operation, and the name of its part is a library. cmd/bench reads
-// both names.
+// A benchmark is named after the operation, and its part after the library. cmd/bench reads both
+// names.
 package bench
 
 import (
@@ -52,8 +52,8 @@ func runLater(b *testing.B) {
 	}
 }
 
-// Some formats have a limit: uid60 makes at most 512 IDs a millisecond, snowflake 4096, and scru64
-// 33 million a second with 23 bits of counter. scru64's generator may run up to an hour ahead.
+// uid60 makes at most 512 IDs a millisecond, snowflake 4096, and scru64 33 million a second with 23
+// bits of counter. scru64's generator may run up to an hour ahead.
 var (
 	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	gen160 = must(scru160.NewGenerator(scru160.Options{}))
@@ -414,8 +414,8 @@ func BenchmarkParallel(b *testing.B) {
 	parallel("ksuid", func() { ksuid.New() })
 	parallel("snowflake", func() { flake.Generate() })
 
-	// With a generator for each goroutine, there is no contention, but only each generator's IDs
-	// are in order.
+	// Each goroutine has its generator: there is no contention, but only each generator's IDs are
+	// in order.
 	b.Run("lib=scru128-each", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			g := must(scru128.NewGenerator(scru128.Options{}))

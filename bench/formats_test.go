@@ -32,8 +32,7 @@ import (
 // An oracle reads a format with its own library.
 type oracle struct {
 	make func() string
-	// read returns the text that the library writes, and the time. The time is zero if there is
-	// none.
+	// read returns the text that the library writes, and the time or zero.
 	read func(text string) (string, time.Time, error)
 }
 

@@ -56,8 +56,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to a connection's type map, also repeatedly. The codecs of other packages
-// stay for values that are not IDs.
+// Register adds the IDs to a connection's type map, also repeatedly. Other packages' codecs stay
+// for values that are not IDs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -102,7 +102,7 @@ type scanner interface {
 }
 
 type (
-	// A source returns the ID in a value, and false for NULL.
+	// A source returns false for NULL.
 	source = func(value any) (id encoder, valid bool)
 	// A target returns the ID to scan into, and for sql.Null also the address of Valid.
 	target = func(value any) (id scanner, valid *bool)
@@ -111,7 +111,7 @@ type (
 var (
 	sources  = map[reflect.Type]source{}
 	targets  = map[reflect.Type]target{}
-	defaults []func(*pgtype.Map) // set the type that pgx sends to a column of unknown type
+	defaults []func(*pgtype.Map) // which type pgx sends to a column of unknown type
 )
 
 func init() {
@@ -131,7 +131,7 @@ func init() {
 	addWrapper(func(v scru160.Bytes) encoder { return scru160.ID(v) })
 }
 
-// add adds a type of IDs and the PostgreSQL type that pgx sends by default.
+// pgx sends the named PostgreSQL type by default.
 func add[ID encoder](name string) {
 	addSource[ID](itself)
 	addSource[sql.Null[ID]](func(v any) (encoder, bool) {
@@ -347,7 +347,7 @@ func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
 
-// A jsonColumn holds an ID as a JSON string. The binary form of jsonb begins with version 1.
+// The binary form of jsonb begins with version 1.
 type jsonColumn struct{ version bool }
 
 func (c jsonColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
@@ -365,8 +365,8 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported returns the error for an ID that does not fit the column's type. Typed IDs are an
-// exception, because pgx calls their Value for a column of unknown type.
+// wrapUnsupported returns the error for an ID that does not fit the column's type. It leaves out
+// typed IDs, because pgx calls their Value for a column of unknown type.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {

@@ -20,14 +20,14 @@ import (
 // A checker runs all checks of one source.
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format of the IDs in f
+	timed  *format.Format // f, or the format inside f
 	o      Options
 	report report.Report
 
 	found    findings.List
 	fields   randomness.Set
 	forms    [reading.FaultCount]*findings.Check
-	reserved *findings.Check // nil if no timestamp is reserved
+	reserved *findings.Check // nil if none is reserved
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
@@ -155,7 +155,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment takes the IDs of a segment. s.Line counts from the start of the input.
+// s.Line counts from the start of the input.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
@@ -227,7 +227,6 @@ func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
 	}
 }
 
-// A sink takes IDs in order.
 type sink struct {
 	*rules.Rules
 	clock *clock.Checker

@@ -62,8 +62,8 @@ type control struct {
 	fault, want string
 	pace        float64
 	n           int
-	edit        func(lines []string) []string // makes the fault, instead of the generator
-	also        []string                      // prefixes of checks that may also fail
+	edit        func(lines []string) []string // instead of the generator
+	also        []string                      // prefixes of other checks that may fail
 	mixed       bool
 }
 
@@ -183,8 +183,8 @@ func TestNegativeControls(t *testing.T) {
 	}
 }
 
-// A uid60 generator may go from 511 to 0 within a millisecond if no sequence number repeats. The
-// disorder is only a warning.
+// A uid60 generator may go from 511 to 0 within a millisecond if no sequence number repeats. This
+// is only a warning.
 func TestUID60Wrap(t *testing.T) {
 	for seed := range uint64(10) {
 		r := check(t, "uid60", model.UID60(model.New(seed, "wrap", 40_000, 0.004), 0), Options{})

@@ -19,7 +19,7 @@ import (
 )
 
 // A stepClock advances at each call. Sometimes it jumps forward, or back within the rollback
-// allowance. A generator that waits asks again, and then gets the next millisecond.
+// allowance. A generator that waits then gets the next millisecond.
 type stepClock struct {
 	micros  atomic.Int64
 	asked   atomic.Bool
@@ -57,7 +57,7 @@ const ms, us = time.Millisecond, time.Microsecond
 // Each entry has the clock's pace for single IDs and for batches, how far the clock goes back, and
 // the size of the largest batch.
 var generators = []struct {
-	format, values string // values are the generator's options
+	format, values string // the generator's options
 	single, fill   time.Duration
 	back           time.Duration
 	most           int
@@ -87,7 +87,7 @@ var generators = []struct {
 	{"uid60", "worker=300/9", 20 * us, ms, ms, 300, Options{NodeBits: 9}},
 }
 
-// generate writes n IDs or a few more, one by one, in batches, or with several goroutines.
+// generate writes at least n IDs one by one, in batches, or with several goroutines.
 func generate(t *testing.T, f *format.Format, values string, clock *stepClock, how string, most,
 	n int, ordered bool, w io.Writer) {
 	o := format.Options{Clock: clock.Now, Values: map[string]string{}}
@@ -178,8 +178,8 @@ func sorted(f *format.Format, lines []byte) (out []byte) {
 	return out
 }
 
-// passes requires a report without faults. By chance, one report in a million fails in a random
-// field. So passes tries twice.
+// passes requires a report without faults. By chance, one in a million fails in a random field, so
+// it tries twice.
 func passes(t *testing.T, check func() *report.Report) {
 	t.Helper()
 	got := check()
@@ -200,8 +200,7 @@ func byChance(o report.Outcome) bool {
 var soak = flag.Bool("soak", false,
 	"make ten times as many IDs with each generator, and more streams")
 
-// The IDs of our generators pass, in each mode and from each function. The clock runs, jumps and
-// goes back.
+// Our generators pass in each mode and from each function. The clock runs, jumps and goes back.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {

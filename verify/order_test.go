@@ -80,7 +80,7 @@ func TestNodes(t *testing.T) {
 	lines := model.Sample("scru64", 1000)
 	for _, c := range []struct {
 		nodes []string
-		want  string // the failed check, or empty
+		want  string // failed check, or empty
 	}{
 		{[]string{"42/8"}, ""},
 		{[]string{"43/8"}, "rules.node"},

@@ -80,7 +80,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).
 		Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),

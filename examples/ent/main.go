@@ -72,7 +72,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*ent.Event, error) {
 	return client.Event.Query().
 		Where(event.IDGTE(scru128.UUID(scru128.First(from))),

@@ -128,7 +128,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	err = db.Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),
 		scru128.UUID(scru128.First(to))).

@@ -42,7 +42,7 @@ type Event struct {
 	What string
 }
 
-// The columns have the IDs without prefixes.
+// IDs without prefixes.
 const schema = `
 CREATE TABLE IF NOT EXISTS users (id uuid PRIMARY KEY, name text NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
@@ -117,7 +117,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Event, error) {
 	rows, err := pool.Query(ctx,
 		`SELECT id, user_id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,

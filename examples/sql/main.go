@@ -105,13 +105,12 @@ func insert(ctx context.Context, db *sql.DB, events []Event) error {
 	return tx.Commit()
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id >= ? AND id < ? ORDER BY id",
 		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
 }
 
-// page returns the next events after an ID. With OFFSET, later pages would cost more.
+// page returns the next events after an ID. OFFSET costs more on later pages.
 func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?",
 		scru128.Bytes(after), limit)

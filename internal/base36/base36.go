@@ -11,7 +11,7 @@ import (
 
 // The widths in digits.
 const (
-	Len62  = 12 // of integers below Limit62
+	Len62  = 12 // for integers below Limit62
 	Len128 = 25
 )
 
@@ -118,16 +118,16 @@ func put12(dst *[12]byte, v uint64) {
 }
 
 // fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. Its product with
-// 36^n has the first n of 12 digits before the point. Modulo 2^64, it is the fraction of the other
-// digits. All digits are right if the fraction is too large by less than the value of 1: 3.89 units
-// of the last bit. The product is rounded down and unitRest up, so the error is below 1.3.
+// 36^n has the first n of 12 digits before the point, and the other digits' fraction modulo 2^64.
+// All digits are right if the fraction is too large by less than the value of 1: 3.89 units of the
+// last bit. The product is rounded down and unitRest up, so the error is below 1.3.
 func fraction(v uint64) uint64 {
 	rest, _ := bits.Mul64(v, unitRest)
 	return unit*v + rest + 1
 }
 
-// divide divides an integer below 36^24 by 36^12. It returns the quotient and the fraction of the
-// remainder, too large by less than 3.3 units. It leaves out less than 1 from each of a, b and lo *
+// divide divides an integer below 36^24 by 36^12. It returns the quotient and the remainder's
+// fraction, too large by less than 3.3 units. It leaves out less than 1 from each of a, b and lo *
 // recipLo, so it adds 3. No fraction is so large that this changes the quotient.
 func divide(hi, lo uint64) (quotient, f uint64) {
 	hi, lo = hi<<2|lo>>62, lo<<2

@@ -155,8 +155,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Decode finds every byte that is not a digit, at every offset, also before others or in a number
-// that is too large.
+// Decode finds every byte that is not a digit, at every offset.
 func TestSymbols(t *testing.T) {
 	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm",
 		"zzzzzzzzzzzzzzzzzzzzzzzzz"} {

@@ -1,7 +1,7 @@
 // Package clock reads the Unix time in milliseconds in a few nanoseconds.
 //
-// To read the system clock takes longer than the rest of making an ID. So a [Clock] keeps a reading
-// while a cheap counter shows that at most [Staleness] has passed.
+// The system clock takes longer than the rest of making an ID. So a [Clock] keeps a reading while a
+// cheap counter shows that at most [Staleness] has passed.
 package clock
 
 import (
@@ -12,16 +12,16 @@ import (
 )
 
 // Staleness limits how long a [Clock] keeps a reading. A Clock may return a millisecond that ended
-// at most this long ago, or that a step of the system clock skipped. While the counter is steady, a
-// Clock keeps no reading past the end of its millisecond.
+// at most this long ago, or that a step of the system clock skipped. While the counter is steady,
+// no reading is kept past the end of its millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
-	// lifetime is how long a Clock keeps a reading. The other half of Staleness allows for a
-	// counter whose rate changes or that differs between cores.
+	// The other half of Staleness allows for a counter whose rate changes or that differs between
+	// cores.
 	lifetime = Staleness / 2
 
-	// maxUses limits the uses of a reading, in case the counter stands still.
+	// maxUses is for a counter that stands still.
 	maxUses = 4096
 
 	// Limits of the intervals over which a Clock measures the counter's rate.
@@ -30,10 +30,10 @@ const (
 
 // A Clock is not safe for concurrent use, except for [Clock.Pause] and [Clock.Micro].
 type Clock struct {
-	ms        int64  // the last reading, Unix milliseconds
-	validFrom uint64 // the reading is valid from this counter value
-	validFor  uint64 // for this number of counts
-	usesLeft  int    // and this number of calls
+	ms        int64  // last reading, Unix milliseconds
+	validFrom uint64 // counter value from which ms is valid
+	validFor  uint64 // in counts
+	usesLeft  int    // in calls
 
 	now     func() time.Time
 	counter func() uint64 // nil for an injected clock, which is read on each call
@@ -106,8 +106,8 @@ func (c *Clock) read() int64 {
 	// continued while its clocks stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// A caller with a slightly older counter value has waited for the lock. For this caller the
-	// reading is new.
+	// A caller with a slightly older counter value has waited for the lock. To it the reading is
+	// new.
 	slack := uint64(float64(lifetime) * rate)
 	c.ms, c.usesLeft = t.UnixMilli(), maxUses
 	c.validFrom, c.validFor = before-slack, slack+uint64(float64(min(left, lifetime))*rate)
@@ -136,8 +136,7 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 // somebody may set the clock meanwhile. If ctx ends, it returns [ContextError]. Pause is safe for
 // concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
-	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not
-	// sleep for a short wait.
+	// A sleeping goroutine wakes some tens of microseconds late.
 	const early, short = 100 * time.Microsecond, 400 * time.Microsecond
 	const longest = 50 * time.Millisecond
 	for {

@@ -38,10 +38,10 @@ type machine struct {
 	r     *rand.Rand
 	clock Clock
 
-	run  int64 // nanoseconds since the machine's start
+	run  int64
 	wall int64
 	mono int64
-	// The counter is at count, and goes up by rate in a nanosecond. Each core adds its skew.
+	// The counter goes up by rate in a nanosecond. Each core adds its skew.
 	count, rate float64
 	skew        []float64
 	core        int
@@ -97,7 +97,7 @@ func (m *machine) shown(ms, from, to int64) bool {
 	return false
 }
 
-// call waits for a lock, and fails the test if the answer is older than its start and slack.
+// call waits for a lock. It fails the test if the answer is older than its start and slack.
 func (m *machine) call(slack time.Duration) {
 	m.t.Helper()
 	m.core = m.r.IntN(len(m.skew))
@@ -134,8 +134,7 @@ func rounds(n int) int {
 	return n
 }
 
-// If the clocks are steady, Milli returns a millisecond in which the call began or ended. It keeps
-// no reading past the end of its millisecond.
+// If the clocks are steady, Milli returns a millisecond in which the call began or ended.
 func TestSteady(t *testing.T) {
 	for _, rate := range []float64{0.024, 1, 2.4, 5} { // 0.024 GHz is usual on arm64
 		m := newMachine(t, 1)
@@ -235,7 +234,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// If the counter sometimes jumps back far, as between sockets, the only cost is more readings.
+// If the counter sometimes jumps back far, as between sockets, there are only more readings.
 func TestFarCores(t *testing.T) {
 	m := newMachine(t, 5)
 	m.skew = []float64{0, 3600e9 * m.rate}
@@ -322,7 +321,7 @@ func TestCounterStops(t *testing.T) {
 }
 
 // The counter stands still. After maxUses calls the Clock treats it as slow, and after as many more
-// calls as stopped. From then on each answer is right.
+// as stopped. Then each answer is right.
 func TestFrozenCounter(t *testing.T) {
 	for _, warm := range []int{0, 10_000} {
 		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond,
@@ -505,7 +504,7 @@ func TestWaitContext(t *testing.T) {
 	}
 }
 
-// A wait ends at the right time, even if the clock moves forward or back meanwhile.
+// A wait ends at the right time, even if the clock moves meanwhile.
 func TestWaitInjected(t *testing.T) {
 	var mu sync.Mutex
 	at := time.UnixMilli(1000)
@@ -531,7 +530,7 @@ func TestWaitInjected(t *testing.T) {
 	}
 }
 
-// The command bench runs this beside its own benchmark of the same name.
+// The command bench runs this beside its own.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=counter", func(b *testing.B) {
 		for b.Loop() {

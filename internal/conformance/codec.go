@@ -1,5 +1,4 @@
-// Package conformance holds the tests that all five formats share: codecs against math/big and the
-// published vectors, and generators with injected clocks and entropy.
+// Package conformance holds the tests that all five formats share.
 package conformance
 
 import (
@@ -40,14 +39,14 @@ type pointer interface {
 }
 
 type Codec[T ID[T]] struct {
-	Format string   // of the package and of its vectors
-	Limit  *big.Int // the smallest integer that is not an ID
+	Format string   // also names the vectors
+	Limit  *big.Int // smallest integer that is not an ID
 	Size   int      // of the binary form
 
 	Parse     func(string) (T, error)
 	MustParse func(string) T
 	First     func(time.Time) T
-	Text      func(*big.Int) string     // computed by an independent method
+	Text      func(*big.Int) string     // by an independent method
 	Fields    func(T) map[string]string // in decimal
 	FromBytes func([]byte) (T, error)   // nil for integers
 	Sorts     bool                      // texts sort as IDs do
@@ -199,7 +198,7 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 	}
 }
 
-// Bad input gives the right error and changes nothing. The error does not keep the input.
+// Bad input gives the right error, which does not keep the input, and changes nothing.
 func (c *Codec[T]) testBadInput(t *testing.T) {
 	id := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(12345)))
 	text := id.String()

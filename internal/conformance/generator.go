@@ -33,10 +33,9 @@ type Generator[T ID[T]] struct {
 	Tick    time.Duration
 	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// Burst is the smallest number of IDs in one tick of a clock that stands still. After that the
-	// generator uses another tick or waits.
+	// Burst is the smallest number of IDs in one tick of a clock that stands still.
 	Burst int
-	// Leads: after a Burst the generator uses later ticks.
+	// Leads: after a Burst the generator uses later ticks. Otherwise it waits.
 	Leads bool
 	// Shared: all ticks together have Burst IDs. The next ID needs a later tick.
 	Shared bool
@@ -50,7 +49,7 @@ type Generator[T ID[T]] struct {
 	Random []byte
 	Core   func(Gen[T]) *gen.Core
 
-	// Range holds the first and the last time of an ID.
+	// Range holds the first and last time of an ID.
 	Range [2]time.Time
 }
 
@@ -110,7 +109,7 @@ func (l *Limited) Read(b []byte) (int, error) {
 	return l.Reader.Read(b[:k])
 }
 
-// New tests the functions New and NewString, which use a process-wide generator.
+// New tests New and NewString, which use a process-wide generator.
 func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
 	newID func() T, newString func() string) {
 	t.Helper()
@@ -197,8 +196,7 @@ func (g *Generator[T]) tick(t time.Time) time.Time {
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// supply returns n. With Leads it returns at most the number of IDs that the default allowance
-// certainly has room for.
+// With Leads, supply returns at most as many IDs as the default allowance certainly has room for.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks
@@ -271,8 +269,7 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	}
 }
 
-// After its promised IDs, a tick of a clock that stands still may be full. IDs then use the next
-// ticks, or the generator waits.
+// After its promised IDs, a tick may be full. IDs then use the next ticks, or the generator waits.
 func (g *Generator[T]) testFrozen(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(2)})
 	n := min(g.Burst, 100_000)
@@ -712,7 +709,7 @@ func (g *Generator[T]) testTimeRange(t *testing.T) {
 	}
 }
 
-// Goroutines share a generator. Each gets IDs in order, and no two IDs are the same.
+// Goroutines that share a generator get IDs in order, and no two are the same.
 func (g *Generator[T]) testConcurrent(t *testing.T) {
 	const goroutines = 8
 	each := g.supply(goroutines*4050) / goroutines

@@ -22,7 +22,7 @@ type Leased[T ID[T]] struct {
 	Node   func(T) uint32
 	At     func(T) int64
 	Last   int64 // the last timestamp; it is reserved, like 0
-	// Leads: with a full counter, the generator uses later ticks instead of waiting.
+	// Leads: with a full counter, the generator uses later ticks.
 	Leads bool
 }
 
@@ -81,7 +81,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Allocations", g.testAllocations)
 }
 
-// IDs have the lease's node ID and its ticks. After a renewal they continue.
+// IDs have the lease's node ID and ticks, also after a renewal.
 func (g *Leased[T]) testWindow(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 3, Start, Setup{Entropy: Entropy(1)})
 	var ids []T
@@ -131,8 +131,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	Increasing(t, ids)
 }
 
-// If the window begins later by more than the allowance, the policy decides. The generator uses the
-// claimed tick once the clock is near enough.
+// If the window begins later by more than the allowance, the policy decides. The claimed tick is
+// used once the clock is near enough.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
@@ -355,7 +355,7 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	wg.Wait()
 }
 
-// With a random clock, renewals and counters, IDs increase, each is in a granted window, and no two
+// IDs increase with a random clock, renewals and counters. Each is in a granted window, and no two
 // generators have the same tick.
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {

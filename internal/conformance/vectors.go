@@ -38,8 +38,8 @@ type Invalid struct {
 	Offset int    `json:"offset"` // first bad byte, or -1
 }
 
-// Dir returns the folder of the vectors in the current folder or one around it. A program built
-// with -trimpath does not know where its source is.
+// Dir finds the folder of the vectors from the current folder upwards. A program built with
+// -trimpath does not know where its source is.
 func Dir() string {
 	dir := filepath.Join("testdata", "vectors")
 	for range 9 {

@@ -29,8 +29,8 @@ type Source struct {
 
 func System() Source { return Source{used: bufferSize} }
 
-// From returns a source that reads big-endian words from r, and only the bytes that it needs. The
-// caller gets the errors of r, and an error for too few bytes.
+// From returns a source that reads big-endian words from r, and only the bytes that it needs. Too
+// few bytes are an error.
 func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
 // Tick sets the Unix time in milliseconds. Each second has a new seed, so that copies of a virtual

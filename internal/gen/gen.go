@@ -1,5 +1,4 @@
-// Package gen is the core of the generators of all formats: options, clock, rollback policy,
-// waiting, claims of a lease's ticks, and batches.
+// Package gen is the core of the generators of all formats.
 package gen
 
 import (
@@ -31,8 +30,8 @@ var errZero = fmt.Errorf("sortid: %w: the Generator is its zero value; make one 
 	sortid.ErrOption)
 
 type Format struct {
-	Name   string // of the format's package
-	Epoch  int64  // Unix milliseconds of tick 0
+	Name   string // of the package
+	Epoch  int64  // tick 0 in Unix milliseconds
 	Shift  int    // a tick has 2^Shift milliseconds
 	Policy sortid.RollbackPolicy
 }
@@ -136,7 +135,7 @@ func (c *Core) Time(tick int64) time.Time {
 }
 
 // CheckRollback applies the policy if the clock's tick now is too far behind the next ID's tick. It
-// reports whether the generator must start again. last is the last ID's tick.
+// reports whether to start again. last is the last ID's tick.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero
@@ -161,7 +160,7 @@ func (c *Core) WaitFor(tick int64, why error) error {
 	return ErrRetry
 }
 
-// Waits returns the time of the last wait, and its error.
+// Waits returns the time and the error of the last WaitFor.
 func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
 
 func (c *Core) Leased() bool { return c.lease != nil }
@@ -175,8 +174,8 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, err
 }
 
-// Finish unlocks the generator. If err is ErrRetry, it then waits, and returns ErrRetry or the
-// context's error. It returns other errors as they are.
+// Finish unlocks the generator. If err is ErrRetry, it waits, and returns ErrRetry or the context's
+// error. It returns other errors as they are.
 func (c *Core) Finish(ctx context.Context, err error) error {
 	until, why := c.until, c.why
 	c.Unlock()

@@ -18,8 +18,8 @@ import (
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers are prefixes of modules that only tests need. A program that keeps leases in
-// PostgreSQL must not have them in go.mod or go.sum.
+// notForUsers are prefixes of modules that only tests need. A program with leases in PostgreSQL
+// must not have them in go.mod or go.sum.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",
@@ -27,12 +27,12 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
-// A program is a program of a user, and the modules that it may require.
+// A program is a user's program, and the modules that it may require.
 type program struct {
 	name, title string
-	imports     []string // imports of an extra file
+	imports     []string // of an extra file
 	modules     []string
-	accepts     func(modulePath string) bool // if go.mod and go.sum may have the module
+	accepts     func(modulePath string) bool // modules for go.mod and go.sum
 }
 
 func (s *sandbox) checkInstall(w io.Writer, r *repo) error {

@@ -23,13 +23,12 @@ var targets = []target{
 	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// A distribution writes the files of a release, which depend only on the commit, the version and
-// the release of Go.
+// A distribution's files depend only on the commit, the version and the release of Go.
 type distribution struct {
 	*sandbox
 	repo *repo
 	dir  string
-	host string // the command sortid for this machine
+	host string // the command for this machine
 	sums map[string][sha256.Size]byte
 }
 

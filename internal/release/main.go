@@ -1,5 +1,5 @@
 // Command release checks the modules in the form that users get, builds the files of a release, and
-// makes the release. See docs/architecture.md.
+// makes it. See docs/architecture.md.
 //
 // It is not in go.work, because it would change the dependencies of other modules.
 package main

@@ -23,7 +23,7 @@ const rootPath = "github.com/sortid/sortid"
 const workspaceDir = "internal/workspace"
 
 type goModule struct {
-	dir       string // slash-separated, from the root; "." for the root module
+	dir       string // from the root, with slashes; "." for the root module
 	published bool
 	file      *modfile.File
 }
@@ -35,7 +35,7 @@ func (m *goModule) folder() string { return strings.TrimSuffix("./"+m.dir, "/.")
 
 func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
 
-// requires returns the requirements that are modules of this project.
+// ours are modules of this project.
 func (m *goModule) requires() (ours []module.Version) {
 	for _, r := range m.file.Require {
 		if isOurs(r.Mod.Path) {

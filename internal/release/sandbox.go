@@ -18,7 +18,7 @@ import (
 type sandbox struct {
 	dir     string // close deletes it
 	version string
-	time    time.Time // the time of the commit
+	time    time.Time
 	goroot  string
 	env     []string
 }
@@ -98,7 +98,7 @@ func (t target) binary() string {
 	return "sortid"
 }
 
-// output returns the standard output of a command. The error has its standard error.
+// output returns a command's standard output. The error has its standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -74,7 +74,7 @@ func check(goos, arch string, patterns []string) (count int, err error) {
 			return count, err
 		}
 		if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") {
-			continue // the main package of a test does not exist yet
+			continue // the test's main package does not exist yet
 		}
 		main := p.Module != nil && p.Module.Main
 		if main {

@@ -1,8 +1,9 @@
-// The command vectors writes testdata/vectors and testdata/typed.json. It computes every value with
-// math/big, from the formats' documents. It shares no code with the format packages, so that it can
-// check them.
+// The command vectors writes testdata/vectors and testdata/typed.json:
 //
 //	go run ./internal/vectors
+//
+// It computes every value with math/big, from the formats' documents. It shares no code with the
+// format packages, so that it can check them.
 package main
 
 import (
@@ -59,7 +60,7 @@ type format struct {
 	text   func(*big.Int) string
 	forms  map[string]func(*big.Int) string
 
-	printed  string            // texts in the document
+	printed  string            // in the document
 	integers map[string]string // of some printed texts
 	variants func(string) map[string]string
 	alphabet string

@@ -80,8 +80,7 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Ask only after the claim is visible, because the lease reads it to decide whether to
-		// renew.
+		// Ask only after the claim is visible, because the lease reads it to decide.
 		if at >= w.renewFrom.Load() {
 			w.RequestRenewal()
 		}
@@ -145,7 +144,7 @@ func (w *Window) Grant() Grant { return *w.grant.Load() }
 // Used returns the last claimed tick, or [None].
 func (w *Window) Used() int64 { return w.used.Load() }
 
-// The methods below are for package lease.
+// For package lease:
 
 // Set is Renew without a reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }

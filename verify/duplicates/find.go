@@ -1,5 +1,5 @@
 // Package duplicates finds IDs that are on more than one line, in any number of inputs of any size.
-// It merges the inputs. It first sorts an input on disk if it is not in order.
+// It merges the inputs, and first sorts each one that is not in order on disk.
 package duplicates
 
 import (
@@ -29,12 +29,10 @@ var ErrOption = errors.New("duplicates: invalid option")
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	// Once means that the source can be opened only once, like standard input. Find then sorts it
-	// on disk.
+	// Once: the source can be opened only once, like standard input. Find then sorts it on disk.
 	Once bool
-	// Size is how many bytes there are to read, or 0 if unknown. If it is known, the readers that
-	// Open returns must have a method Position() int64. It returns how many bytes were read, and
-	// must be safe for concurrent use.
+	// Size is how many bytes there are to read, or 0 if unknown. If it is known, Open's readers
+	// must have a method Position() int64, safe for concurrent use: how many bytes were read.
 	Size int64
 }
 
@@ -54,8 +52,7 @@ type Options struct {
 	// Dir is the folder for sorting, which takes 33 bytes an ID. The default is the system's folder
 	// for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, to name those that clash. If it is 0, Find infers
-	// it.
+	// NodeBits is the size of scru64's node IDs, to name those that clash. 0 means unknown.
 	NodeBits int
 	// Each gets each duplicate, in order.
 	Each func(report.Duplicate)
@@ -126,10 +123,10 @@ type search struct {
 	f       *format.Format
 	o       Options
 	sources []Source
-	copied  []bool // sources to sort on disk
+	copied  []bool // to sort on disk
 	dir     extsort.Dir
 
-	found      []found // findings, one for each source
+	found      []found // one for each source
 	duplicates extsort.Writer
 	ids        uint64 // number of IDs read
 	compared   uint64 // how many of them were compared
@@ -139,7 +136,7 @@ type search struct {
 type found struct {
 	report.Source
 	bad  findings.Check // lines without an ID
-	node nodeBits       // used if node ID and counter are one field of the ID
+	node nodeBits       // if node ID and counter are one field
 }
 
 // nodeBits are the bits of node ID and counter that are 1 in all IDs, or in any.
@@ -148,7 +145,7 @@ type nodeBits struct{ always, ever uint64 }
 type progress struct {
 	Progress
 	shown time.Time
-	open  []interface{ Position() int64 } // the inputs of the stage
+	open  []interface{ Position() int64 }
 }
 
 // run merges all sources that can be read again. If one is not sorted, it sorts that one and starts
@@ -296,7 +293,6 @@ func (s *search) blocks(i int, each func(b *reading.Block) error) error {
 	return context.Cause(s.ctx)
 }
 
-// checkOrder returns [extsort.ErrUnsorted] if a source's IDs decrease.
 func (s *search) checkOrder(i int) error {
 	var last format.Words
 	return s.blocks(i, func(b *reading.Block) error {
@@ -478,7 +474,7 @@ func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 	return all
 }
 
-// node returns the first bits that all node IDs of a source share, as text.
+// node returns the first bits that all of a source's node IDs share.
 func (s *search) node(of nodeBits) string {
 	width := s.f.NodeCounter
 	same := width - bits.Len64(of.always^of.ever)

@@ -299,7 +299,7 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// endless returns sorted IDs without end. After some bytes it cancels the context and waits.
+// endless returns sorted IDs. After some bytes it cancels the context and waits.
 type endless struct {
 	io.Reader
 	left   int

@@ -1,5 +1,5 @@
-// Package extsort sorts records that do not fit in memory. A [Sorter] writes sorted pieces of the
-// records to files: runs. [Merge] merges runs and other sorted inputs.
+// Package extsort sorts records that do not fit in memory. A [Sorter] writes sorted pieces of them
+// to files: runs. [Merge] merges runs and other sorted inputs.
 package extsort
 
 import (
@@ -21,12 +21,12 @@ const (
 	// MaxFanIn is the largest number of inputs that are merged at once.
 	MaxFanIn = 256
 
-	// mergeMemory is for the blocks of all runs in a merge. Long records can need more.
+	// mergeMemory is for the blocks of all runs. Long records can need more.
 	mergeMemory = 32 << 20
 	runBuffer   = 1 << 16
 
 	keySize  = 20
-	itemSize = 32 // bytes of a record in memory, without its payload
+	itemSize = 32 // of a record in memory, without its payload
 )
 
 // A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
@@ -60,7 +60,7 @@ func (d *Dir) create() (*os.File, error) {
 	return os.Create(filepath.Join(d.name, fmt.Sprint(d.files)))
 }
 
-// Close removes the folder and all runs at any time. A sort that has not ended fails.
+// Close removes the folder and all runs. A sort that has not ended fails.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *Writer) Add(key Key, payload []byte) error {
 	return err
 }
 
-// Finish returns the run, which may be empty. The Writer can then write another run.
+// Finish returns the run, which may be empty. The Writer can then write another.
 func (w *Writer) Finish() (*Run, error) {
 	if w.file == nil {
 		return &Run{}, nil
@@ -143,7 +143,7 @@ type Sorter struct {
 
 type item struct {
 	key    Key
-	at, to uint32 // where its payload starts and ends
+	at, to uint32 // of its payload
 }
 
 // Add adds a record. Records with the same key come out in any order.
@@ -229,10 +229,10 @@ func join(ctx context.Context, dir *Dir, runs []*Run) (*Run, error) {
 type Reader struct {
 	file   *os.File
 	at     int64
-	buffer []byte // bytes that were read
-	rest   []byte // the part of buffer not parsed yet
+	buffer []byte
+	rest   []byte // part of buffer not parsed yet
 	keys   []Key
-	places [][2]int // where the payloads are in buffer
+	places [][2]int // of the payloads in buffer
 }
 
 // Open opens the run for a merge of so many inputs, which share the memory.
@@ -289,7 +289,7 @@ func (r *Reader) parse() {
 	r.rest = r.buffer[i:]
 }
 
-// Payload returns a payload of the last block. It is valid until the next call of Next.
+// Payload returns a payload of the last block, valid until the next call of Next.
 func (r *Reader) Payload(at int) []byte {
 	p := r.places[at]
 	return r.buffer[p[0]:p[1]]

@@ -54,7 +54,7 @@ func (c *cursor[I]) refill() (ok bool, err error) {
 // match. When the winner moves to its next key, only its matches are repeated.
 type tree[I Input] struct {
 	cursors []*cursor[I]
-	keys    []Key // the cursors' keys
+	keys    []Key
 	losers  []int
 	winner  int
 }

@@ -93,7 +93,7 @@ func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
 	}
-	const limit = 6.5 // in standard deviations; a larger distance is a fault
+	const limit = 6.5 // in standard deviations; more is a fault
 	c := newChart("balance of the bits of " + f.Name)
 	width := min(chartWidth/float64(len(f.Ones)), 40)
 	y := func(d float64) float64 { return chartHeight/2 - d/(limit*1.2)*chartHeight/2 }

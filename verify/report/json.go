@@ -69,17 +69,17 @@ type jsonUnique struct {
 	Clashes     []Clash  `json:"clashes,omitempty"`
 }
 
-// UniqueJSON writes the outcome of a search as one object on one line, without its duplicates.
+// UniqueJSON writes the outcome of a search, without its duplicates, as one line.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	return json.NewEncoder(w).Encode(jsonUnique{r.Format, r.Status, uniqueVerdict(r), r.IDs,
 		r.Compared, r.Interrupted, r.Duplicates, r.Extra, r.Elapsed.Seconds(), list(r.Sources),
 		r.Clashes})
 }
 
-// DuplicateJSON writes a duplicate as one object on one line.
+// DuplicateJSON writes a duplicate as one line.
 func DuplicateJSON(w io.Writer, d Duplicate) error { return json.NewEncoder(w).Encode(d) }
 
-// DuplicateText writes a duplicate as a line: the ID, and where it occurs.
+// DuplicateText writes a duplicate as a line: the ID and its places.
 func DuplicateText(w io.Writer, d Duplicate) error {
 	b := []byte(d.Text)
 	for _, p := range d.Places {

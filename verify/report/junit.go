@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// A suite has suites or cases.
 type suite struct {
 	Name     string     `xml:"name,attr"`
 	Tests    int        `xml:"tests,attr"`

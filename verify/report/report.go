@@ -22,16 +22,16 @@ const (
 // A Report has the findings about one source.
 type Report struct {
 	Format string
-	Source string // the source's name
+	Source string
 	Status Status // the worst of the checks: Fail, Warn or Pass
 
 	Bytes, Lines, IDs uint64
-	First, Last       time.Time // earliest and latest timestamp
+	First, Last       time.Time // the earliest and the latest timestamp
 	Facts             []Fact
 	Checks            []Outcome
 	Fields            []Field
 	Timeline          Timeline
-	Lead              []Lead // if compared with the clock
+	Lead              []Lead // if timestamps were compared with the clock
 	Elapsed           time.Duration
 }
 
@@ -44,14 +44,14 @@ type Fact struct {
 // An Outcome is the outcome of one check.
 type Outcome struct {
 	Name     string    `json:"name"`  // group and name, such as order.duplicate
-	Title    string    `json:"title"` // true for a correct source
+	Title    string    `json:"title"` // what is true for a correct source
 	Status   Status    `json:"status"`
 	Count    uint64    `json:"count"` // number of faults
 	Detail   string    `json:"detail,omitempty"`
 	Examples []Example `json:"examples,omitempty"` // the first faults
 }
 
-// Group returns the first part of the name: input, form, order, rules, clock or random.
+// Group returns the name's first part: input, form, order, rules, clock or random.
 func (o Outcome) Group() string {
 	group, _, _ := strings.Cut(o.Name, ".")
 	return group
@@ -64,7 +64,7 @@ type Example struct {
 	Note string `json:"note,omitempty"` // what is wrong
 }
 
-// A Field has the findings about the randomness of one field.
+// A Field has the findings about one random field.
 type Field struct {
 	Name   string `json:"name"`
 	Width  int    `json:"width"`  // in bits
@@ -120,9 +120,8 @@ func (r *Report) Check(name string) *Outcome {
 // MaxExamples is how many faults of a kind a report shows.
 const MaxExamples = 5
 
-// A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates or bad
-// lines. Otherwise it is Warn if the search was interrupted, and so compared fewer IDs than it
-// read.
+// A Unique is the outcome of a search for duplicates. Status is Fail for duplicates or bad lines.
+// Otherwise it is Warn if the search was interrupted, and so compared fewer IDs than it read.
 type Unique struct {
 	Format     string
 	Status     Status
@@ -135,7 +134,7 @@ type Unique struct {
 	Clashes    []Clash     // only for scru64
 	Elapsed    time.Duration
 
-	Interrupted bool // whether the search ended early
+	Interrupted bool // the search ended early
 }
 
 // A Source is an input of the search.
@@ -153,7 +152,7 @@ type Source struct {
 // A Duplicate is an ID on several lines.
 type Duplicate struct {
 	Text   string  `json:"duplicate"`
-	Count  uint64  `json:"count"`  // number of lines
+	Count  uint64  `json:"count"`  // of lines
 	Places []Place `json:"places"` // the first thousand lines
 }
 

@@ -27,7 +27,7 @@ const (
 // A Style says how to write text. The zero value is for files and pipes.
 type Style struct {
 	Paint func(t Tone, s string) string // nil: no colours
-	Bars  bool                          // whether to draw block characters
+	Bars  bool                          // draw block characters
 	Width int                           // in characters; 0: no limit
 }
 
@@ -104,7 +104,7 @@ func wrap(line string, width int) string {
 			escape = r != 'm'
 		default:
 			column++
-			if r == ' ' { // a space at the end of a line has no width
+			if r == ' ' { // a space at a line's end has no width
 				column = min(column, width)
 				space, spaceColumn = b.Len(), column
 			}
@@ -113,7 +113,7 @@ func wrap(line string, width int) string {
 	return b.String()
 }
 
-// Text writes a report for people: the verdict, checks, faults, and facts about the generator.
+// Text writes a report for people.
 func Text(w io.Writer, r *Report, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)),
@@ -151,7 +151,7 @@ func (p *printer) group(r *Report, name, title string) {
 		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
-// outcomes writes checks and their findings, the tests of a field together.
+// outcomes keeps the tests of a field together.
 func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
@@ -219,7 +219,7 @@ func (p *printer) fields(r *Report) {
 	}
 }
 
-// deviations returns each bit's distance from one half, in standard deviations.
+// deviations returns how many standard deviations each bit is away from one half.
 func deviations(f Field) []float64 {
 	d := make([]float64, len(f.Ones))
 	for i, share := range f.Ones {

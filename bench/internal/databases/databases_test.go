@@ -126,7 +126,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// A postgres is a server with the functions of "sortid sql", and a connection to it.
+// A postgres is a connection to a server with the functions of "sortid sql".
 type postgres struct {
 	t    *testing.T
 	url  string
@@ -178,7 +178,6 @@ func timed(do func()) float64 {
 	return float64(time.Since(begin))
 }
 
-// keys measures primary keys.
 func (p *postgres) keys() {
 	result.Write(os.Stdout, "Sizes", "KeysPostgres", p.old, "old", p.rows, "rows",
 		p.buffers, "MB")

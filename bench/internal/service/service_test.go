@@ -247,8 +247,7 @@ func measureRates(t *testing.T, sortid string) {
 	}
 }
 
-// load sends requests on some connections for some time. It returns their rate and the time of
-// each.
+// load sends requests on some connections. It returns their rate and the time of each.
 func load(t *testing.T, connections int, duration time.Duration, open func() client) (
 	rate float64, times []time.Duration,
 ) {

@@ -11,14 +11,14 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A liveChecker measures the newest ID's lead over this machine's clock.
+// A liveChecker measures how far the newest ID is ahead of this machine's clock.
 type liveChecker struct {
 	f                               *format.Format
 	found                           *findings.List
 	allowance                       time.Duration // largest lead of a sound generator
 	ahead, lagging, stopped, drifts *findings.Check
 
-	points   []report.Lead // each is the largest lead of perPoint blocks
+	points   []report.Lead // each the largest lead of perPoint blocks
 	perPoint int
 	n        int // blocks in the last point
 

@@ -23,16 +23,15 @@ type List struct {
 	facts   []report.Fact
 }
 
-// Check adds a check at the end of the report. With a fault its status is its Severity, by default
-// Fail.
+// Check adds a check. With a fault its status is its Severity, by default Fail.
 func (l *List) Check(name, title string) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
-// Chance adds a check for an event, which in each try happens to a sound generator with this
-// probability.
+// Chance adds a check for an event that happens to a sound generator with this probability in each
+// try.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)

@@ -9,15 +9,15 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Disorder measures how much older an ID is than the newest one before it, and how many lines too
-// late it comes.
+// A Disorder measures how much older IDs are than the newest one before, and how many lines too
+// late.
 type Disorder struct {
 	f         *format.Format
 	newest    format.Words
 	n         uint64
-	late      uint64    // IDs smaller than one before
-	maxLag    uint64    // largest lag behind the newest ID, in ticks
-	latest    item      // the ID with maxLag
+	late      uint64 // IDs smaller than one before
+	maxLag    uint64 // largest lag behind the newest ID, in ticks
+	latest    item
 	lags      histogram // of late IDs, in ticks
 	linesLate histogram
 	truncated bool // linesLate may be too small

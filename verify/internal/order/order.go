@@ -8,14 +8,14 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// A Step is the judgement on an ID that is smaller than the one before.
+// A Step judges an ID that is smaller than the one before.
 type Step uint8
 
 // The kinds of steps back.
 const (
 	Unknown  Step = iota // the rules do not explain it
 	Outlier              // only this ID is wrong
-	Continue             // a fault; the source continues from here
+	Continue             // the source continues from here
 )
 
 // A Sink takes IDs in order.
@@ -45,10 +45,10 @@ type Checker struct {
 
 	f        *format.Format
 	state    state
-	last     item // the ID before held; line 0 if there is none
+	last     item // the ID before held, line 0 if there is none
 	held     item
-	released bool // whether the sink has got held
-	odd      item // the ID after held, if it is smaller
+	released bool // the sink has got held
+	odd      item // the ID after held, if smaller
 	one      [1]format.Words
 	n        uint64
 
@@ -65,11 +65,11 @@ type state uint8
 
 const (
 	empty  state = iota
-	steady       // held is the newest ID
-	broken       // odd is the newest ID
+	steady       // held is newest
+	broken       // odd is newest
 )
 
-// NewChecker returns a checker that adds its checks to found. The caller must set its Sink.
+// NewChecker adds its checks to found. The caller must set its Sink.
 func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
 		f:         f,
@@ -82,7 +82,7 @@ func NewChecker(f *format.Format, found *findings.List) *Checker {
 	}
 }
 
-// Feed takes IDs on consecutive lines. If rising is true, they increase.
+// Feed takes IDs on consecutive lines. If rising, they increase.
 func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
@@ -175,7 +175,7 @@ func (o *Checker) restart(v item) {
 	o.hold(v)
 }
 
-// judgeOdd uses the next ID to tell what is wrong at odd. At the end of the input, next has line 0.
+// judgeOdd uses the next ID to tell what is wrong at odd. At the input's end, next has line 0.
 func (o *Checker) judgeOdd(next item) {
 	if o.state != broken {
 		return

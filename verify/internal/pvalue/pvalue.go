@@ -1,6 +1,5 @@
 // Package pvalue computes p-values: the probability that chance gives an outcome at least as
-// extreme. They are precise down to the smallest float64, because verify compares them with very
-// small limits.
+// extreme. They are precise down to the smallest float64, for verify's very small limits.
 package pvalue
 
 import (
@@ -111,7 +110,6 @@ const (
 	maxTerms = 1e6
 )
 
-// away returns v, or tiny if v is nearly zero.
 func away(v, tiny float64) float64 {
 	if math.Abs(v) < tiny {
 		return tiny

@@ -6,7 +6,7 @@ package randomness
 type columns struct {
 	planes  [48]uint64
 	waiting [48]uint64 // in use if n has bit k
-	n       uint64     // number of words
+	n       uint64
 }
 
 func full(a, b, c uint64) (sum, carry uint64) {

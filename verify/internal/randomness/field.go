@@ -13,12 +13,12 @@ type Field struct {
 	name   string
 	width  int
 	buffer []uint64 // values to count; if n > 0, after the last value counted
-	n      uint64   // number of values counted
+	n      uint64   // values counted
 
 	chunks     []chunk
 	neighbours columns // bits that differ from the next higher bit
-	// Bits that differ from the value before. Fields of at most 32 bits use the high half of
-	// neighbours instead.
+	// Bits that differ from the value before. Fields of at most 32 bits instead use neighbours'
+	// high half.
 	changes       columns
 	products      float64 // of successive values' distances from the middle
 	middle        float64
@@ -75,7 +75,7 @@ func (f *Field) Add(v uint64) {
 	f.buffer = append(f.buffer, v)
 }
 
-// Grow adds n values, at least 1, and returns them for the caller to set before the next call.
+// Grow adds n >= 1 values and returns them for the caller to set.
 func (f *Field) Grow(n int) []uint64 {
 	if len(f.buffer) == fieldBuffer {
 		f.count()
@@ -85,7 +85,7 @@ func (f *Field) Grow(n int) []uint64 {
 	return f.buffer[at:]
 }
 
-// count counts the values in the buffer, where only the last one stays.
+// Only the last value stays in the buffer.
 func (f *Field) count() {
 	fresh := f.buffer
 	if f.n > 0 {
@@ -159,8 +159,8 @@ func (f *Field) Toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-// addChunks counts the values. It counts two bytes at once if it can, because then the additions
-// wait less for each other.
+// addChunks counts two bytes at once if it can, because then the additions wait less for each
+// other.
 func addChunks(chunks []chunk, values []uint64) {
 	for len(chunks) > 0 {
 		c, shift := chunks[0], chunks[0].shift&63
@@ -182,7 +182,7 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred returns a value's distance from the middle. It ignores the lowest of 64 bits.
+// centred ignores the lowest of 64 bits.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1
@@ -197,7 +197,7 @@ func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 		width--
 	}
 	if width < 2 {
-		return 0, 0, 0, false // the test balance does it for a single bit
+		return 0, 0, 0, false // balance tests single bits
 	}
 	cells := make([]uint64, 1<<width)
 	for v, count := range c.counts {
@@ -240,7 +240,7 @@ const (
 var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours,
 	testRepeats}
 
-// A result is the result of one test, of a bit, a chunk or the field.
+// A result is of one test of a bit, a chunk or the field.
 type result struct {
 	test string
 	p    float64
@@ -248,10 +248,10 @@ type result struct {
 }
 
 const (
-	// minCell is the smallest mean of a cell for which the far tail of the chi-square distribution
-	// is right.
+	// minCell is the smallest mean of a cell for which the chi-square distribution's far tail is
+	// right.
 	minCell = 64
-	// minProducts is the same number of products for the normal distribution.
+	// minProducts is the same for the normal distribution.
 	minProducts = 1000
 )
 
@@ -298,7 +298,7 @@ func (f *Field) results() (rs []result) {
 	return rs
 }
 
-// Width returns the values' size in bits.
+// Width returns the size in bits.
 func (f *Field) Width() int { return f.width }
 
 func (f *Field) Len() uint64 {

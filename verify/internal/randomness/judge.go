@@ -1,7 +1,7 @@
 // Package randomness tests whether the random fields of IDs look random.
 //
 // A [Set] has a source's random fields, which count their values in constant memory. [Set.Judge]
-// runs the tests, and corrects the p-values for the number of tests.
+// corrects the p-values for the number of tests.
 package randomness
 
 import (
@@ -70,7 +70,7 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
-// Judge tests all fields. It adds a check for each field and kind of test.
+// Judge tests all fields. Each field and kind of test is a check.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64

@@ -6,9 +6,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts repeated values in the whole stream in constant memory. It watches only values
-// with small hashes, but all their repeats. If it watches too many, it halves the limit of the
-// hashes.
+// repeats counts repeated values in the whole stream in constant memory. It watches all values with
+// small hashes. If these are too many, it halves the limit of the hashes.
 type repeats struct {
 	width    int
 	halvings int
@@ -49,8 +48,7 @@ func (r *repeats) add(words []uint64) {
 
 func (r *repeats) keep(hash uint64, count uint32) {
 	mask := uint64(len(r.slots) - 1)
-	// The slot follows from the high bits of the hash, without those that are zero in all watched
-	// hashes.
+	// The hash's high bits, without those that are zero in all watched hashes, give the slot.
 	i := hash << r.halvings >> 32 * (mask + 1) >> 32
 	for ; ; i = (i + 1) & mask {
 		s := &r.slots[i]
@@ -87,7 +85,7 @@ func (r *repeats) makeRoom() {
 	}
 }
 
-// result returns the number of repeats, the number that chance explains, and the p-value.
+// expected is the number of repeats that chance explains.
 func (r *repeats) result() (seen uint64, expected, p float64) {
 	cells := math.Ldexp(1, r.width-r.halvings)
 	k := float64(r.draws)

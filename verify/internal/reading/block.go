@@ -18,13 +18,13 @@ type Block struct {
 	IDs      []format.Words
 	Segments []Segment
 	Faults   [FaultCount]findings.Check // lines are from 0
-	Bytes    int                        // size of the lines
+	Bytes    int                        // of the lines
 	At       time.Time                  // of the last line
 	EndsBad  bool                       // the last line has no ID
 	Err      error                      // why the input ended, such as io.EOF
 
 	buffer   []byte
-	text     []byte // buffer's whole lines
+	text     []byte
 	first    bool
 	overlong bool // the last line is too long and continues
 	ready    chan struct{}
@@ -37,8 +37,8 @@ type Segment struct {
 	Rising   bool // whether the IDs strictly increase
 	Gap      bool // a line without an ID precedes it
 
-	start  int // the first ID's index in the block
-	length int // length of each text
+	start  int // index of the first ID in the block
+	length int // of each text
 }
 
 // Segment returns the IDs of segment i.
@@ -190,7 +190,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 	b.found(check, text, note)
 }
 
-// otherFormat finds another format that text may be in. It first checks the length, which is fast.
+// otherFormat first checks the length, which is fast.
 func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
 		return other != f && slices.Contains(other.TextLengths, len(text))

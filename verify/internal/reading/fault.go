@@ -27,7 +27,6 @@ const (
 	FaultCount int = iota // The number of faults.
 )
 
-// The faults' checks.
 var faultChecks = [FaultCount]struct{ name, title string }{
 	TooLong:        {"line", "no line is longer than 64 KiB"},
 	BadLength:      {"length", "each line is as long as an ID"},

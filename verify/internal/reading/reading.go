@@ -72,7 +72,7 @@ func New(ctx context.Context, r io.Reader, o Options) *Reader {
 }
 
 // Next returns the next block, or nil at the end. If the context of New ends, the last block has
-// the lines that were read until then.
+// the lines read until then.
 func (s *Reader) Next() *Block {
 	b := <-s.queue
 	if b != nil {
@@ -101,7 +101,7 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads is an input whose reader does not have to wait for Read if a context ends.
+// reads is an input that nobody must wait for if a context ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte

@@ -15,11 +15,11 @@ type renewal struct {
 	format.Field
 	shift   uint // position in the head
 	mask    uint64
-	values  *randomness.Field // the new values
+	values  *randomness.Field
 	missed  *findings.Chance
 	early   *findings.Check
 	at      uint64 // tick of the last renewal, or a limit above it
-	exactly bool   // whether at is that tick
+	exactly bool   // at is that tick
 }
 
 const never = math.MaxUint64

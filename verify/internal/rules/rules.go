@@ -1,5 +1,5 @@
 // Package rules checks what a format promises besides order: counters, node IDs, fixed bits,
-// sequences. The rules follow from the layout and usages in the table of formats.
+// sequences. The rules follow from the table of formats.
 package rules
 
 import (
@@ -53,19 +53,19 @@ type Rules struct {
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	header, start, node           *findings.Check
-	constant                      map[string]*findings.Check // by the name of the field
+	constant                      map[string]*findings.Check // by field
 	counterKept                   *findings.Chance
 	starts                        *starts
 	renewal                       *renewal   // nil without an upper counter
 	taken                         *taken     // nil without a partly random field
 	sequences                     *sequences // nil if each tick restarts the counter
 
-	sampled map[uint64]bool // with unordered IDs, the ticks whose random fields were read
+	sampled map[uint64]bool // if unordered, the ticks whose random fields were read
 
-	known                            bool   // whether before is known
-	before                           head   // the head of the ID before
-	tickStart                        uint64 // the counter at the tick's first ID
-	changedBits                      uint64 // counter bits changed within a tick
+	known                            bool
+	before                           head
+	tickStart                        uint64 // counter at the tick's first ID
+	changedBits                      uint64 // changed within a tick
 	carries, overflows, guardCarries uint64
 }
 

@@ -15,11 +15,11 @@ import (
 // that is unknown, and tests them. The bits above them must not change.
 type starts struct {
 	r       *Rules
-	name    string // The field's name.
-	size    int    // The counter's size in bits.
-	width   int    // Number of random bits, or -1 if unknown.
+	name    string
+	size    int    // Of the counter, in bits.
+	width   int    // Random bits, or -1 if unknown.
 	top     uint64 // The bits above in the last start.
-	topZero bool   // Whether they must be zero.
+	topZero bool   // They must be zero.
 	n       uint64
 
 	judged  bool

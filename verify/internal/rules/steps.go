@@ -31,7 +31,7 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	}
 	last, known := r.before, r.known
 	mask := u.counter & 0xff
-	// The IDs increase: if the first and the last have the same high word, all have it.
+	// The IDs increase: if the first and the last share the high word, all do.
 	high := u.high.Of(&list[0])
 	oneHigh := high == u.high.Of(&list[len(list)-1])
 	for i := range list {
@@ -139,7 +139,7 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 	}
 }
 
-// Back judges an ID that is smaller than the one before.
+// Back judges an ID smaller than the one before.
 func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	if r.step == nil {
 		return order.Unknown

@@ -14,14 +14,13 @@ type usage struct {
 	format.Usage
 	field format.Field // the counter
 
-	// The head of an ID is its bits down to the end of the counter. The counter goes up by one
-	// within a tick.
-	high, low format.Place // The head's two words.
+	// The head of an ID is its bits down to the end of the counter.
+	high, low format.Place // Its two words.
 	tickShift uint         // The tick's lowest bit. A new tick restarts the counter.
-	within    uint64       // The bits below the tick.
+	within    uint64       // Bits below the tick.
 	counter   uint64       // The counter's bits.
 	start     uint64       // Bits that may be 1 in a new counter.
-	hasHeader bool         // Whether there are header bits between tick and counter.
+	hasHeader bool         // There are bits between tick and counter.
 
 	nodes   []*watched // fields that must stay the same
 	limits  []*watched // fields with a largest value
@@ -29,7 +28,7 @@ type usage struct {
 }
 
 type random struct {
-	places []format.Place // two if the field has more than 64 bits
+	places []format.Place // two for more than 64 bits
 	fields []*randomness.Field
 	raw    *randomness.BitWriter // for both halves
 	name   string
@@ -42,7 +41,7 @@ type watched struct {
 	format.Field
 	place format.Place
 	check *findings.Check
-	known bool // whether value is known
+	known bool
 	value uint64
 }
 
@@ -114,7 +113,7 @@ func (u *usage) faults(list []lineID) (n int) {
 
 const inferenceIDs = 4096
 
-// infer chooses the usage under which the kept IDs have the fewest faults.
+// infer chooses the usage with the fewest faults in the kept IDs.
 func (r *Rules) infer() {
 	best, fewest := r.candidates[0], math.MaxInt
 	for _, c := range r.candidates {
@@ -285,14 +284,14 @@ func (f *random) each(list []format.Words) {
 }
 
 // A taken collects the random bits of a field that has data bits below them. Another field has the
-// number of data bits. IDs with another number of random bits than the first ID are ignored.
+// number of data bits. A taken ignores IDs with another number of random bits than the first.
 type taken struct {
 	set           *randomness.Set
 	name          string
 	place, length format.Place
 	bits          int // number of random bits; -1 before the first ID
 	values        *randomness.Field
-	lengths       []uint64
+	lengths       []uint64 // number of IDs for each length
 }
 
 func newTaken(r *Rules, f format.Field, layout []format.Field) *taken {
