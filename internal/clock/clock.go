@@ -24,7 +24,7 @@ const (
 	// maxUses is for a counter that stands still.
 	maxUses = 4096
 
-	// Limits of the intervals over which a Clock measures the counter's rate.
+	// Limits of the intervals for measuring the counter's rate.
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
@@ -106,8 +106,7 @@ func (c *Clock) read() int64 {
 	// continued while its clocks stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// A caller with a slightly older counter value has waited for the lock. To it the reading is
-	// new.
+	// A caller with a slightly older counter value has waited for the lock.
 	slack := uint64(float64(lifetime) * rate)
 	c.ms, c.usesLeft = t.UnixMilli(), maxUses
 	c.validFrom, c.validFor = before-slack, slack+uint64(float64(min(left, lifetime))*rate)

@@ -366,7 +366,7 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz compares Parse with decode, an independent method that accepts the same texts.
+// Fuzz compares Parse with decode, an independent method.
 func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	vectors := VectorsOf(f, c.Format)
 	for _, v := range vectors.Valid {

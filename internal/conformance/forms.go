@@ -34,8 +34,7 @@ func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	}
 }
 
-// Column tests a wrapper of IDs for columns of another type: its value, and that it scans the
-// sources like the ID.
+// Column tests a wrapper's value, and that it scans the sources like the ID.
 func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, sources ...any) {
 	t.Helper()
 	if v, err := any(wrapped).(driver.Valuer).Value(); !reflect.DeepEqual(v, value) || err != nil {

@@ -59,7 +59,7 @@ type Clock struct {
 	t  time.Time
 }
 
-// Start is the first time on the tests' clocks, and the start of a tick in all formats.
+// Start is the first time on the tests' clocks: the start of a tick in all formats.
 var Start = time.UnixMilli(1_700_000_000_000 &^ 255).UTC()
 
 func NewClock(t time.Time) *Clock { return &Clock{t: t} }
@@ -109,7 +109,7 @@ func (l *Limited) Read(b []byte) (int, error) {
 	return l.Reader.Read(b[:k])
 }
 
-// New tests New and NewString, which use a process-wide generator.
+// New tests New and NewString.
 func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
 	newID func() T, newString func() string) {
 	t.Helper()
@@ -164,7 +164,7 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 }
 
-// Must returns a function that returns v, or ends the test on an error.
+// Must returns a function that returns v, or ends the test.
 func Must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()

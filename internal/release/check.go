@@ -76,7 +76,7 @@ func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	return nil
 }
 
-// run makes a module and runs the program, like a user. It checks go.mod and go.sum.
+// run also checks go.mod and go.sum.
 func (s *sandbox) run(p program) error {
 	source, err := fs.Sub(programs, "testdata/"+p.name)
 	if err != nil {

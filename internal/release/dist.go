@@ -72,7 +72,7 @@ type file struct {
 	data []byte
 }
 
-// stageDocs returns the files that are the same for all targets.
+// stageDocs returns the files of all targets.
 func (d *distribution) stageDocs() (files []file, err error) {
 	man := filepath.Join(d.sandbox.dir, "man")
 	if err := os.Mkdir(man, 0o755); err != nil {

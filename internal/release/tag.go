@@ -20,8 +20,7 @@ type tagging struct {
 	out     io.Writer
 }
 
-// run runs the checks, and tags the modules in the order of their requirements. It pushes all tags
-// or none.
+// run tags the modules in the order of their requirements, and pushes all tags or none.
 func (t *tagging) run() error {
 	if err := t.refusal(); err != nil {
 		return err

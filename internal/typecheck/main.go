@@ -18,7 +18,6 @@ import (
 	"strings"
 )
 
-// listed is a package in the output of "go list".
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -49,8 +48,8 @@ func main() {
 	}
 }
 
-// check returns how many packages of the main modules it checked. From others it needs only the
-// declarations.
+// check returns how many packages of the main modules it checked. It reads only the declarations of
+// others.
 func check(goos, arch string, patterns []string) (count int, err error) {
 	list := exec.Command("go", append([]string{"list", "-deps", "-test",
 		"-json=ImportPath,Dir,GoFiles,ImportMap,Module"}, patterns...)...)

@@ -343,7 +343,7 @@ type boundary struct {
 	n    *big.Int
 }
 
-// boundaries are 0, 1 and the maximum of each field. The other bits are zero or as in the largest
+// boundaries are 0, 1 and the maximum of each field, with the other bits zero or as in the largest
 // ID.
 func (f *format) boundaries() (out []boundary) {
 	last := new(big.Int).Sub(f.limit, one)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// MaxFanIn is the largest number of inputs that are merged at once.
+	// MaxFanIn limits the inputs that are merged at once.
 	MaxFanIn = 256
 
 	// mergeMemory is for the blocks of all runs. Long records can need more.

@@ -151,7 +151,6 @@ func (p *printer) group(r *Report, name, title string) {
 		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
-// outcomes keeps the tests of a field together.
 func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
@@ -293,7 +292,7 @@ func allSkipped(r *Report, prefix string) bool {
 	})
 }
 
-// UniqueText writes the outcome of a search for people.
+// UniqueText writes a search's outcome for people.
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))

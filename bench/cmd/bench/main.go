@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A subcommand measures the subject of one part of the document.
+// A subcommand measures one part of the document.
 type subcommand struct {
 	options options
 	measure func(lines io.Writer, o options) error

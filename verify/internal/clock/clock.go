@@ -1,4 +1,4 @@
-// Package clock checks timestamps and compares them with this machine's clock.
+// Package clock checks timestamps.
 package clock
 
 import (

@@ -30,7 +30,7 @@ var (
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model of n IDs. Before each ID, the clock advances with probability pace.
+// New returns a model of n IDs. Before each, the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }

@@ -68,7 +68,6 @@ func Poisson(k uint64, mean float64) float64 {
 func twoSided(a, b float64) float64 { return min(1, 2*min(a, b)) }
 
 // gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x) for a > 0, x >= 0.
-// It uses the series or the continued fraction, whichever converges faster.
 func gamma(a, x float64) (lower, upper float64) {
 	if x <= 0 {
 		return 0, 1

@@ -38,7 +38,7 @@ type Set struct {
 	raw     *BitWriter
 }
 
-// WriteRaw makes the set write the named field's bits to w, high bit first.
+// WriteRaw makes the set write the named field's bits to w.
 func (s *Set) WriteRaw(name string, w io.Writer) {
 	s.rawName, s.raw = name, &BitWriter{w: w}
 }

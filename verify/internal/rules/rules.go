@@ -301,7 +301,7 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 	}
 }
 
-// Gap says that the step to the next ID cannot be checked.
+// Gap implements order.Sink.
 func (r *Rules) Gap() {
 	r.known = false
 	if r.usage == nil {
@@ -309,7 +309,7 @@ func (r *Rules) Gap() {
 	}
 }
 
-// Restart says that the source starts again from a smaller ID.
+// Restart implements order.Sink.
 func (r *Rules) Restart() {
 	r.Gap()
 	if r.renewal != nil {

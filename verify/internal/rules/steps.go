@@ -139,7 +139,7 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 	}
 }
 
-// Back judges an ID smaller than the one before.
+// Back implements order.Sink.
 func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	if r.step == nil {
 		return order.Unknown
