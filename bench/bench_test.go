@@ -414,8 +414,8 @@ func BenchmarkParallel(b *testing.B) {
 	parallel("ksuid", func() { ksuid.New() })
 	parallel("snowflake", func() { flake.Generate() })
 
-	// Each goroutine has its generator: there is no contention, but only each generator's IDs are
-	// in order.
+	// Each goroutine has its own generator: there is no contention, but only each generator's
+	// IDs are in order.
 	b.Run("lib=scru128-each", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			g := must(scru128.NewGenerator(scru128.Options{}))

@@ -13,8 +13,8 @@ var (
 	sWord uint64
 )
 
-// BenchmarkParts shows how fast an ID is without this project's packages clock and entropy, which
-// have the same benchmark. See docs/benchmarks.md.
+// BenchmarkParts shows how fast a program makes an ID without this project's packages clock and
+// entropy, which have the same benchmark. See docs/benchmarks.md.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {

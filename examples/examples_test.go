@@ -1,3 +1,4 @@
+// Package examples tests the programs in its folders.
 package examples
 
 import (
@@ -22,7 +23,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// Printed between the number of recent events and the pages.
+// Programs print this between the number of recent events and the pages.
 var between = map[string]string{
 	"pgx": "251 events of the user\n",
 	"gorm": "Ada is a friend of Ada: false\nCharles is a friend of Ada: true\n" +

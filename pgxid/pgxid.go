@@ -56,8 +56,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to a connection's type map, also repeatedly. Other packages' codecs stay
-// for values that are not IDs.
+// Register adds the IDs to a connection's type map. A program may call it again. Other packages'
+// codecs stay for values that are not IDs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{

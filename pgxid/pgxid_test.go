@@ -329,7 +329,6 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Wrappers fit the columns that IDs fit.
 func TestWrappers(t *testing.T) {
 	conn := connect(t)
 	for _, c := range []struct {

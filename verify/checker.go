@@ -17,10 +17,9 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A checker runs all checks of one source.
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format inside f
+	timed  *format.Format // f, or the format of the IDs inside f
 	o      Options
 	report report.Report
 

@@ -62,7 +62,7 @@ type control struct {
 	fault, want string
 	pace        float64
 	n           int
-	edit        func(lines []string) []string // instead of the generator
+	edit        func(lines []string) []string // makes the fault instead of the generator
 	also        []string                      // prefixes of other checks that may fail
 	mixed       bool
 }

@@ -57,7 +57,7 @@ const ms, us = time.Millisecond, time.Microsecond
 // Each entry has the clock's pace for single IDs and for batches, how far the clock goes back, and
 // the size of the largest batch.
 var generators = []struct {
-	format, values string // the generator's options
+	format, values string // values are the generator's options
 	single, fill   time.Duration
 	back           time.Duration
 	most           int

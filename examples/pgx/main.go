@@ -42,7 +42,7 @@ type Event struct {
 	What string
 }
 
-// IDs without prefixes.
+// The columns have IDs without prefixes.
 const schema = `
 CREATE TABLE IF NOT EXISTS users (id uuid PRIMARY KEY, name text NOT NULL);
 CREATE TABLE IF NOT EXISTS events (

@@ -7,7 +7,7 @@ import (
 )
 
 // AppendLines128 appends the 25 digits of each big-endian integer, and sep after each. Like
-// [Sequence128], it works half as long for IDs of one generator.
+// [Sequence128], it does half the work for IDs of one generator.
 func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 	const line, head = Len128 + 1, Len128 - Len62
 	n := len(b)

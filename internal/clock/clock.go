@@ -131,9 +131,9 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 	c.sampleTime, c.sampleCount = t, after
 }
 
-// Pause waits until the clock shows us, in Unix microseconds. It waits at most 50 ms, because
-// somebody may set the clock meanwhile. If ctx ends, it returns [ContextError]. Pause is safe for
-// concurrent use.
+// Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
+// because somebody may set the clock meanwhile. If ctx ends, it returns [ContextError]. Pause is
+// safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes some tens of microseconds late.
 	const early, short = 100 * time.Microsecond, 400 * time.Microsecond

@@ -41,7 +41,7 @@ type Generator[T ID[T]] struct {
 	Shared bool
 	// NoEntropy: no bits are random.
 	NoEntropy bool
-	// Unordered: the policy does not matter.
+	// Unordered: the IDs are in no order, and the policy does not matter.
 	Unordered bool
 	// Leased: there is no reset, and the lease sets Range. If entropy fails, a tick may be lost.
 	Leased bool
@@ -380,7 +380,7 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 	}
 }
 
-// Every random bit is random in each ID, also in the IDs of the fast path.
+// With the system's entropy, every random bit is random, also in IDs of the fast path.
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {

@@ -32,7 +32,7 @@ type program struct {
 	name, title string
 	imports     []string // of an extra file
 	modules     []string
-	accepts     func(modulePath string) bool // modules for go.mod and go.sum
+	accepts     func(modulePath string) bool // whether go.mod and go.sum may have the module
 }
 
 func (s *sandbox) checkInstall(w io.Writer, r *repo) error {

@@ -35,7 +35,7 @@ func (m *goModule) folder() string { return strings.TrimSuffix("./"+m.dir, "/.")
 
 func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
 
-// ours are modules of this project.
+// requires returns the required modules of this project.
 func (m *goModule) requires() (ours []module.Version) {
 	for _, r := range m.file.Require {
 		if isOurs(r.Mod.Path) {

@@ -15,7 +15,7 @@ type tagging struct {
 	repo    *repo
 	version string
 	remote  string
-	checks  [][]string // which must succeed first
+	checks  [][]string // commands that must succeed first
 	dryRun  bool       // only print commands that change something
 	out     io.Writer
 }

@@ -11,7 +11,7 @@ import (
 // Len is the length of 32 hexadecimal digits and 4 hyphens.
 const Len = 36
 
-// groups has each group's offset in the text, and the start and end of its bytes.
+// groups has each group's bytes, and its offset in the text.
 var groups = [5]struct{ from, at, to int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
 	{24, 10, 16}}
 

@@ -343,8 +343,7 @@ type boundary struct {
 	n    *big.Int
 }
 
-// boundaries are 0, 1 and the maximum of each field, with the other bits zero or as in the largest
-// ID.
+// boundaries are 0, 1 and the maximum of each field, with other bits zero or as in the largest ID.
 func (f *format) boundaries() (out []boundary) {
 	last := new(big.Int).Sub(f.limit, one)
 	out = append(out,

@@ -144,7 +144,7 @@ func (w *Window) Grant() Grant { return *w.grant.Load() }
 // Used returns the last claimed tick, or [None].
 func (w *Window) Used() int64 { return w.used.Load() }
 
-// For package lease:
+// The methods below are for package lease.
 
 // Set is Renew without a reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }

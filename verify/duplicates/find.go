@@ -1,5 +1,5 @@
 // Package duplicates finds IDs that are on more than one line, in any number of inputs of any size.
-// It merges the inputs, and first sorts each one that is not in order on disk.
+// It first sorts on disk each input that is not in order, and then merges all.
 package duplicates
 
 import (
@@ -32,7 +32,8 @@ type Source struct {
 	// Once: the source can be opened only once, like standard input. Find then sorts it on disk.
 	Once bool
 	// Size is how many bytes there are to read, or 0 if unknown. If it is known, Open's readers
-	// must have a method Position() int64, safe for concurrent use: how many bytes were read.
+	// must have a method Position() int64, which returns how many bytes were read. It must be safe
+	// for concurrent use.
 	Size int64
 }
 
@@ -52,9 +53,10 @@ type Options struct {
 	// Dir is the folder for sorting, which takes 33 bytes an ID. The default is the system's folder
 	// for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, to name those that clash. 0 means unknown.
+	// NodeBits is the size of scru64's node IDs, to name those that clash. If it is 0, Find infers
+	// it.
 	NodeBits int
-	// Each gets each duplicate, in order.
+	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
 	// Progress is called from time to time.
 	Progress func(Progress)
@@ -123,7 +125,7 @@ type search struct {
 	f       *format.Format
 	o       Options
 	sources []Source
-	copied  []bool // to sort on disk
+	copied  []bool // which sources are sorted on disk
 	dir     extsort.Dir
 
 	found      []found // one for each source
@@ -324,7 +326,6 @@ func (s *search) copy(i int, w *extsort.Sorter) error {
 	})
 }
 
-// inputs opens the sources that were not copied, and the runs.
 func (s *search) inputs(runs []*extsort.Run) (inputs []input, err error) {
 	n := len(runs)
 	for _, c := range s.copied {
@@ -477,7 +478,7 @@ func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 // node returns the first bits that all of a source's node IDs share.
 func (s *search) node(of nodeBits) string {
 	width := s.f.NodeCounter
-	same := width - bits.Len64(of.always^of.ever)
+	same := width - bits.Len64(of.always^of.ever) // high bits that are the same in all IDs
 	if size := s.o.NodeBits; size > 0 {
 		if same < size {
 			return fmt.Sprintf("several, of %d bits", size)

@@ -69,14 +69,15 @@ type jsonUnique struct {
 	Clashes     []Clash  `json:"clashes,omitempty"`
 }
 
-// UniqueJSON writes the outcome of a search, without its duplicates, as one line.
+// UniqueJSON writes the outcome of a search, without its duplicates, as one object
+// on one line.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	return json.NewEncoder(w).Encode(jsonUnique{r.Format, r.Status, uniqueVerdict(r), r.IDs,
 		r.Compared, r.Interrupted, r.Duplicates, r.Extra, r.Elapsed.Seconds(), list(r.Sources),
 		r.Clashes})
 }
 
-// DuplicateJSON writes a duplicate as one line.
+// DuplicateJSON writes a duplicate as one object on one line.
 func DuplicateJSON(w io.Writer, d Duplicate) error { return json.NewEncoder(w).Encode(d) }
 
 // DuplicateText writes a duplicate as a line: the ID and its places.

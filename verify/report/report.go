@@ -87,7 +87,7 @@ type Timeline struct {
 	Count []uint64
 }
 
-// A Lead is how far the newest ID was ahead of the clock.
+// A Lead is how far the newest ID was ahead of this machine's clock.
 type Lead struct {
 	At    time.Time
 	Ahead time.Duration // negative if it was behind

@@ -85,7 +85,6 @@ func (d *document) column(title, format, benchmark, unit string) column {
 	return figures(title, format, d.of(benchmark, unit))
 }
 
-// shows has the ways in which tables show the name of a row.
 var shows = map[string]func(string) string{
 	"plain": func(name string) string { return name },
 	"code":  func(name string) string { return "`" + name + "`" },
@@ -95,7 +94,6 @@ var shows = map[string]func(string) string{
 		}
 		return name
 	},
-	// Here the end of a name says what was measured.
 	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
 }
 

@@ -56,7 +56,7 @@ func measureGo(lines io.Writer, o options) error {
 	return stat.Run()
 }
 
-// newestGo returns the newest released Go, such as go1.27.4, if the go command can fetch it.
+// newestGo returns a version such as go1.27.4, if the go command can fetch it.
 func newestGo() string {
 	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "go@latest").Output()
 	if err != nil {

@@ -22,7 +22,7 @@ type liveChecker struct {
 	perPoint int
 	n        int // blocks in the last point
 
-	timestamp uint64    // the largest so far
+	timestamp uint64
 	moved     time.Time // when timestamp last changed
 	mostAhead time.Duration
 	start     time.Time

@@ -412,7 +412,7 @@ func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs, on average each IDs in a millisecond.
+// Stream returns n lines of scru128 IDs. On average, each millisecond has as many as each says.
 func Stream(n, each int) []byte {
 	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
 }

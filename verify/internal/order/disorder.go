@@ -88,7 +88,7 @@ func (l *Disorder) Report(found *findings.List) {
 		words.Count(l.linesLate.most), more)
 }
 
-// A histogram counts numbers in buckets, each at most an eighth as wide as its numbers.
+// Each bucket of a histogram is at most an eighth as wide as its numbers.
 type histogram struct {
 	n, most uint64
 	counts  [8 * 65]uint64

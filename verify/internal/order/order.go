@@ -45,7 +45,7 @@ type Checker struct {
 
 	f        *format.Format
 	state    state
-	last     item // the ID before held, line 0 if there is none
+	last     item // the ID before held, with line 0 if there is none
 	held     item
 	released bool // the sink has got held
 	odd      item // the ID after held, if smaller

@@ -20,7 +20,7 @@ type Field struct {
 	// Bits that differ from the value before. Fields of at most 32 bits instead use neighbours'
 	// high half.
 	changes       columns
-	products      float64 // of successive values' distances from the middle
+	products      float64 // sum of products of successive values' distances from the middle
 	middle        float64
 	variance      float64
 	repeats       *repeats
@@ -75,7 +75,7 @@ func (f *Field) Add(v uint64) {
 	f.buffer = append(f.buffer, v)
 }
 
-// Grow adds n >= 1 values and returns them for the caller to set.
+// Grow adds from 1 to n values and returns them. The caller must set them before the next call.
 func (f *Field) Grow(n int) []uint64 {
 	if len(f.buffer) == fieldBuffer {
 		f.count()
@@ -240,7 +240,7 @@ const (
 var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours,
 	testRepeats}
 
-// A result is of one test of a bit, a chunk or the field.
+// A result is the result of one test, of a bit, a chunk or the field.
 type result struct {
 	test string
 	p    float64
@@ -251,7 +251,7 @@ const (
 	// minCell is the smallest mean of a cell for which the chi-square distribution's far tail is
 	// right.
 	minCell = 64
-	// minProducts is the same for the normal distribution.
+	// minProducts is the smallest number of products for the normal distribution.
 	minProducts = 1000
 )
 

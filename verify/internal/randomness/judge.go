@@ -70,7 +70,7 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
-// Judge tests all fields. Each field and kind of test is a check.
+// Judge tests all fields. It adds a check for each field and kind of test.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64

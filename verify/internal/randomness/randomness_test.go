@@ -192,7 +192,6 @@ func TestBias(t *testing.T) {
 	}
 }
 
-// The p-values of random streams are spread evenly.
 func TestPValuesAreUniform(t *testing.T) {
 	rounds := 300
 	if testing.Short() {

@@ -17,7 +17,7 @@ type repeats struct {
 	slots    []slot
 }
 
-// A slot counts how often a value occurs. Count 0 means that it is empty.
+// A slot with count 0 is empty.
 type slot struct {
 	hash  uint64
 	count uint32

@@ -69,7 +69,7 @@ type Rules struct {
 	carries, overflows, guardCarries uint64
 }
 
-// A lineID is an ID and its line. Line 0 means a gap: Rules checks no step over it.
+// Line 0 means a gap: Rules checks no step over it.
 type lineID struct {
 	id   format.Words
 	line uint64

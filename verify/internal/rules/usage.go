@@ -18,9 +18,9 @@ type usage struct {
 	high, low format.Place // Its two words.
 	tickShift uint         // The tick's lowest bit. A new tick restarts the counter.
 	within    uint64       // Bits below the tick.
-	counter   uint64       // The counter's bits.
-	start     uint64       // Bits that may be 1 in a new counter.
-	hasHeader bool         // There are bits between tick and counter.
+	counter   uint64
+	start     uint64 // Bits that may be 1 in a new counter.
+	hasHeader bool   // There are bits between tick and counter.
 
 	nodes   []*watched // fields that must stay the same
 	limits  []*watched // fields with a largest value
@@ -36,7 +36,6 @@ type random struct {
 	same   bool // only constant bits are a fault
 }
 
-// A watched is a field that has its own check.
 type watched struct {
 	format.Field
 	place format.Place
