@@ -1,7 +1,7 @@
 // Package bench compares this project with its peers in one run.
 //
-// The name of a benchmark is an operation, and the name of its part is a library. cmd/bench reads
-// both names.
+// A benchmark is named after the operation, and its part after the library. cmd/bench reads both
+// names.
 package bench
 
 import (
@@ -35,7 +35,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// rows has parts that other files add to the benchmarks of this file.
+// rows has parts from other files.
 var rows = map[string]map[string]func(*testing.B){}
 
 func later(benchmark, lib string, f func(*testing.B)) {
@@ -52,9 +52,8 @@ func runLater(b *testing.B) {
 	}
 }
 
-// Some formats have a limit: uid60 makes at most 512 IDs a millisecond, snowflake 4096, and scru64
-// 33 million a second with 23 bits of counter. If scru64's counter overflows, its generator may run
-// up to an hour ahead.
+// uid60 makes at most 512 IDs a millisecond, snowflake 4096, and scru64 33 million a second with 23
+// bits of counter. scru64's generator may run up to an hour ahead.
 var (
 	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	gen160 = must(scru160.NewGenerator(scru160.Options{}))
@@ -63,7 +62,7 @@ var (
 	flake  = must(snowflake.NewNode(1))
 )
 
-// The results go to these variables, so that the compiler keeps the calls.
+// The results go here, so that the compiler keeps the calls.
 var (
 	s64   scru64.ID
 	s128  scru128.ID
@@ -146,8 +145,8 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// One generator has its own node ID. The other has a lease that is so long that overflows do not
-// reach its end. uid60 has its limit in both cases.
+// One generator has its own node ID. The other has a lease so long that overflows do not reach its
+// end.
 func new64(o scru64.Options) *scru64.Generator {
 	o.RollbackAllowance = time.Hour
 	return must(scru64.NewGenerator(o))
@@ -254,7 +253,7 @@ func BenchmarkNewString(b *testing.B) {
 	})
 }
 
-// BenchmarkAppend appends the text to a buffer that has enough room, so nothing is allocated.
+// BenchmarkAppend appends to a buffer with enough room, so nothing is allocated.
 func BenchmarkAppend(b *testing.B) {
 	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
@@ -391,7 +390,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// BenchmarkParallel uses one generator on all processors. Its IDs are in order.
+// BenchmarkParallel uses one generator on all processors, so its IDs are in order.
 func BenchmarkParallel(b *testing.B) {
 	runLater(b)
 	parallel := func(name string, f func()) {
@@ -415,8 +414,8 @@ func BenchmarkParallel(b *testing.B) {
 	parallel("ksuid", func() { ksuid.New() })
 	parallel("snowflake", func() { flake.Generate() })
 
-	// With a generator for each goroutine, there is no contention. Only the IDs of one generator
-	// are in order.
+	// Each goroutine has its own generator: there is no contention, but only each generator's
+	// IDs are in order.
 	b.Run("lib=scru128-each", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			g := must(scru128.NewGenerator(scru128.Options{}))
@@ -427,7 +426,7 @@ func BenchmarkParallel(b *testing.B) {
 	})
 }
 
-// BenchmarkBatch makes a thousand IDs at once. It reports the time for one ID.
+// BenchmarkBatch makes a thousand IDs at once, and reports the time for one.
 func BenchmarkBatch(b *testing.B) {
 	g := must(scru128.NewGenerator(scru128.Options{}))
 	batch(b, "scru64", func(ids []scru64.ID) { sErr = gen64.Fill(ids) })

@@ -14,8 +14,7 @@ var (
 )
 
 // BenchmarkParts shows how fast a program makes an ID without this project's packages clock and
-// entropy. cmd/bench also runs the benchmarks of this name in these packages. See
-// docs/benchmarks.md.
+// entropy, which have the same benchmark. See docs/benchmarks.md.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {

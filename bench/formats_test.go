@@ -32,8 +32,7 @@ import (
 // An oracle reads a format with its own library.
 type oracle struct {
 	make func() string
-	// read returns the text that the library writes, and the time. The time is zero if there is
-	// none.
+	// read returns the text that the library writes, and the time or zero.
 	read func(text string) (string, time.Time, error)
 }
 
@@ -98,8 +97,7 @@ var sony = sonyflake.NewSonyflake(
 
 var twitter = must(snowflake.NewNode(42))
 
-// strict refuses a text if the library writes another text for it: some libraries accept any
-// symbol.
+// strict refuses a text if the library writes it differently: some libraries accept any symbol.
 func strict(text, written string) error {
 	if text != written {
 		return fmt.Errorf("%q is read as %q", text, written)
@@ -190,7 +188,7 @@ func TestOthersMade(t *testing.T) {
 	}
 }
 
-// These examples are from the documents of the formats, and from services.
+// These examples are from the formats' documents and from services.
 func TestOthersExamples(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
@@ -250,8 +248,8 @@ func TestOthersHashes(t *testing.T) {
 	}
 }
 
-// The test changes one to three characters of a text. Package format then reads the same ID as the
-// library, or both refuse the text. Neither panics.
+// After a change of one to three characters, package format reads the same ID as the library, or
+// both refuse the text.
 func FuzzOthers(f *testing.F) {
 	for _, o := range oracles {
 		text := o.make()

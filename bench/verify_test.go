@@ -66,8 +66,8 @@ func verifyLines(t *testing.T, format string, lines []string, o verify.Options) 
 	return r
 }
 
-// The generators of other projects pass, at full speed and slowly. The slow generators sleep at the
-// same time, unless they share a state.
+// Other projects' generators pass, fast and slow. Slow ones sleep at the same time, unless they
+// share a state.
 func TestVerifyOthers(t *testing.T) {
 	const few = 20_000
 	many := 100_000

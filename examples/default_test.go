@@ -13,8 +13,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// checkDefault checks that the database has made the ID, because the zero ID means DEFAULT, and
-// that the program has read this ID.
+// checkDefault checks that the database has made the ID, and that the program has read it.
 func checkDefault(t *testing.T, note, stored scru128.UUID) {
 	t.Helper()
 	if scru128.ID(stored).IsZero() || stored != note {

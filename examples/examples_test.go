@@ -23,7 +23,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// between is what programs print between the number of recent events and the pages.
+// Programs print this between the number of recent events and the pages.
 var between = map[string]string{
 	"pgx": "251 events of the user\n",
 	"gorm": "Ada is a friend of Ada: false\nCharles is a friend of Ada: true\n" +
@@ -60,7 +60,7 @@ func TestSQL(t *testing.T) {
 	})
 }
 
-// TestEnt first generates code, and then runs the program with it.
+// TestEnt first generates code.
 func TestEnt(t *testing.T) {
 	database, dir := testserver.Postgres(t), t.TempDir()
 	config := &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}

@@ -75,7 +75,7 @@ func check[ID interface {
 			t.Errorf("%s: %s: %v", name, query, err)
 		}
 	}
-	// Each check has its own table, because pgx remembers the types of statements.
+	// pgx remembers the types of statements, so each check has its own table.
 	table := strings.NewReplacer(".", "_", " ", "_").Replace(name)
 	exec("CREATE TABLE " + table + " (n serial, id " + column + ", list " + column + "[])")
 	encoded, ok := conn.TypeMap().TypeForName(map[string]string{"bigint": "int8"}[column])
@@ -165,7 +165,7 @@ func check[ID interface {
 	}
 }
 
-// Each format's type and its wrapper are known, and the type has a default in PostgreSQL.
+// Each format's type and wrapper are known, and have a default in PostgreSQL.
 func TestFormats(t *testing.T) {
 	types := map[string]struct{ id, wrapper any }{
 		"scru64":  {a64, scru64.Text(a64)},
@@ -236,7 +236,7 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 			id := typed.From[I](inner)
 			if mode != pgx.QueryExecModeCacheStatement && column == "bytea" &&
 				id.String() != "user_"+a160.String() {
-				continue // for example, if the ID's first type is another type
+				continue
 			}
 			var stored string
 			var back typed.ID[P, T]
@@ -329,7 +329,6 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Wrappers fit the columns that IDs fit.
 func TestWrappers(t *testing.T) {
 	conn := connect(t)
 	for _, c := range []struct {
@@ -400,7 +399,6 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// Each mode stores the same ID in a column.
 func TestModes(t *testing.T) {
 	conn := connect(t)
 	for _, mode := range []pgx.QueryExecMode{

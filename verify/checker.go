@@ -17,17 +17,16 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A checker runs all checks of one source.
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format of the IDs that f contains
+	timed  *format.Format // f, or the format of the IDs inside f
 	o      Options
 	report report.Report
 
 	found    findings.List
 	fields   randomness.Set
 	forms    [reading.FaultCount]*findings.Check
-	reserved *findings.Check // nil if no timestamp is reserved
+	reserved *findings.Check // nil if none is reserved
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
@@ -35,15 +34,15 @@ type checker struct {
 	heldID int
 	habits rules.Habits
 
-	order       *order.Checker  // exactly one of these three is set
-	times       *order.Times    // set if only times are in order
+	order       *order.Checker  // exactly one of these is set
+	times       *order.Times    // if only times are in order
 	disorder    *order.Disorder // set with Options.Unordered
 	clock       *clock.Checker
 	rules       *rules.Rules
 	last        format.Words
-	encoding    format.Encoding // encoding of the last ID; empty before the first
-	intEncoding bool            // whether any ID was an integer
-	gap         bool            // whether a line without an ID came after the last ID
+	encoding    format.Encoding // of the last ID; empty before the first
+	intEncoding bool
+	gap         bool // a line without an ID came after the last ID
 	lastShown   time.Time
 }
 
@@ -90,7 +89,6 @@ type held struct {
 	reading.Segment
 }
 
-// observe finds the habits in the held IDs, and then checks these IDs.
 func (c *checker) observe() {
 	var list []format.Words
 	for _, h := range c.held {
@@ -156,7 +154,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment takes the IDs of a segment. s.Line counts from the start of the input.
+// s.Line counts from the start of the input.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
@@ -197,8 +195,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each passes the IDs to the rules, without repeats. A line that was written twice says nothing
-// about random bits.
+// each passes the IDs to the rules, without repeats: they say nothing about random bits.
 func (c *checker) each(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.last {
 		c.rules.Each(list, line)
@@ -229,7 +226,6 @@ func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
 	}
 }
 
-// A sink takes IDs in order.
 type sink struct {
 	*rules.Rules
 	clock *clock.Checker

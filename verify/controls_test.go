@@ -29,8 +29,7 @@ func check(t testing.TB, formatName string, lines []string, o Options) *report.R
 
 func options(s model.Subject) Options { return Options{Nodes: s.Nodes, NodeBits: s.NodeBits} }
 
-// Correct streams pass with any seed, pace and length. With -soak, the test tries each seed with
-// all paces.
+// Correct streams pass with any seed, pace and length. With -soak, each seed has all paces.
 func TestSound(t *testing.T) {
 	seeds := 40
 	if testing.Short() || model.UnderRace {
@@ -63,13 +62,13 @@ type control struct {
 	fault, want string
 	pace        float64
 	n           int
-	edit        func(lines []string) []string // makes the fault, instead of the generator
-	also        []string                      // checks that may also fail; each is a prefix
-	mixed       bool                          // whether the IDs are in no order
+	edit        func(lines []string) []string // makes the fault instead of the generator
+	also        []string                      // prefixes of other checks that may fail
+	mixed       bool
 }
 
 func controls(t *testing.T) (cs []control) {
-	// These controls are the same for all formats.
+	// These are the same for all formats.
 	for _, formatName := range format.Names() {
 		c := control{Subject: model.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {
@@ -184,8 +183,8 @@ func TestNegativeControls(t *testing.T) {
 	}
 }
 
-// A uid60 generator may go from 511 to 0 within a millisecond if no sequence number repeats. Its
-// IDs are then out of order, which is a warning.
+// A uid60 generator may go from 511 to 0 within a millisecond if no sequence number repeats. This
+// is only a warning.
 func TestUID60Wrap(t *testing.T) {
 	for seed := range uint64(10) {
 		r := check(t, "uid60", model.UID60(model.New(seed, "wrap", 40_000, 0.004), 0), Options{})
@@ -215,7 +214,7 @@ func TestOutliers(t *testing.T) {
 				for _, c := range r.Failed() {
 					faults += c.Count
 				}
-				// If the first ID is older than the others, it may be right.
+				// The first ID may be right although it is older.
 				want := uint64(1)
 				if name == "old" && at == 0 {
 					want = 0

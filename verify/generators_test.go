@@ -19,7 +19,7 @@ import (
 )
 
 // A stepClock advances at each call. Sometimes it jumps forward, or back within the rollback
-// allowance. A generator that waits asks again, and then gets the next millisecond.
+// allowance. A generator that waits then gets the next millisecond.
 type stepClock struct {
 	micros  atomic.Int64
 	asked   atomic.Bool
@@ -49,13 +49,13 @@ func (c *stepClock) Now() time.Time {
 	return time.UnixMicro(c.micros.Add(c.pace.Microseconds()))
 }
 
-// next tells the clock that another ID or batch begins.
+// next says that another ID or batch begins.
 func (c *stepClock) next() { c.asked.Store(false) }
 
 const ms, us = time.Millisecond, time.Microsecond
 
-// generators has generators in several modes. Each entry has the clock's pace for single IDs and
-// for batches, how far the clock goes back, and the size of the largest batch.
+// Each entry has the clock's pace for single IDs and for batches, how far the clock goes back, and
+// the size of the largest batch.
 var generators = []struct {
 	format, values string // values are the generator's options
 	single, fill   time.Duration
@@ -87,13 +87,12 @@ var generators = []struct {
 	{"uid60", "worker=300/9", 20 * us, ms, ms, 300, Options{NodeBits: 9}},
 }
 
-// generate writes n IDs or a few more. It makes them one by one, in batches, or with several
-// goroutines.
+// generate writes at least n IDs one by one, in batches, or with several goroutines.
 func generate(t *testing.T, f *format.Format, values string, clock *stepClock, how string, most,
 	n int, ordered bool, w io.Writer) {
 	o := format.Options{Clock: clock.Now, Values: map[string]string{}}
 	if f.NodeCounter > 0 {
-		o.Values["rollback"] = "abort" // with abort, the generator does not wait for the clock
+		o.Values["rollback"] = "abort" // with abort, the generator does not wait
 	}
 	for _, v := range strings.Fields(values) {
 		name, value, _ := strings.Cut(v, "=")
@@ -165,7 +164,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 	}
 }
 
-// sorted returns the IDs in order, because several goroutines do not write them in order.
+// Several goroutines do not write IDs in order.
 func sorted(f *format.Format, lines []byte) (out []byte) {
 	var ids []format.Words
 	for line := range bytes.Lines(lines) {
@@ -179,9 +178,8 @@ func sorted(f *format.Format, lines []byte) (out []byte) {
 	return out
 }
 
-// passes requires a report without faults. The generator uses the system's entropy, so by chance
-// one report in a million fails in a random field. In this case, passes makes another report. Both
-// fail only once in 1e12 cases.
+// passes requires a report without faults. By chance, one in a million fails in a random field, so
+// it tries twice.
 func passes(t *testing.T, check func() *report.Report) {
 	t.Helper()
 	got := check()
@@ -202,8 +200,7 @@ func byChance(o report.Outcome) bool {
 var soak = flag.Bool("soak", false,
 	"make ten times as many IDs with each generator, and more streams")
 
-// The IDs of our generators pass, in each mode and from each function. The clock runs, jumps and
-// goes back.
+// Our generators pass in each mode and from each function. The clock runs, jumps and goes back.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {
@@ -252,7 +249,7 @@ func TestGenerators(t *testing.T) {
 	}
 }
 
-// With the system's clock there is no lead, no lag and no drift.
+// With the system's clock there is no lead, lag or drift.
 func TestGeneratorsLive(t *testing.T) {
 	length := 7 * time.Second
 	if testing.Short() {

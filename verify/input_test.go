@@ -29,7 +29,6 @@ func names(cs []report.Outcome) (names []string) {
 	return names
 }
 
-// The report says what is wrong with an input.
 func TestInput(t *testing.T) {
 	lines := model.Sample("scru128", 1000)
 	sound := model.Text(lines)
@@ -164,7 +163,7 @@ func utf16(s string) string {
 	return string(b)
 }
 
-// The checker finds reserved timestamps at both ends of increasing IDs.
+// Reserved timestamps are found at both ends of increasing IDs.
 func TestReserved(t *testing.T) {
 	for _, f := range format.Ours() {
 		if !f.Reserved {
@@ -193,7 +192,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// A bad line means that IDs are missing. This is not a fault of the counters.
+// After a bad line, missing IDs are not a fault of the counters.
 func TestStepsAcrossBadLines(t *testing.T) {
 	for _, formatName := range format.Names() {
 		lines := model.Sample(formatName, 5000)
@@ -318,7 +317,7 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// The report ends with the context. It has the lines of a slow source, even if no block is full.
+// If the context ends, the report has the lines of a slow source, even if no block is full.
 func TestCancel(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())

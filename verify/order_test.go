@@ -14,7 +14,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A simpler computation of disorder gives the same result.
 func TestDisorder(t *testing.T) {
 	for _, formatName := range format.Names() {
 		var all []string
@@ -30,7 +29,6 @@ func TestDisorder(t *testing.T) {
 			}
 			byID[l] = v
 		}
-		// The IDs are in order, except for a few hundred.
 		slices.SortFunc(all, func(a, b string) int { return byID[a].Compare(byID[b]) })
 		random := rand.New(rand.NewPCG(1, 1))
 		for range 300 {
@@ -82,7 +80,7 @@ func TestNodes(t *testing.T) {
 	lines := model.Sample("scru64", 1000)
 	for _, c := range []struct {
 		nodes []string
-		want  string // the failed check, or empty
+		want  string // failed check, or empty
 	}{
 		{[]string{"42/8"}, ""},
 		{[]string{"43/8"}, "rules.node"},
@@ -155,7 +153,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Stateless generators pass only if the options say that they are stateless.
+// Stateless generators pass only with the option.
 func TestStateless(t *testing.T) {
 	m := model.New(1, "", 0, 0.1)
 	var lines []string

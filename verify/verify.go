@@ -8,7 +8,7 @@
 //   - Randomness of random fields: bias, patterns, repeated values.
 //
 // [Check] reads a source in constant memory. Package report writes its report. Package duplicates
-// finds IDs that occur twice in any number of sources.
+// finds IDs that occur twice.
 //
 // A correct generator passes. By chance alone, a check of randomness fails in fewer than one in a
 // million reports.
@@ -30,57 +30,55 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption means that an option makes no sense, or that the format is unknown.
+// ErrOption means an invalid option or an unknown format.
 var ErrOption = errors.New("verify: invalid option")
 
-// ErrShrunk means that a file has become shorter while it was read.
+// ErrShrunk means that a file became shorter while it was read.
 var ErrShrunk = reading.ErrShrunk
 
 // Options describe a source. The zero value describes all IDs of one generator with the format's
 // defaults, in the order of generation.
 type Options struct {
-	Source string // the name for the report
+	Source string // for the report
 
 	// Unordered says that the IDs come from several generators, or are not in the order of
-	// generation. Check checks each ID separately. The report says how far the IDs are out of
-	// order.
+	// generation. Check checks each ID separately, and reports how far they are out of order.
 	Unordered bool
 	// Stateless says that the generators keep no state. A stateless scru128 generator sets both
 	// counters at random in each ID. A stateless euid generator does not count within a
 	// millisecond. Stateless implies Unordered.
 	Stateless bool
 
-	// Live says that the generator runs during the check. Check then compares the timestamps with
-	// this machine's clock.
+	// Live says that the generator runs now. Check compares the timestamps with this machine's
+	// clock.
 	Live bool
-	// From and To limit the possible times. The default for From is the start of
-	// format.PlausibleRange. The default for To is one day from now.
+	// From and To limit the possible times. The defaults are the start of format.PlausibleRange,
+	// and one day from now.
 	From, To time.Time
 
-	// Nodes has the scru64 node spec of the generator, such as "42/8". With Unordered, it has the
-	// node specs of all generators. If Nodes is empty, Check infers the node ID.
+	// Nodes has the generator's scru64 node spec, such as "42/8", or with Unordered all generators'
+	// specs. If it is empty, Check infers the node ID.
 	Nodes []string
 	// CounterStart is the number of random bits in a new scru64 or scru160 counter. None means that
-	// the counter starts at zero. If CounterStart is 0, Check infers it.
+	// it starts at zero. If CounterStart is 0, Check infers it.
 	CounterStart int
-	// Usage is how scru160's counter is used: UsageDefault or UsageMicroseconds. If it is empty,
-	// Check infers it.
+	// Usage is how scru160's counter is used: UsageDefault, UsageMicroseconds, or empty to infer
+	// it.
 	Usage string
-	// Extension is how many bits of random16 extend scru160's counter. None means that
-	// there is no extension. If Extension is 0, Check infers it.
+	// Extension is how many bits of random16 extend scru160's counter, or None. If it is 0, Check
+	// infers it.
 	Extension int
-	// NodeBits is the size of the node ID. It is a part of scru160's random16 or of uid60's random
-	// (the worker ID). In another project's format it is above the counter.
+	// NodeBits is the size of the node ID in scru160's random16 or uid60's random (the worker ID).
+	// In another project's format it is above the counter.
 	NodeBits int
 
-	// Raw is the name of a random field. Check writes the bits that it tests in this field to
-	// RawTo, value after value, high bit first.
+	// Raw names a random field. Check writes its tested bits to RawTo, high bit first.
 	Raw   string
 	RawTo io.Writer
 
-	// Check calls Progress from time to time.
+	// Progress is called from time to time.
 	Progress func(Progress)
-	// Now is this machine's clock. Nil means time.Now.
+	// Now is this machine's clock, by default time.Now.
 	Now func() time.Time
 }
 
@@ -124,7 +122,7 @@ func (o *Options) validate(f *format.Format) error {
 }
 
 // Check reads IDs of the named format, one on each line, until the input or ctx ends. The report
-// has all faults, and also a read error. The only error that Check returns is [ErrOption].
+// has all faults and read errors. The only error of Check is [ErrOption].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
 	f, err := format.LookupAny(formatName)
 	if err != nil {
@@ -159,12 +157,12 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 	return report
 }
 
-// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk] instead of
-// io.EOF. If the file grows, the reader also reads the added bytes.
+// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If it grows,
+// the reader also reads the added bytes.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect returns the most probable format of the first lines that have an ID. For integers, it does
-// not consider the formats of other projects.
+// Detect returns the most probable format of the first lines that have an ID. For integers, it
+// ignores the formats of other projects.
 func Detect(head []byte) (name string, ok bool) {
 	var common []*format.Format
 	lines := 0
@@ -191,5 +189,4 @@ func Detect(head []byte) (name string, ok bool) {
 	return common[0].Name, true
 }
 
-// detectLines is how many lines with an ID Detect reads.
 const detectLines = 16

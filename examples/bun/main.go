@@ -24,7 +24,7 @@ func main() {
 	}
 }
 
-// An Event is a row. A scru128.UUID is for a column of type uuid.
+// An Event has a scru128.UUID for a column of type uuid.
 type Event struct {
 	ID   scru128.UUID `bun:"type:uuid,pk"`
 	What string       `bun:",notnull"`
@@ -50,7 +50,6 @@ func run(ctx context.Context, url string) error {
 	if _, err := db.NewCreateTable().Model((*Event)(nil)).IfNotExists().Exec(ctx); err != nil {
 		return err
 	}
-	// This event is older than the others.
 	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), What: "moved"}
 	if _, err := db.NewInsert().Model(&old).Exec(ctx); err != nil {
 		return err
@@ -81,7 +80,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).
 		Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),
@@ -90,7 +88,7 @@ func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Even
 	return events, err
 }
 
-// page returns the next events after an ID. With OFFSET, later pages would cost more.
+// page returns the next events after an ID. OFFSET costs more on later pages.
 func page(ctx context.Context, db *bun.DB, after scru128.UUID,
 	limit int64) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).Where("id > ?", after).Order("id").Limit(limit).Scan(ctx)

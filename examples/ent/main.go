@@ -1,7 +1,7 @@
 //go:build generated
 
 // Command ent stores events under SCRU128 keys in PostgreSQL, with code that ent generates from
-// ent/schema. To generate the code and run the program:
+// ent/schema:
 //
 //	go run entgo.io/ent/cmd/ent@v0.14.5 generate ./ent/schema
 //	DATABASE_URL=postgres://... go run -tags generated .
@@ -72,7 +72,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*ent.Event, error) {
 	return client.Event.Query().
 		Where(event.IDGTE(scru128.UUID(scru128.First(from))),
@@ -80,7 +79,7 @@ func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*en
 		Order(event.ByID()).All(ctx)
 }
 
-// page returns the next events after an ID. With OFFSET, later pages would cost more.
+// page returns the next events after an ID. OFFSET costs more on later pages.
 func page(ctx context.Context, client *ent.Client, after scru128.UUID,
 	limit int) ([]*ent.Event, error) {
 	return client.Event.Query().Where(event.IDGT(after)).Order(event.ByID()).Limit(limit).All(ctx)

@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid. The
-// column friend is a text with the prefix.
+// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid; friend is
+// a text with the prefix.
 type User struct {
 	ID     UserID `gorm:"type:uuid;primaryKey"`
 	Name   string `gorm:"not null"`
@@ -33,7 +33,7 @@ type User struct {
 
 type UserID = typed.ID[User, scru128.ID]
 
-// Prefix is the beginning of the IDs of users.
+// Prefix begins the IDs of users.
 func (User) Prefix() string { return "user" }
 
 func (u *User) BeforeCreate(*gorm.DB) error {
@@ -43,7 +43,7 @@ func (u *User) BeforeCreate(*gorm.DB) error {
 	return nil
 }
 
-// An Event is a row. A scru128.UUID is for a column of type uuid.
+// An Event has a scru128.UUID for a column of type uuid.
 type Event struct {
 	ID     scru128.UUID `gorm:"type:uuid;primaryKey"`
 	UserID UserID       `gorm:"type:uuid;not null"`
@@ -81,7 +81,6 @@ func run(ctx context.Context, url string) error {
 	if err := db.Create(&charles).Error; err != nil {
 		return err
 	}
-	// This event is older than the others.
 	old := Event{ID: scru128.UUID(scru128.First(time.Now().Add(-48 * time.Hour))), UserID: ada.ID,
 		What: "moved"}
 	if err := db.Create(&old).Error; err != nil {
@@ -129,7 +128,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	err = db.Where("id >= ? AND id < ?", scru128.UUID(scru128.First(from)),
 		scru128.UUID(scru128.First(to))).
@@ -137,7 +135,7 @@ func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	return events, err
 }
 
-// page returns the next events after an ID. With OFFSET, later pages would cost more.
+// page returns the next events after an ID. OFFSET costs more on later pages.
 func page(db *gorm.DB, after scru128.UUID, limit int) (events []Event, err error) {
 	err = db.Where("id > ?", after).Order("id").Limit(limit).Find(&events).Error
 	return events, err

@@ -30,7 +30,7 @@ type User struct {
 	Name string
 }
 
-// Prefix is the beginning of the IDs of users.
+// Prefix begins the IDs of users.
 func (User) Prefix() string { return "user" }
 
 type UserID = typed.ID[User, scru128.ID]
@@ -42,7 +42,7 @@ type Event struct {
 	What string
 }
 
-// The columns have the IDs without prefixes.
+// The columns have IDs without prefixes.
 const schema = `
 CREATE TABLE IF NOT EXISTS users (id uuid PRIMARY KEY, name text NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
@@ -71,7 +71,6 @@ func run(ctx context.Context, url string) error {
 		user.Name); err != nil {
 		return err
 	}
-	// This event is older than the others.
 	old := Event{ID: scru128.First(time.Now().Add(-48 * time.Hour)), User: user.ID, What: "moved"}
 	if _, err := pool.Exec(ctx, `INSERT INTO events (id, user_id, what) VALUES ($1, $2, $3)`,
 		old.ID, old.User, old.What); err != nil {
@@ -118,7 +117,6 @@ func run(ctx context.Context, url string) error {
 	}
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Event, error) {
 	rows, err := pool.Query(ctx,
 		`SELECT id, user_id, what FROM events WHERE id >= $1 AND id < $2 ORDER BY id`,
@@ -129,7 +127,7 @@ func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Eve
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Event])
 }
 
-// page returns the next events after an ID. With OFFSET, later pages would cost more.
+// page returns the next events after an ID. OFFSET costs more on later pages.
 func page(ctx context.Context, pool *pgxpool.Pool, after scru128.ID, limit int) ([]Event, error) {
 	rows, err := pool.Query(ctx, `SELECT id, user_id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`,
 		after, limit)

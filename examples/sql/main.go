@@ -27,8 +27,8 @@ func main() {
 	}
 }
 
-// Without STRICT, a column of SQLite also accepts values of other types. They would sort before or
-// after all IDs.
+// Without STRICT, a column of SQLite also accepts values of other types, which sort before or after
+// all IDs.
 var tables = map[string]string{
 	"sqlite": `CREATE TABLE IF NOT EXISTS events (
 		id   BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -40,8 +40,8 @@ var tables = map[string]string{
 	)`,
 }
 
-// An Event is a row. Scan reads the bytes of the column into a scru128.ID. A scru128.ID is stored
-// as text. To store bytes, convert it to scru128.Bytes.
+// An Event is a row. Scan reads bytes into a scru128.ID, which is stored as text. To store bytes,
+// convert it to scru128.Bytes.
 type Event struct {
 	ID   scru128.ID
 	What string
@@ -57,7 +57,6 @@ func run(ctx context.Context, driver, name string) error {
 	if _, err := db.ExecContext(ctx, tables[driver]); err != nil {
 		return err
 	}
-	// This event is older than the others.
 	if err := insert(ctx, db, []Event{{ID: scru128.First(time.Now().Add(-48 * time.Hour)),
 		What: "moved"}}); err != nil {
 		return err
@@ -106,13 +105,12 @@ func insert(ctx context.Context, db *sql.DB, events []Event) error {
 	return tx.Commit()
 }
 
-// between returns the events in [from, to).
 func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id >= ? AND id < ? ORDER BY id",
 		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
 }
 
-// page returns the next events after an ID. With OFFSET, later pages would cost more.
+// page returns the next events after an ID. OFFSET costs more on later pages.
 func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?",
 		scru128.Bytes(after), limit)

@@ -49,7 +49,6 @@ func run(ctx context.Context, url string) error {
 	}
 	queries := db.New(pool)
 
-	// This event is older than the others.
 	old := db.InsertEventParams{ID: scru128.First(time.Now().Add(-48 * time.Hour)), What: "moved"}
 	if err := queries.InsertEvent(ctx, old); err != nil {
 		return err
@@ -72,8 +71,7 @@ func run(ctx context.Context, url string) error {
 	}
 	fmt.Printf("%d events of the last hour\n", len(recent))
 
-	// Each page begins after the last ID of the one before. With OFFSET, later pages would cost
-	// more.
+	// Each page begins after the last ID of the one before. OFFSET costs more on later pages.
 	var last scru128.ID
 	for number := 1; ; number++ {
 		events, err := queries.EventsAfter(ctx, db.EventsAfterParams{After: last, Limit: 100})

@@ -113,7 +113,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// Integers of 25 digits that have more than 128 bits.
+// 25 digits can have more than 128 bits.
 func TestRange(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	first := new(big.Int).Lsh(big.NewInt(1), 128)
@@ -155,8 +155,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Decode finds every byte that is not a digit, at every offset. The byte may be before other such
-// bytes, or in a number that is too large.
+// Decode finds every byte that is not a digit, at every offset.
 func TestSymbols(t *testing.T) {
 	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm",
 		"zzzzzzzzzzzzzzzzzzzzzzzzz"} {

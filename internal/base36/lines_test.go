@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// AppendLines128 writes the same digits as Append128, also for integers close to each other.
+// AppendLines128 agrees with Append128, also for integers close to each other.
 func TestAppendLines128(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

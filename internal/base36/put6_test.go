@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// put6 writes every pair of digits at every place, beside the smallest and the largest other
-// digits.
+// put6 writes every pair at every place, beside the smallest and largest other digits.
 func TestPut6(t *testing.T) {
 	twelve := func(v uint64) {
 		var got, want [12]byte
@@ -39,7 +38,7 @@ func TestPut6(t *testing.T) {
 	}
 }
 
-// At all edges, the quotient is exact, and the fraction is too large by less than 1.
+// The quotient is exact, and the fraction is too large by less than 1.
 func TestDivide(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	limit := big.NewInt(Limit62)

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Sequence128 gives the same integers as Decode128, also for texts with the same first digits. It
-// accepts no other texts.
+// Sequence128 agrees with Decode128, also for texts with the same first digits.
 func TestSequence128(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s Sequence128
@@ -45,7 +44,7 @@ func TestSequence128(t *testing.T) {
 		}
 		try(string(b))
 	}
-	// Try the largest integer, and larger integers with the same first digits.
+	// Try the largest integer, and larger ones with the same first digits.
 	edges(130, func(n *big.Int) {
 		if digits := text(n, Len128); len(digits) == Len128 {
 			try(digits)

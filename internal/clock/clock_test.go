@@ -11,7 +11,6 @@ import (
 	"unsafe"
 )
 
-// stamp returns a time with any readings of the wall and the monotonic clock.
 func stamp(unixNano, monotonic int64) (t time.Time) {
 	const unixTo1885 = (1884-1969)*365*86400 + (1884/4-1969/4)*86400 - (1884/100-1969/100)*86400 + (1884/400-1969/400)*86400
 	p := (*struct {
@@ -39,15 +38,15 @@ type machine struct {
 	r     *rand.Rand
 	clock Clock
 
-	run  int64 // how many nanoseconds the machine has run
+	run  int64
 	wall int64
 	mono int64
-	// The counter is at count, and goes up by rate in a nanosecond. Each core adds its skew.
+	// The counter goes up by rate in a nanosecond. Each core adds its skew.
 	count, rate float64
 	skew        []float64
 	core        int
 
-	cost     int64 // nanoseconds to read the system's clock
+	cost     int64
 	reads    int
 	segments []segment
 }
@@ -86,7 +85,6 @@ func (m *machine) now() time.Time {
 
 func (m *machine) counter() uint64 { return uint64(m.count + m.skew[m.core]) }
 
-// shown reports whether the wall clock was in a millisecond within a running time.
 func (m *machine) shown(ms, from, to int64) bool {
 	for i := len(m.segments) - 1; i >= 0 && to >= from; i-- {
 		s := m.segments[i]
@@ -99,7 +97,7 @@ func (m *machine) shown(ms, from, to int64) bool {
 	return false
 }
 
-// call waits for a lock, and fails the test if the answer is older than its start and slack.
+// call waits for a lock. It fails the test if the answer is older than its start and slack.
 func (m *machine) call(slack time.Duration) {
 	m.t.Helper()
 	m.core = m.r.IntN(len(m.skew))
@@ -136,16 +134,15 @@ func rounds(n int) int {
 	return n
 }
 
-// If the clocks are steady, Milli returns a millisecond in which the call began or ended. It keeps
-// no reading past the end of its millisecond.
+// If the clocks are steady, Milli returns a millisecond in which the call began or ended.
 func TestSteady(t *testing.T) {
 	for _, rate := range []float64{0.024, 1, 2.4, 5} { // 0.024 GHz is usual on arm64
 		m := newMachine(t, 1)
 		m.rate = rate
-		// Allow no slack, although one count of a slow counter takes many nanoseconds.
+		// Allow no slack, although a count of a slow counter takes many nanoseconds.
 		m.calls(rounds(500_000), 0)
 
-		// The Clock keeps the reading for all that time.
+		// The Clock keeps the reading.
 		for range 100 {
 			m.advance(100)
 			m.call(0)
@@ -203,8 +200,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The counter jumps. A jump is within the reserve, or the counter does not jump forward twice in a
-// row.
+// A jump of the counter is within the reserve, or the counter does not jump forward twice in a row.
 func TestCounterJumps(t *testing.T) {
 	m := newMachine(t, 4)
 	reserve := float64(Staleness-lifetime) * m.rate * 0.9
@@ -238,7 +234,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// If the counter sometimes jumps back far, as between sockets, the only cost is more readings.
+// If the counter sometimes jumps back far, as between sockets, there are only more readings.
 func TestFarCores(t *testing.T) {
 	m := newMachine(t, 5)
 	m.skew = []float64{0, 3600e9 * m.rate}
@@ -257,8 +253,8 @@ func TestRateChanges(t *testing.T) {
 	}
 }
 
-// The machine sleeps, and its monotonic clock stands still. The counter continues, stands still or
-// starts at zero.
+// While the machine sleeps, its monotonic clock stands still. The counter continues, stands still
+// or starts at zero.
 func TestSleep(t *testing.T) {
 	m := newMachine(t, 7)
 	for range rounds(1000) {
@@ -284,8 +280,7 @@ func TestSleep(t *testing.T) {
 	}
 }
 
-// The counter continues during short sleeps, each in another sample. The Clock keeps no reading too
-// long.
+// The counter continues during short sleeps, each in another sample.
 func TestSleepInEachSample(t *testing.T) {
 	for _, sleep := range []time.Duration{50 * time.Microsecond, time.Millisecond,
 		200 * time.Millisecond, time.Hour} {
@@ -297,7 +292,7 @@ func TestSleepInEachSample(t *testing.T) {
 			m.count += float64(sleep) * m.rate
 			m.call(Staleness)
 		}
-		// The machine is awake, so the Clock keeps no reading past the millisecond's end.
+		// Awake, the Clock keeps no reading past the millisecond's end.
 		for range 2000 {
 			m.advance(500)
 			m.call(time.Microsecond)
@@ -326,7 +321,7 @@ func TestCounterStops(t *testing.T) {
 }
 
 // The counter stands still. After maxUses calls the Clock treats it as slow, and after as many more
-// calls as stopped. From then on each answer is right.
+// as stopped. Then each answer is right.
 func TestFrozenCounter(t *testing.T) {
 	for _, warm := range []int{0, 10_000} {
 		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond,
@@ -351,7 +346,6 @@ func TestFrozenCounter(t *testing.T) {
 	}
 }
 
-// The clock is right at its first call, and after a long pause.
 func TestFirstCalls(t *testing.T) {
 	m := newMachine(t, 11)
 	for range 10_000 {
@@ -384,7 +378,6 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// The Clock reads an injected clock at each call.
 func TestInjected(t *testing.T) {
 	at := time.UnixMilli(1000)
 	c := Injected(func() time.Time { return at })
@@ -396,12 +389,12 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// On the real machine, Milli returns a time that is not before or after the call.
+// On the real machine, Milli returns a time within the call.
 func TestSystem(t *testing.T) {
 	c := System()
 	end := time.Now().Add(300 * time.Millisecond)
 	for now := time.Now(); now.Before(end); {
-		// The machine's clock may step while the test runs, so allow for Staleness.
+		// The machine's clock may step meanwhile, so allow for Staleness.
 		before := now.Add(-Staleness).UnixMilli()
 		ms := c.Milli(Counter())
 		now = time.Now()
@@ -487,7 +480,7 @@ func TestWaitContext(t *testing.T) {
 		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want the deadline", name, err)
 		}
-		// The error comes at once, even if the pause has also ended.
+		// The error comes even if the pause has also ended.
 		for range 20 {
 			if err := Sleep(ctx, time.Nanosecond); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("%s: %v at once, want the deadline", name, err)
@@ -511,7 +504,7 @@ func TestWaitContext(t *testing.T) {
 	}
 }
 
-// A wait ends at the right time, even if the clock moves forward or back meanwhile.
+// A wait ends at the right time, even if the clock moves meanwhile.
 func TestWaitInjected(t *testing.T) {
 	var mu sync.Mutex
 	at := time.UnixMilli(1000)
@@ -537,7 +530,7 @@ func TestWaitInjected(t *testing.T) {
 	}
 }
 
-// The command bench of module bench runs this beside its own benchmark of the same name.
+// The command bench runs this beside its own.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=counter", func(b *testing.B) {
 		for b.Loop() {

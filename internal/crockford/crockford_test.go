@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The symbols of each value, for writing and for reading, from the format's document.
+// Each value's symbols for writing and reading, from the format's document.
 var (
 	alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	others   = map[byte]byte{'O': '0', 'o': '0', 'I': '1', 'i': '1', 'L': '1', 'l': '1'}

@@ -21,7 +21,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// seeded returns a source with a known seed, and a function for the words that it must give.
+// seeded returns a source and a function for the words that it must give.
 func seeded(seed [32]byte) (*Source, func() uint32) {
 	s := System()
 	s.chacha, s.refillsLeft = rand.NewChaCha8(seed), reseedAfter
@@ -38,8 +38,8 @@ func seeded(seed [32]byte) (*Source, func() uint32) {
 	}
 }
 
-// With any mix of calls, the source gives the words of ChaCha8 in order. It may skip only the last
-// words of a buffer.
+// With any mix of calls, the source gives the words of ChaCha8 in order. It may skip only a
+// buffer's last words.
 func TestStream(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	s, next := seeded([32]byte{1})
@@ -73,7 +73,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Two copies of a source give the same words for the rest of the second, and then different words.
+// Two copies of a source give the same words for the rest of the second, and then different ones.
 func TestTick(t *testing.T) {
 	copied := func(s *Source) *Source {
 		c, chacha := *s, *s.chacha
@@ -181,7 +181,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// The source reads only the bytes that it needs, in whatever pieces the reader gives them.
+// The source reads only the bytes that it needs, in any pieces.
 func TestReader(t *testing.T) {
 	data := make([]byte, 1200)
 	for i := range data {
@@ -271,7 +271,7 @@ type zero struct{}
 
 func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// The command bench of module bench runs this beside its own benchmark of the same name.
+// The command bench runs this beside its own.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=entropy-32-bits", func(b *testing.B) {
 		s := System()

@@ -13,7 +13,7 @@ import (
 
 var quarter = Format{Name: "quarter", Epoch: -1000, Shift: 8, Policy: sortid.RollbackReset}
 
-// A testLease is a lease with the ticks of the format quarter. Its WaitTick calls wait.
+// A testLease has the ticks of the format quarter. Its WaitTick calls wait.
 type testLease struct {
 	length time.Duration
 	wait   func(context.Context) error

@@ -76,8 +76,8 @@ type deployment struct {
 	store  bool
 }
 
-// test runs the server of an example on a free port. The server must answer probes. It must not
-// start without tokens.
+// test runs the server of an example on a free port. It must answer probes, and not start without
+// tokens.
 func (d deployment) test(t *testing.T, sortid string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -168,7 +168,7 @@ func get(t *testing.T, url string) int {
 	return answer.StatusCode
 }
 
-// instruction returns the arguments of the last instruction with this name in the Dockerfile.
+// instruction returns the arguments of the Dockerfile's last instruction of this name.
 func instruction(t *testing.T, name string) (args []string) {
 	t.Helper()
 	for line := range strings.Lines(packaged(t, "Dockerfile")) {
@@ -182,7 +182,7 @@ func instruction(t *testing.T, name string) (args []string) {
 	return args
 }
 
-// The server in the image accepts other machines only if it has tokens.
+// The image's server accepts other machines only if it has tokens.
 func TestImageServes(t *testing.T) {
 	if entry := instruction(t, "ENTRYPOINT"); !slices.Equal(entry, []string{"/usr/bin/sortid"}) {
 		t.Errorf("ENTRYPOINT %q", entry)

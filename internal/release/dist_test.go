@@ -21,7 +21,7 @@ import (
 	batch "k8s.io/api/batch/v1"
 )
 
-// need returns the path of a program. If it is missing, the test is skipped, or fails in CI.
+// need returns a program's path. A missing one skips the test, or fails it in CI.
 func need(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)

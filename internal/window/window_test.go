@@ -118,7 +118,7 @@ func TestRequestRenewal(t *testing.T) {
 	}
 }
 
-// A wait ends when the window grows, the window is closed, or the context ends.
+// A wait ends when the window grows or is closed, or the context ends.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow()
@@ -167,7 +167,7 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// Generators run at the same time as renewals and Close. No tick is claimed twice.
+// With renewals and Close at the same time, no tick is claimed twice.
 func TestRace(t *testing.T) {
 	for round := range 80 {
 		w := newWindow()
@@ -209,7 +209,7 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// No generator gets a tick after the one that Close returns. Other processes get the later ticks.
+// No generator gets a tick after the one that Close returns, because other processes may get it.
 func TestCloseRace(t *testing.T) {
 	for range 50 {
 		w := newWindow()
@@ -235,7 +235,7 @@ func TestCloseRace(t *testing.T) {
 		running.Wait()
 		used := w.Close()
 		wg.Wait()
-		// A claim at the same time as Close may raise the last claimed tick, but it fails.
+		// A claim during Close may raise the last claimed tick, but it fails.
 		if last := max(top[0], top[1]); last > used || last < used-2 {
 			t.Fatalf("Close said that %d was the last tick claimed; it was %d", used, last)
 		}

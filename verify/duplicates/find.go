@@ -1,5 +1,5 @@
 // Package duplicates finds IDs that are on more than one line, in any number of inputs of any size.
-// It merges the inputs. If an input is not in order, the package first sorts it on disk.
+// It first sorts on disk each input that is not in order, and then merges all.
 package duplicates
 
 import (
@@ -22,19 +22,18 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption means that an option makes no sense, or that the format is unknown.
+// ErrOption means an invalid option or an unknown format.
 var ErrOption = errors.New("duplicates: invalid option")
 
 // A Source is an input of [Find].
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	// Once reports whether the source can be opened only once, like standard input. Find sorts it
-	// on disk even if it is in order.
+	// Once: the source can be opened only once, like standard input. Find then sorts it on disk.
 	Once bool
-	// Size is how many bytes there are to read, for Options.Progress. 0 means unknown. If Size is
-	// known, the readers that Open returns must have a method Position() int64, which returns how
-	// many bytes were read. This method must be safe for concurrent use.
+	// Size is how many bytes there are to read, or 0 if unknown. If it is known, Open's readers
+	// must have a method Position() int64, which returns how many bytes were read. It must be safe
+	// for concurrent use.
 	Size int64
 }
 
@@ -51,19 +50,19 @@ func File(name string) Source {
 
 // Options configure [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder for sorting, which takes 33 bytes an ID. If Dir is empty, it is the
-	// system's folder for temporary files.
+	// Dir is the folder for sorting, which takes 33 bytes an ID. The default is the system's folder
+	// for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs. Find needs it to name the node IDs that clash. If
-	// NodeBits is 0, Find infers the size.
+	// NodeBits is the size of scru64's node IDs, to name those that clash. If it is 0, Find infers
+	// it.
 	NodeBits int
-	// Find calls Each for each duplicate, in order.
+	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
-	// Find calls Progress from time to time.
+	// Progress is called from time to time.
 	Progress func(Progress)
 }
 
-// Progress tells how far a stage of a search has come.
+// Progress tells how far a stage has come.
 type Progress struct {
 	Stage       Stage
 	Done, Total int64 // bytes; Total is 0 if unknown
@@ -84,16 +83,15 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// sortMemory is the memory for the IDs that are sorted at once. mergeMemory is the memory for
-	// the text of all inputs of a merge, and mergeBlock for one block of it.
+	// sortMemory is for the IDs that are sorted at once, mergeMemory for the text of all inputs of
+	// a merge, and mergeBlock for one block of it.
 	sortMemory  = 44 << 20
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
 )
 
-// Find finds IDs of the named format that are on more than one line of all sources. It merges the
-// sources. If a source is not in order, Find first sorts it on disk. If ctx ends early, the report
-// covers what was read and compared. If there is an error, there is no report.
+// Find finds IDs of the named format that are on more than one line of all sources. If ctx ends
+// early, the report covers what was read and compared. If there is an error, there is no report.
 func Find(ctx context.Context, formatName string, sources []Source,
 	o Options) (*report.Unique, error) {
 	f, err := format.LookupAny(formatName)
@@ -130,30 +128,30 @@ type search struct {
 	copied  []bool // which sources are sorted on disk
 	dir     extsort.Dir
 
-	found      []found // findings, one for each source
+	found      []found // one for each source
 	duplicates extsort.Writer
 	ids        uint64 // number of IDs read
-	compared   uint64 // number of these IDs that were compared
+	compared   uint64 // how many of them were compared
 	progress   progress
 }
 
 type found struct {
 	report.Source
 	bad  findings.Check // lines without an ID
-	node nodeBits       // used if node ID and counter are one field of the ID
+	node nodeBits       // if node ID and counter are one field
 }
 
-// nodeBits are the bits of node ID and counter that are 1 in all IDs, and those that are 1 in any.
+// nodeBits are the bits of node ID and counter that are 1 in all IDs, or in any.
 type nodeBits struct{ always, ever uint64 }
 
 type progress struct {
 	Progress
 	shown time.Time
-	open  []interface{ Position() int64 } // the inputs of the stage
+	open  []interface{ Position() int64 }
 }
 
-// run first merges all sources that can be read again. If the merge finds that a source is not
-// sorted, run sorts it and merges again.
+// run merges all sources that can be read again. If one is not sorted, it sorts that one and starts
+// again.
 func (s *search) run() error {
 	s.copied = make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -198,7 +196,6 @@ func (s *search) run() error {
 	return s.merge(runs)
 }
 
-// reset forgets the findings of an attempt.
 func (s *search) reset() {
 	s.found = make([]found, len(s.sources))
 	for i, in := range s.sources {
@@ -210,7 +207,7 @@ func (s *search) reset() {
 	s.duplicates.Dir = &s.dir
 }
 
-// open starts to read a source. The number of inputs tells how much memory it may use.
+// open starts to read one of so many inputs, which share the memory.
 func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	r, err := s.sources[i].Open()
 	if err != nil {
@@ -224,7 +221,7 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
 
-// account counts the block of a source. It returns the number of the block's first line.
+// account counts a source's block and returns the number of its first line.
 func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in := &s.found[i]
 	line = in.Lines + 1
@@ -251,7 +248,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage. The stage reads the runs, and the sources whose copied is this value.
+// begin begins a stage that reads the runs, and the sources whose copied is this value.
 func (s *search) begin(stage Stage, copied bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
@@ -282,7 +279,6 @@ func (s *search) show(now time.Time) {
 	s.o.Progress(p.Progress)
 }
 
-// blocks reads the blocks of a source.
 func (s *search) blocks(i int, each func(b *reading.Block) error) error {
 	src, closer, err := s.open(i, 1)
 	if err != nil {
@@ -299,7 +295,6 @@ func (s *search) blocks(i int, each func(b *reading.Block) error) error {
 	return context.Cause(s.ctx)
 }
 
-// checkOrder returns [extsort.ErrUnsorted] if the IDs of a source decrease.
 func (s *search) checkOrder(i int) error {
 	var last format.Words
 	return s.blocks(i, func(b *reading.Block) error {
@@ -314,7 +309,6 @@ func (s *search) checkOrder(i int) error {
 	})
 }
 
-// copy adds the IDs of a source to those that are sorted on disk.
 func (s *search) copy(i int, w *extsort.Sorter) error {
 	var buf [originSize]byte
 	s.found[i].Copied = true
@@ -332,7 +326,6 @@ func (s *search) copy(i int, w *extsort.Sorter) error {
 	})
 }
 
-// inputs opens the sources that were not copied, and the runs.
 func (s *search) inputs(runs []*extsort.Run) (inputs []input, err error) {
 	n := len(runs)
 	for _, c := range s.copied {
@@ -361,7 +354,6 @@ func (s *search) inputs(runs []*extsort.Run) (inputs []input, err error) {
 	return inputs, nil
 }
 
-// merge looks for duplicates in the sources that were not copied and in the runs.
 func (s *search) merge(runs []*extsort.Run) error {
 	s.begin(StageCompare, false, runs)
 	inputs, err := s.inputs(runs)
@@ -483,7 +475,7 @@ func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 	return all
 }
 
-// node returns the node ID of a source's IDs, or its first bits, as text.
+// node returns the first bits that all of a source's node IDs share.
 func (s *search) node(of nodeBits) string {
 	width := s.f.NodeCounter
 	same := width - bits.Len64(of.always^of.ever) // high bits that are the same in all IDs

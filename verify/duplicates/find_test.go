@@ -33,7 +33,7 @@ func sourceOf(name string, lines []string, once bool) Source {
 	return source(name, once, func() io.Reader { return strings.NewReader(model.Text(lines)) })
 }
 
-// duplicates returns the duplicates that Find must find.
+// duplicates returns what Find must find.
 func duplicates(sources map[string][]string) map[string][]report.Place {
 	all := map[string][]report.Place{}
 	for name, lines := range sources {
@@ -53,7 +53,7 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 	return all
 }
 
-// In any sources, Find finds the same duplicates as a map.
+// Find finds the same duplicates as a map.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
 		f, _ := format.LookupAny(formatName)
@@ -133,7 +133,7 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// If there are more sources than one merge takes, nothing is left on disk.
+// With more sources than one merge takes, nothing is left on disk.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
@@ -218,7 +218,7 @@ func TestFindTrouble(t *testing.T) {
 	}
 }
 
-// For any input that is cut into three sources, Find finds the same duplicates as a map.
+// Find finds the same duplicates as a map in any input, cut into three sources.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
@@ -238,7 +238,6 @@ func FuzzFind(f *testing.F) {
 			part := input[cuts[i]:cuts[i+1]]
 			sources = append(sources, source(string(rune('a'+i)), once>>i&1 != 0,
 				func() io.Reader { return bytes.NewReader(part) }))
-			// Read the lines as Check reads them.
 			src := reading.New(t.Context(), bytes.NewReader(part),
 				reading.Options{Format: fm, Size: 1 << 16})
 			for b := src.Next(); b != nil; b = src.Next() {
@@ -300,7 +299,7 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// endless returns sorted IDs without end. After some bytes it cancels the context and waits.
+// endless returns sorted IDs. After some bytes it cancels the context and waits.
 type endless struct {
 	io.Reader
 	left   int

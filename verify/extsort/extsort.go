@@ -1,5 +1,5 @@
-// Package extsort sorts records that do not fit in memory. A [Sorter] sorts pieces of the records,
-// and writes each piece to a file: a run. [Merge] merges runs and other sorted inputs.
+// Package extsort sorts records that do not fit in memory. A [Sorter] writes sorted pieces of them
+// to files: runs. [Merge] merges runs and other sorted inputs.
 package extsort
 
 import (
@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	// MaxFanIn is the largest number of inputs that are merged at once.
+	// MaxFanIn limits the inputs that are merged at once.
 	MaxFanIn = 256
 
-	// mergeMemory is the memory for the blocks of all runs in a merge. Long records can need more.
+	// mergeMemory is for the blocks of all runs. Long records can need more.
 	mergeMemory = 32 << 20
 	runBuffer   = 1 << 16
 
 	keySize  = 20
-	itemSize = 32 // size of a record in memory, without its payload
+	itemSize = 32 // of a record in memory, without its payload
 )
 
 // A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
 type Key = format.Words
 
-// A Dir is a folder for runs. The first run creates it. The zero Dir is in the system's folder for
-// temporary files.
+// A Dir is a folder for runs. The first run creates it, in the system's folder for temporary files
+// if the Dir is zero.
 type Dir struct {
 	Parent string
 
@@ -60,8 +60,7 @@ func (d *Dir) create() (*os.File, error) {
 	return os.Create(filepath.Join(d.name, fmt.Sprint(d.files)))
 }
 
-// Close removes the folder and all runs. It may be called at any time. If a sort has not ended,
-// the sort fails.
+// Close removes the folder and all runs, at any time. A sort that has not ended fails.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,7 +77,7 @@ type Run struct {
 	size int64
 }
 
-// Size returns the size of the run on disk in bytes.
+// Size returns the run's bytes on disk.
 func (r *Run) Size() int64 { return r.size }
 
 // A Writer writes sorted records to a run.
@@ -112,7 +111,7 @@ func (w *Writer) Add(key Key, payload []byte) error {
 	return err
 }
 
-// Finish returns the run, which may be empty. The Writer can then write another run.
+// Finish returns the run, which may be empty. The Writer can then write another.
 func (w *Writer) Finish() (*Run, error) {
 	if w.file == nil {
 		return &Run{}, nil
@@ -135,7 +134,7 @@ func (w *Writer) Discard() {
 // A Sorter sorts records into runs.
 type Sorter struct {
 	Dir    *Dir
-	Memory int // the size in bytes of the records that are sorted at once
+	Memory int // bytes of the records that are sorted at once
 
 	items    []item
 	payloads []byte
@@ -144,7 +143,7 @@ type Sorter struct {
 
 type item struct {
 	key    Key
-	at, to uint32 // where its payload starts and ends
+	at, to uint32 // of its payload
 }
 
 // Add adds a record. Records with the same key come out in any order.
@@ -174,7 +173,7 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns at most most runs. If there are more, it merges some of them.
+// Finish returns at most most runs. If there are more, it merges some.
 func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
@@ -226,14 +225,14 @@ func join(ctx context.Context, dir *Dir, runs []*Run) (*Run, error) {
 	return joined, err
 }
 
-// A Reader reads a run. It is an [Input].
+// A Reader is an [Input] that reads a run.
 type Reader struct {
 	file   *os.File
 	at     int64
-	buffer []byte // bytes that were read
-	rest   []byte // the part of buffer that is not parsed yet
+	buffer []byte
+	rest   []byte // part of buffer not parsed yet
 	keys   []Key
-	places [][2]int // where the payloads are in buffer
+	places [][2]int // of the payloads in buffer
 }
 
 // Open opens the run for a merge of so many inputs, which share the memory.
@@ -290,7 +289,7 @@ func (r *Reader) parse() {
 	r.rest = r.buffer[i:]
 }
 
-// Payload returns a payload of the last block. It is valid until the next call of Next.
+// Payload returns a payload of the last block, valid until the next call of Next.
 func (r *Reader) Payload(at int) []byte {
 	p := r.places[at]
 	return r.buffer[p[0]:p[1]]

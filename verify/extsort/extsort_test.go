@@ -18,8 +18,8 @@ type record struct {
 	payload []byte
 }
 
-// Records of any length come out in the order of slices.SortFunc, with any size of memory. Nothing
-// is left on disk.
+// With any memory, records of any length come out in the order of slices.SortFunc. Nothing is left
+// on disk.
 func TestSorter(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -2,19 +2,19 @@ package extsort
 
 import "errors"
 
-// ErrUnsorted means that an input of a merge is not sorted.
+// ErrUnsorted means that an input is not sorted.
 var ErrUnsorted = errors.New("extsort: not sorted")
 
 // An Input gives the keys of records in order.
 type Input interface {
-	// Next returns the keys of the next block. At the end it returns none. The keys are valid until
-	// the next call.
+	// Next returns the keys of the next block, or none at the end. They are valid until the next
+	// call.
 	Next() ([]Key, error)
 	Close() error
 }
 
-// Merge calls yield for all records in order. It passes the record's input, its index in the last
-// block of the input, and its key. Merge returns [ErrUnsorted] if the keys of an input decrease.
+// Merge calls yield for all records in order, with the input, the index in its last block, and the
+// key. It returns [ErrUnsorted] if an input's keys decrease.
 func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	live := make([]*cursor[I], 0, len(inputs))
 	for _, in := range inputs {
@@ -51,10 +51,10 @@ func (c *cursor[I]) refill() (ok bool, err error) {
 }
 
 // A tree is a tournament of cursors. The smallest key wins. Each node remembers the loser of its
-// match. When the winner moves to its next key, the tree repeats only the winner's matches.
+// match. When the winner moves to its next key, only its matches are repeated.
 type tree[I Input] struct {
 	cursors []*cursor[I]
-	keys    []Key // the cursors' keys
+	keys    []Key
 	losers  []int
 	winner  int
 }

@@ -23,7 +23,7 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"groups": func() any { return Groups }, "in": in,
 }).Parse(page))
 
-// HTML writes reports as one page. It has no scripts, and it loads no other files.
+// HTML writes reports as one page without scripts or other files.
 func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
@@ -56,7 +56,6 @@ func (c *chart) rect(x, y, width, height float64, class, title string) {
 		x, y, width, height, class, template.HTMLEscapeString(title))
 }
 
-// end labels the axes and returns the picture.
 func (c *chart) end(right float64, high, low, first, last string) template.HTML {
 	c.text(-6, 8, "end", high)
 	c.text(-6, chartHeight, "end", low)
@@ -94,7 +93,7 @@ func bitsSVG(f Field) template.HTML {
 	if f.Values == 0 {
 		return ""
 	}
-	const limit = 6.5 // in standard deviations; a larger distance is a fault
+	const limit = 6.5 // in standard deviations; more is a fault
 	c := newChart("balance of the bits of " + f.Name)
 	width := min(chartWidth/float64(len(f.Ones)), 40)
 	y := func(d float64) float64 { return chartHeight/2 - d/(limit*1.2)*chartHeight/2 }

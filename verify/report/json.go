@@ -41,7 +41,7 @@ func stamp(t time.Time) string {
 	return format.FormatTime(t)
 }
 
-// list returns a copy of the list. JSON writes it as [] if it is empty, and never as null.
+// list returns a copy, so that JSON has [] and never null.
 func list[T any](l []T) []T { return append([]T{}, l...) }
 
 // JSON writes a report as one object on one line.
@@ -69,8 +69,8 @@ type jsonUnique struct {
 	Clashes     []Clash  `json:"clashes,omitempty"`
 }
 
-// UniqueJSON writes the outcome of a search as one object on one line. [DuplicateJSON] writes the
-// duplicates.
+// UniqueJSON writes the outcome of a search, without its duplicates, as one object
+// on one line.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	return json.NewEncoder(w).Encode(jsonUnique{r.Format, r.Status, uniqueVerdict(r), r.IDs,
 		r.Compared, r.Interrupted, r.Duplicates, r.Extra, r.Elapsed.Seconds(), list(r.Sources),
@@ -80,7 +80,7 @@ func UniqueJSON(w io.Writer, r *Unique) error {
 // DuplicateJSON writes a duplicate as one object on one line.
 func DuplicateJSON(w io.Writer, d Duplicate) error { return json.NewEncoder(w).Encode(d) }
 
-// DuplicateText writes a duplicate as a line: the ID, and where it occurs.
+// DuplicateText writes a duplicate as a line: the ID and its places.
 func DuplicateText(w io.Writer, d Duplicate) error {
 	b := []byte(d.Text)
 	for _, p := range d.Places {

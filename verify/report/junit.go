@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// A suite has suites or cases.
 type suite struct {
 	Name     string     `xml:"name,attr"`
 	Tests    int        `xml:"tests,attr"`
@@ -38,8 +37,8 @@ type skipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit writes reports as XML. There is a suite for each source, and in it a case for each check.
-// If duplicates is not nil, the last suite has the outcome of that search.
+// JUnit writes reports as XML: a suite for each source, with a case for each check. If duplicates
+// is not nil, the last suite has that search's outcome.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suite{Name: "sortid verify"}
 	for _, r := range rs {

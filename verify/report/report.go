@@ -14,16 +14,16 @@ type Status string
 // The outcomes of a check.
 const (
 	Pass Status = "pass"
-	Warn Status = "warn" // the format allows it, but it is probably a mistake
+	Warn Status = "warn" // probably a mistake, but the format allows it
 	Fail Status = "fail"
-	Skip Status = "skip" // the check was not made; Detail says why
+	Skip Status = "skip" // not checked; Detail says why
 )
 
 // A Report has the findings about one source.
 type Report struct {
 	Format string
-	Source string // the source's name
-	Status Status // Fail if a check failed, else Warn if one warns, else Pass
+	Source string
+	Status Status // the worst of the checks: Fail, Warn or Pass
 
 	Bytes, Lines, IDs uint64
 	First, Last       time.Time // the earliest and the latest timestamp
@@ -35,7 +35,7 @@ type Report struct {
 	Elapsed           time.Duration
 }
 
-// A Fact is something that the IDs tell about their generator.
+// A Fact is what the IDs tell about their generator.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -51,7 +51,7 @@ type Outcome struct {
 	Examples []Example `json:"examples,omitempty"` // the first faults
 }
 
-// Group returns the first part of the name: input, form, order, rules, clock or random.
+// Group returns the name's first part: input, form, order, rules, clock or random.
 func (o Outcome) Group() string {
 	group, _, _ := strings.Cut(o.Name, ".")
 	return group
@@ -64,20 +64,20 @@ type Example struct {
 	Note string `json:"note,omitempty"` // what is wrong
 }
 
-// A Field has the findings about the randomness of one field.
+// A Field has the findings about one random field.
 type Field struct {
 	Name   string `json:"name"`
 	Width  int    `json:"width"`  // in bits
 	Values uint64 `json:"values"` // how many were tested
 	Tests  int    `json:"tests"`
-	// P is the smallest p-value. Adjusted is P, corrected for the number of tests in the report.
+	// P is the smallest p-value. Adjusted is P, corrected for the number of tests.
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
-	Worst    string  `json:"worst,omitempty"` // what the test with this p-value saw
+	Worst    string  `json:"worst,omitempty"` // what this test saw
 	// Bias is how far a bit's probability must be from one half, so that the tests find it in 99 of
 	// 100 cases. It is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
-	Ones []float64 `json:"ones"` // the share of ones, highest bit first
+	Ones []float64 `json:"ones"` // share of ones, highest bit first
 }
 
 // A Timeline counts IDs over time.
@@ -117,12 +117,11 @@ func (r *Report) Check(name string) *Outcome {
 	return &r.Checks[i]
 }
 
-// MaxExamples is how many faults of one kind a report shows.
+// MaxExamples is how many faults of a kind a report shows.
 const MaxExamples = 5
 
-// A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates or bad
-// lines. Otherwise it is Warn if the search was interrupted. If so, it compared fewer IDs than it
-// read.
+// A Unique is the outcome of a search for duplicates. Status is Fail for duplicates or bad lines.
+// Otherwise it is Warn if the search was interrupted, and so compared fewer IDs than it read.
 type Unique struct {
 	Format     string
 	Status     Status
@@ -135,7 +134,7 @@ type Unique struct {
 	Clashes    []Clash     // only for scru64
 	Elapsed    time.Duration
 
-	Interrupted bool // whether the search ended early
+	Interrupted bool // the search ended early
 }
 
 // A Source is an input of the search.
@@ -143,8 +142,8 @@ type Source struct {
 	Name     string    `json:"name"`
 	Lines    uint64    `json:"lines"`
 	IDs      uint64    `json:"ids"`
-	Bad      uint64    `json:"bad_lines"`          // number of lines without an ID
-	Copied   bool      `json:"sorted_on_disk"`     // whether it was sorted on disk
+	Bad      uint64    `json:"bad_lines"`          // lines without an ID
+	Copied   bool      `json:"sorted_on_disk"`     // sorted on disk
 	Node     string    `json:"node,omitempty"`     // scru64's node ID, or its first bits
 	Error    string    `json:"error,omitempty"`    // why reading ended early
 	Examples []Example `json:"examples,omitempty"` // bad lines
@@ -153,7 +152,7 @@ type Source struct {
 // A Duplicate is an ID on several lines.
 type Duplicate struct {
 	Text   string  `json:"duplicate"`
-	Count  uint64  `json:"count"`  // number of lines
+	Count  uint64  `json:"count"`  // of lines
 	Places []Place `json:"places"` // the first thousand lines
 }
 
@@ -166,6 +165,6 @@ type Place struct {
 // A Clash is two scru64 sources that share IDs.
 type Clash struct {
 	Sources    [2]string `json:"sources"` // the same name twice if one source has the duplicates
-	Node       string    `json:"node"`    // the node ID, or its first bits
+	Node       string    `json:"node"`    // node ID, or its first bits
 	Duplicates uint64    `json:"duplicates"`
 }

@@ -52,7 +52,6 @@ func stream(t *testing.T, n int, sound bool) string {
 	return b.String()
 }
 
-// contains fails the test if a wanted text is missing.
 func contains(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, w := range want {
@@ -148,7 +147,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Each function that writes a report returns write errors.
+// Each writer of reports returns write errors.
 func TestWriteErrors(t *testing.T) {
 	r := check(t, 100, false)
 	for name, f := range map[string]func(io.Writer) error{
@@ -167,7 +166,7 @@ func TestWriteErrors(t *testing.T) {
 
 var errFull = errors.New("the disk is full")
 
-// numbers requires that counts and measures are numbers, and that nothing else is.
+// Only counts and measures are numbers.
 func numbers(t *testing.T, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -13,7 +13,7 @@ import (
 // A Group is the first part of the names of some checks.
 type Group struct{ Name, Title string }
 
-// Groups are the groups of checks, in the order of a report.
+// Groups are in the order of a report.
 var Groups = []Group{
 	{"input", "the input"},
 	{"form", "the form of each line"},
@@ -23,7 +23,7 @@ var Groups = []Group{
 	{"random", "randomness"},
 }
 
-// in returns the checks of a group. If group is empty, it returns all checks.
+// An empty group means all checks.
 func in(r *Report, group string) (cs []Outcome) {
 	for _, c := range r.Checks {
 		if group == "" || c.Group() == group {
@@ -33,7 +33,6 @@ func in(r *Report, group string) (cs []Outcome) {
 	return cs
 }
 
-// tally counts the checks of a group by status.
 func tally(r *Report, group string) map[Status]uint64 {
 	n := map[Status]uint64{}
 	for _, c := range in(r, group) {
@@ -70,7 +69,7 @@ func speed(n uint64, elapsed time.Duration) string {
 	return fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(n)/seconds)))
 }
 
-// faults says why some IDs of a source are not known. The kind is the name of its IDs.
+// faults says why some IDs of a source are not known. kind names its IDs.
 func (s *Source) faults(kind string) (all []string) {
 	if s.Error != "" {
 		all = append(all, "cannot be read to its end: "+s.Error)
@@ -111,7 +110,6 @@ func smallest(f Field) string {
 		words.Probability(f.Adjusted))
 }
 
-// bias returns a sentence on the smallest bias that the tests can find.
 func bias(f Field) string {
 	switch {
 	case f.Tests == 0 && f.Values > 1:

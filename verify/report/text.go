@@ -27,7 +27,7 @@ const (
 // A Style says how to write text. The zero value is for files and pipes.
 type Style struct {
 	Paint func(t Tone, s string) string // nil: no colours
-	Bars  bool                          // whether to draw block characters
+	Bars  bool                          // draw block characters
 	Width int                           // in characters; 0: no limit
 }
 
@@ -56,7 +56,7 @@ func (s Style) mark(status Status) string {
 type printer struct {
 	Style
 	w    io.Writer
-	line strings.Builder // the line that is not complete yet
+	line strings.Builder // the incomplete line
 	err  error
 }
 
@@ -70,8 +70,8 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
-// wrap breaks a line at spaces so that its parts fit in width. It breaks a word only if it is
-// longer than width. All parts except the first are indented by two more spaces.
+// wrap breaks a line at spaces so that its parts fit in width. It breaks only words longer than
+// width. It indents all parts except the first by two more spaces.
 func wrap(line string, width int) string {
 	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
 	if width <= indent+10 {
@@ -104,7 +104,7 @@ func wrap(line string, width int) string {
 			escape = r != 'm'
 		default:
 			column++
-			if r == ' ' { // a space at the end of a line has no width
+			if r == ' ' { // a space at a line's end has no width
 				column = min(column, width)
 				space, spaceColumn = b.Len(), column
 			}
@@ -113,7 +113,7 @@ func wrap(line string, width int) string {
 	return b.String()
 }
 
-// Text writes a report for people: the verdict, checks, faults, and facts about the generator.
+// Text writes a report for people.
 func Text(w io.Writer, r *Report, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)),
@@ -133,7 +133,7 @@ func Text(w io.Writer, r *Report, s Style) error {
 
 func (p *printer) group(r *Report, name, title string) {
 	n := tally(r, name)
-	var status Status // the worst status in the group
+	var status Status
 	var words []string
 	for _, c := range []struct {
 		status Status
@@ -151,7 +151,6 @@ func (p *printer) group(r *Report, name, title string) {
 		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
-// outcomes writes checks and their findings. It puts the tests of a field together.
 func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
@@ -183,7 +182,6 @@ func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 
 var blocks = []rune("▁▂▃▄▅▆▇█")
 
-// bar draws numbers from 0 to most as blocks.
 func bar(values []float64, most float64) string {
 	out := make([]rune, len(values))
 	for i, v := range values {
@@ -220,7 +218,7 @@ func (p *printer) fields(r *Report) {
 	}
 }
 
-// deviations returns each bit's distance from one half, in standard deviations.
+// deviations returns how many standard deviations each bit is away from one half.
 func deviations(f Field) []float64 {
 	d := make([]float64, len(f.Ones))
 	for i, share := range f.Ones {
@@ -251,7 +249,7 @@ func (p *printer) facts(r *Report) {
 	}
 }
 
-// shrink adds neighbouring numbers until at most most numbers are left.
+// shrink adds neighbouring numbers until at most most are left.
 func shrink(counts []uint64, most int) []float64 {
 	each := (len(counts) + most - 1) / most
 	out := make([]float64, (len(counts)+each-1)/each)
@@ -294,7 +292,7 @@ func allSkipped(r *Report, prefix string) bool {
 	})
 }
 
-// UniqueText writes the outcome of a search for people.
+// UniqueText writes a search's outcome for people.
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))

@@ -28,8 +28,8 @@ type run struct {
 	millions  float64 // millions of lines, or of bytes of the log
 }
 
-// measureCLI measures the time of runs of bin/sortid, from and to pipes. Processor time includes
-// all threads and the work of the kernel.
+// measureCLI measures runs of bin/sortid, from and to pipes. Processor time includes all threads
+// and the kernel's work.
 func measureCLI(lines io.Writer, o options) error {
 	bin, err := filepath.Abs("../bin/sortid")
 	if err != nil {
@@ -94,7 +94,7 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	return append(runs, unique), nil
 }
 
-// prepareLog makes a log with an ID in every second line.
+// Every second line of the log has an ID.
 func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	ids := filepath.Join(dir, "logged")
 	if err := writeIDs(bin, ids, lines/2); err != nil {
@@ -192,7 +192,7 @@ func (r run) once(bin string, lines io.Writer) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// The buffer is larger than a pipe, because small reads would often wake the writer.
+	// Reads smaller than a pipe would often wake the writer.
 	buf := make([]byte, 1<<20)
 	for {
 		if _, err := out.Read(buf); errors.Is(err, io.EOF) {

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A document has the results of a subcommand, for its part of docs/benchmarks.md.
+// A document has a subcommand's results for docs/benchmarks.md.
 type document struct {
 	*result.Set
 	charts string // the folder of the charts
@@ -25,7 +25,6 @@ type document struct {
 //go:embed parts.md.tmpl
 var parts string
 
-// write executes the template of a part.
 func (d *document) write(w io.Writer, part string, o options) error {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"machine": d.machine, "count": func() int { return o.count },
@@ -47,7 +46,6 @@ func (d *document) figure(format, benchmark, row, unit string) string {
 	return fmt.Sprintf(format, d.Value(benchmark, row, unit))
 }
 
-// total returns the sum of all rows, divided by a number.
 func (d *document) total(by float64, benchmark, unit string) (sum float64) {
 	for _, row := range d.Rows(benchmark) {
 		sum += d.Value(benchmark, row, unit)
@@ -68,13 +66,12 @@ func times(factor float64, v values) values {
 	}
 }
 
-// A column is a column of a table. It returns the text of each row.
 type column struct {
 	title string
 	text  func(row string) string
 }
 
-// figures makes a column of figures. A row without a value gets an empty cell.
+// A row without a value gets an empty cell.
 func figures(title, format string, v values) column {
 	return column{title, func(row string) string {
 		if value, ok := v(row); ok {
@@ -88,7 +85,6 @@ func (d *document) column(title, format, benchmark, unit string) column {
 	return figures(title, format, d.of(benchmark, unit))
 }
 
-// shows has the ways in which tables can show the name of a row.
 var shows = map[string]func(string) string{
 	"plain": func(name string) string { return name },
 	"code":  func(name string) string { return "`" + name + "`" },
@@ -98,11 +94,10 @@ var shows = map[string]func(string) string{
 		}
 		return name
 	},
-	// In these tables, the end of a name says what was measured.
 	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
 }
 
-// table makes a table. Its first column has the names of the rows.
+// The first column has the names of the rows.
 func table(title string, rows []string, show string, columns ...column) string {
 	var b strings.Builder
 	b.WriteString("|")
@@ -148,8 +143,8 @@ func processor() string {
 	return "unknown processor"
 }
 
-// chart writes an SVG file with horizontal bars, for light and dark pages. It returns a reference
-// to the file. A bar ends at four times the median, but the figure beside it is complete.
+// chart writes an SVG file with horizontal bars, for light and dark pages, and returns a reference
+// to it. A bar ends at four times the median, but its figure is complete.
 func (d *document) chart(file, title string, rows []string, v values) (string, error) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0

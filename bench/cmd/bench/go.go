@@ -12,7 +12,7 @@ import (
 )
 
 // measureGo repeats the whole set of benchmarks. So if the machine is busy for a minute, each
-// benchmark loses one repetition, and none loses all. measureGo prints the table of benchstat.
+// benchmark loses one repetition, and none loses all.
 func measureGo(lines io.Writer, o options) error {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
@@ -20,7 +20,7 @@ func measureGo(lines io.Writer, o options) error {
 	}
 	defer os.RemoveAll(dir)
 	if version := newestGo(); version != "" {
-		os.Setenv("GOTOOLCHAIN", version) // this Go has a package uuid
+		os.Setenv("GOTOOLCHAIN", version) // this Go has package uuid
 		fmt.Fprintf(lines, "toolchain: %s\n", version)
 	} else {
 		fmt.Fprintln(os.Stderr,
@@ -56,7 +56,7 @@ func measureGo(lines io.Writer, o options) error {
 	return stat.Run()
 }
 
-// newestGo returns the newest released Go, such as go1.27.4, if the go command can fetch it.
+// newestGo returns a version such as go1.27.4, if the go command can fetch it.
 func newestGo() string {
 	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "go@latest").Output()
 	if err != nil {
@@ -71,8 +71,7 @@ func newestGo() string {
 	return name
 }
 
-// fastest returns the rows of benchmarks. They are in the order of the first benchmark. Rows that
-// only other benchmarks have come last.
+// fastest returns rows in the order of the first benchmark, then those that only others have.
 func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	for _, name := range benchmarks {
 		took := func(row string) float64 {
@@ -93,7 +92,7 @@ func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	return rows, nil
 }
 
-// operation makes a column with nanoseconds, and with the number of allocations in parentheses.
+// The number of allocations is in parentheses.
 func (d *document) operation(title, benchmark, unit string) column {
 	took := d.column(title, "%.1f", benchmark, unit)
 	return column{title, func(row string) string {

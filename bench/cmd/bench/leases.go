@@ -35,7 +35,6 @@ func (d *document) held(n string) values {
 	}
 }
 
-// rounded returns a column with at most two decimals.
 func (d *document) rounded(title, benchmark, unit string) column {
 	return figures(title, "%v", func(row string) (float64, bool) {
 		v, ok := d.Get(benchmark, row, unit)

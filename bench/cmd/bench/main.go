@@ -2,7 +2,7 @@
 //
 //	go run ./cmd/bench [go|cli|db|leases|serve|soak] [flags]
 //
-// It prints the results in the form of Go's benchmarks. With -results, it reads them from a file.
+// It prints results like Go's benchmarks, and with -results reads them from a file.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/bench/internal/result"
 )
 
-// A subcommand measures the subject of one part of the document.
+// A subcommand measures one part of the document.
 type subcommand struct {
 	options options
 	measure func(lines io.Writer, o options) error
@@ -85,7 +85,7 @@ func main() {
 	}
 }
 
-// read returns the lines of a file. Without a file, it measures, prints the lines and returns them.
+// read returns the lines of a file, or without a file measures and prints them.
 func read(file string, c subcommand, o options) ([]byte, error) {
 	if file != "" {
 		return os.ReadFile(file)
@@ -111,7 +111,6 @@ func write(lines []byte, docs, name string, o options) error {
 	return replacePart(filepath.Join(docs, "benchmarks.md"), name, text.Bytes())
 }
 
-// replacePart replaces the text between the two comments of a part.
 func replacePart(file, part string, text []byte) error {
 	old, err := os.ReadFile(file)
 	if err != nil {
@@ -136,7 +135,7 @@ func test(lines io.Writer, dir string, args ...string) error {
 	return nil
 }
 
-// testServers runs the test of a package below internal. The test measures servers.
+// testServers runs the test of a package below internal, which measures servers.
 func testServers(lines io.Writer, pkg string, args ...string) error {
 	os.Setenv("CI", "1") // with CI, a missing server is an error
 	return test(lines, "", append([]string{"-timeout", "0", "-v", "./internal/" + pkg}, args...)...)

@@ -39,9 +39,9 @@ var (
 
 type sizes struct {
 	old, rows  int
-	checkpoint int // number of rows between PostgreSQL's checkpoints
+	checkpoint int // rows between PostgreSQL's checkpoints
 	calls      int
-	buffers    int // size of the buffer pool in megabytes
+	buffers    int // buffer pool in megabytes
 }
 
 func size() sizes {
@@ -62,7 +62,7 @@ func Test(t *testing.T) {
 }
 
 // printKey prints what a primary key costs: megabytes of WAL or redo log, megabytes of index, and
-// the blocks that were not in the buffer pool.
+// blocks that were not in the buffer pool.
 func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads float64) {
 	t.Helper()
 	if perSecond <= 0 || log <= 0 || index <= 0 || reads < 0 {
@@ -73,19 +73,18 @@ func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads
 		perSecond, "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
 }
 
-// payload is the data of a row beside its key.
 var payload = strings.Repeat("an event. ", 5)
 
 type key struct {
 	name             string
-	postgres, mysql  string // types of the column; if empty, it is not measured
+	postgres, mysql  string // the column's types; not measured if empty
 	value            func() any
 	text             func() string // for MariaDB's LOAD DATA: hexadecimal bytes, or text
 	serial, hexBytes bool
 }
 
 func keys(t testing.TB) []key {
-	spec, err := scru64.ParseNodeSpec("5/4") // it allows more IDs than a table gets
+	spec, err := scru64.ParseNodeSpec("5/4") // more IDs than a table gets
 	check(t, err)
 	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 	check(t, err)
@@ -127,7 +126,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// A postgres is a server with the functions of "sortid sql", and a connection to it.
+// A postgres is a connection to a server with the functions of "sortid sql".
 type postgres struct {
 	t    *testing.T
 	url  string
@@ -179,7 +178,6 @@ func timed(do func()) float64 {
 	return float64(time.Since(begin))
 }
 
-// keys measures primary keys.
 func (p *postgres) keys() {
 	result.Write(os.Stdout, "Sizes", "KeysPostgres", p.old, "old", p.rows, "rows",
 		p.buffers, "MB")
@@ -221,7 +219,7 @@ func (p *postgres) keys() {
 	}
 }
 
-// functions measures calls, in rounds. Each round has all of them.
+// functions measures calls. Each round has all of them.
 func (p *postgres) functions() {
 	p.run(fmt.Sprintf(`CREATE TABLE samples AS
 		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
@@ -249,7 +247,7 @@ func (p *postgres) functions() {
 	}
 }
 
-// defaults measures inserts with a DEFAULT. Each statement inserts 10,000 rows.
+// defaults measures inserts of 10,000 rows with a DEFAULT.
 func (p *postgres) defaults() {
 	defaults := map[string]string{
 		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
@@ -289,7 +287,7 @@ func (p *postgres) defaults() {
 	}
 }
 
-// copies measures CopyFrom. The IDs are made before.
+// copies measures CopyFrom of IDs made before.
 func (p *postgres) copies() {
 	ids := make([]scru128.ID, p.calls)
 	for i := range ids {

@@ -1,4 +1,4 @@
-// Package result writes and reads figures as lines in the format of Go's benchmarks.
+// Package result writes and reads figures as lines of Go's benchmarks.
 package result
 
 import (
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// Write writes a line for one row of a benchmark. The line has values, each with its unit. If a row
-// has several lines, the one with the best first value counts.
+// Write writes a line for one row. The values have their units. If a row has several lines, the one
+// with the best first value counts.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
@@ -19,12 +19,12 @@ func Write(w io.Writer, benchmark, row string, values ...any) {
 
 // A Set has the results of benchmarks.
 type Set struct {
-	Config map[string]string // from lines such as "key: value"
+	Config map[string]string // from "key: value" lines
 	rows   map[string][]string
 	values map[[2]string][]benchfmt.Value
 }
 
-// Read reads lines, and skips lines without results.
+// Read reads lines, and skips those without results.
 func Read(r io.Reader) (*Set, error) {
 	s := &Set{
 		Config: map[string]string{}, rows: map[string][]string{},
@@ -48,7 +48,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	}
 	var of []string
 	for _, part := range parts {
-		if part[0] == '/' { // this part is not the number of processors
+		if part[0] == '/' { // not the number of processors
 			of = append(of, strings.TrimPrefix(string(part[1:]), "lib="))
 		}
 	}
@@ -74,8 +74,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	return nil
 }
 
-// better reports whether a is better than b. For a rate, the greater value is better. For other
-// units, the smaller value is better.
+// better reports whether a is better than b: greater for a rate, smaller for other units.
 func better(a, b benchfmt.Value) bool {
 	if strings.HasSuffix(a.Unit, "/s") {
 		return a.Value > b.Value
@@ -96,7 +95,7 @@ func (s *Set) Get(benchmark, row, unit string) (value float64, ok bool) {
 	return 0, false
 }
 
-// Value returns the value of a row in a unit. It is 0 if there is none.
+// Value is Get, or 0 if there is none.
 func (s *Set) Value(benchmark, row, unit string) float64 {
 	value, _ := s.Get(benchmark, row, unit)
 	return value

@@ -35,8 +35,7 @@ var (
 	duration = flag.Duration("time", 100*time.Millisecond, "how long each source is measured")
 )
 
-// With this environment variable, the program is the server of [serveEmpty]. It uses the inherited
-// file 3.
+// With this variable, the program is the server of [serveEmpty] on the inherited file 3.
 const emptyServer = "SORTID_BENCH_EMPTY_SERVER"
 
 func TestMain(m *testing.M) {
@@ -53,8 +52,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveEmpty starts a net/http server with one short answer. It shows what any such service costs.
-// serveEmpty returns the URL of the server.
+// serveEmpty starts a net/http server with one short answer, to show what any such service costs.
+// It returns its URL.
 func serveEmpty(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,7 +75,6 @@ func serveEmpty(t *testing.T) string {
 	return url
 }
 
-// wait waits until a server answers.
 func wait(t *testing.T, answers func() bool) {
 	t.Helper()
 	for range 12000 {
@@ -249,8 +247,7 @@ func measureRates(t *testing.T, sortid string) {
 	}
 }
 
-// load sends requests on some connections for some time. It returns the rate of the requests, and
-// the time of each.
+// load sends requests on some connections. It returns their rate and the time of each.
 func load(t *testing.T, connections int, duration time.Duration, open func() client) (
 	rate float64, times []time.Duration,
 ) {
@@ -317,7 +314,7 @@ func measureMemory(t *testing.T, sortid string) {
 	result.Write(os.Stdout, "Memory", "used", resident(t, s.pid), "MB", len(clients), "connections")
 }
 
-// resident returns the peak memory of a process in megabytes.
+// resident returns a process's peak memory in megabytes.
 func resident(t *testing.T, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -332,7 +329,7 @@ func resident(t *testing.T, pid int) float64 {
 	return kilobytes / 1024
 }
 
-// measureAway kills the store of a server for longer than the leases last.
+// measureAway kills a server's store for longer than the leases last.
 func measureAway(t *testing.T, sortid string) {
 	window := 4 * time.Second
 	store := testserver.StartPostgres(t)
@@ -347,8 +344,8 @@ func measureAway(t *testing.T, sortid string) {
 
 	var times [3][]time.Duration
 	var unavailable, failures int // scru64 requests answered with 503; all other failures
-	// until requests both kinds of IDs until the status of scru64 is want, or until the time most
-	// is over.
+	// until requests both kinds of IDs until scru64's status is want, or until the time most is
+	// over.
 	until := func(phase, want int, most time.Duration) time.Duration {
 		start := time.Now()
 		for time.Since(start) < most {

@@ -1,4 +1,4 @@
-// Package clock checks timestamps and compares them with this machine's clock.
+// Package clock checks timestamps.
 package clock
 
 import (
@@ -14,9 +14,9 @@ import (
 // Options describe the source's clock.
 type Options struct {
 	Now       func() time.Time
-	From, To  time.Time // the possible times; zero means the default
-	Unordered bool      // whether there are several generators
-	Live      bool      // whether to compare with this machine's clock
+	From, To  time.Time // possible times; zero means the default
+	Unordered bool      // several generators
+	Live      bool      // compare with this machine's clock
 }
 
 // A Checker checks the timestamps.
@@ -27,19 +27,19 @@ type Checker struct {
 
 	possible, unit, epoch, resolution, frozen *findings.Check
 	lowest, highest                           uint64 // Possible timestamps.
-	outside                                   uint64 // The first impossible timestamp.
+	outside                                   uint64 // first impossible timestamp
 	anyOutside                                bool
 
 	n            uint64
 	current      uint64
-	since        uint64 // The value of n at the first ID of current.
-	line         uint64 // The line of that ID.
+	since        uint64 // n at the first ID of current
+	line         uint64 // line of that ID
 	ticks        uint64
 	first        uint64
 	last         uint64
-	divisor      uint64 // The greatest common divisor of steps.
-	maxPerTick   uint64 // The most consecutive IDs with one timestamp.
-	longestPause uint64 // The largest step.
+	divisor      uint64 // greatest common divisor of steps
+	maxPerTick   uint64 // most consecutive IDs with one timestamp
+	longestPause uint64 // largest step
 	timeline     timeline
 	live         *liveChecker
 }
@@ -76,7 +76,7 @@ func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	return k
 }
 
-// Feed takes IDs on consecutive lines. If rising is true, they increase.
+// Feed takes IDs on consecutive lines. If rising, they increase.
 func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {
@@ -91,7 +91,7 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	for i := 0; i < len(list); i++ {
 		const far = 32
 		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
-			i += far // all between have the same timestamp
+			i += far // all between have this timestamp
 			continue
 		}
 		if ts := f.Timestamp(&list[i]); ts != current {

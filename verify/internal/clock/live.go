@@ -11,29 +11,29 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A liveChecker measures the newest ID's lead over this machine's clock.
+// A liveChecker measures how far the newest ID is ahead of this machine's clock.
 type liveChecker struct {
 	f                               *format.Format
 	found                           *findings.List
-	allowance                       time.Duration // the largest lead of a sound generator
+	allowance                       time.Duration // largest lead of a sound generator
 	ahead, lagging, stopped, drifts *findings.Check
 
-	points   []report.Lead // each point is the largest lead of perPoint blocks
+	points   []report.Lead // each the largest lead of perPoint blocks
 	perPoint int
-	n        int // number of blocks in the last point
+	n        int // blocks in the last point
 
-	timestamp uint64    // the largest so far
+	timestamp uint64
 	moved     time.Time // when timestamp last changed
 	mostAhead time.Duration
 	start     time.Time
 }
 
 const (
-	// tolerance is how far the clocks of two machines may differ. lagTolerance is how old the
-	// newest ID may be, because programs buffer their output.
+	// tolerance is how far the clocks of two machines may differ. lagTolerance is the newest ID's
+	// largest age, because programs buffer their output.
 	tolerance    = time.Second
 	lagTolerance = 10 * time.Second
-	// maxStay is more than the rollback allowance. A generator may keep a timestamp that long.
+	// maxStay is more than the rollback allowance, for which a generator may keep a timestamp.
 	maxStay = 15 * time.Second
 
 	maxDrift  = 0.002 // four times the rate of clock slewing
@@ -55,7 +55,6 @@ func newLiveChecker(f *format.Format, found *findings.List) *liveChecker {
 	return l
 }
 
-// add takes an ID's timestamp, line, and time of arrival.
 func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 	f := l.f
 	const far = 1 << 40
@@ -129,8 +128,8 @@ func signed(d time.Duration) string {
 	return words.Duration(d.Seconds())
 }
 
-// fit fits a line to the points. It returns the line's slope, the standard deviation from it in
-// seconds, and the time from the first to the last point.
+// fit fits a line to the points. It returns the slope, the standard deviation from it in seconds,
+// and the time from the first to the last point.
 func fit(points []report.Lead) (slope, rest float64, length time.Duration) {
 	n := float64(len(points))
 	var x, y, xx, xy, yy float64

@@ -7,8 +7,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A timeline counts the IDs in each interval of time. If it needs more than maxIntervals, it
-// doubles the width of the intervals.
+// A timeline counts the IDs in each interval of time. Above maxIntervals, it doubles their width.
 type timeline struct {
 	width  uint64
 	first  uint64

@@ -1,4 +1,4 @@
-// Package findings collects the outcomes of checks while package verify reads a source.
+// Package findings collects the outcomes of checks.
 package findings
 
 import (
@@ -11,28 +11,27 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Improbable is a probability. An event less probable than this is a fault, not chance.
+// Improbable is the probability below which an event is a fault, not chance.
 const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
 type List struct {
-	Show func(format.Words) string // returns the text of an example
+	Show func(format.Words) string // text of an example
 
 	checks  []*Check
 	chances []*Chance
 	facts   []report.Fact
 }
 
-// Check adds a check at the end of the report. If it has a fault, its status is its Severity, which
-// is Fail unless the caller changes it.
+// Check adds a check. With a fault its status is its Severity, by default Fail.
 func (l *List) Check(name, title string) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
-// Chance adds a check for an event. In each try, a sound generator causes the event with this
-// probability.
+// Chance adds a check for an event that happens to a sound generator with this probability in each
+// try.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)
@@ -63,7 +62,7 @@ func (l *List) JudgeChances() {
 	}
 }
 
-// SkipAll skips all checks that have no fault, except the named groups.
+// SkipAll skips all checks without a fault, except the named groups.
 func (l *List) SkipAll(reason string, but ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(but, c.Group()) {
@@ -93,7 +92,7 @@ type Check struct {
 	list     *List
 }
 
-// Full reports whether the check has so many examples that it keeps no more.
+// Full reports whether the check keeps no more examples.
 func (c *Check) Full() bool { return len(c.Examples) == report.MaxExamples }
 
 // Found counts a fault on a line with this text.
@@ -114,7 +113,7 @@ func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...an
 	c.Found(line, text, format, args...)
 }
 
-// Join adds the faults of another check. It adds line to their line numbers.
+// Join adds the faults of another check, and line to their line numbers.
 func (c *Check) Join(other *Check, line uint64) {
 	c.Count += other.Count
 	for _, e := range other.Examples {
@@ -128,7 +127,7 @@ func (c *Check) Join(other *Check, line uint64) {
 // Clear forgets the faults.
 func (c *Check) Clear() { c.Count, c.Examples = 0, nil }
 
-// Skip records why the check was not made. It does nothing if the check has a fault.
+// Skip records why the check was not made, unless it has a fault.
 func (c *Check) Skip(format string, args ...any) {
 	if c.Count == 0 {
 		c.Status, c.Detail = report.Skip, fmt.Sprintf(format, args...)

@@ -16,9 +16,9 @@ import (
 // A Model makes IDs with its own clock.
 type Model struct {
 	*rand.Rand
-	MS int64 // the clock, in Unix milliseconds
+	MS int64 // Unix milliseconds
 
-	fault string // the mistake to make, or empty; each format's function has its own mistakes
+	fault string // the mistake to make, or empty
 	n     int
 	pace  float64
 }
@@ -30,18 +30,17 @@ var (
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model of n IDs. Before each ID, the clock advances with probability pace.
+// New returns a model of n IDs. Before each, the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether to make the fault now. If it is the model's fault, the probability is 1 in
-// sides.
+// is reports whether to make the fault now. If it is the model's, the probability is 1 in sides.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
 
-// Tick advances the clock with the model's probability.
+// Tick advances the clock with probability pace.
 func (m *Model) Tick() {
 	switch {
 	case m.Float64() >= m.pace:
@@ -57,7 +56,6 @@ func (m *Model) Tick() {
 	}
 }
 
-// step returns how much a counter goes up. Its faults are a race and a jump.
 func (m *Model) step(jump uint64) uint64 {
 	switch {
 	case m.is("race", 50):
@@ -68,7 +66,7 @@ func (m *Model) step(jump uint64) uint64 {
 	return 1
 }
 
-// Timestamp returns the timestamp of the clock, with the model's fault.
+// Timestamp returns the clock's timestamp, with the model's fault.
 func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	ms := m.MS - epoch.UnixMilli()
 	switch m.fault {
@@ -86,8 +84,7 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// bits returns random bits. Its faults are a biased bit, a seed of 16 bits, and a bit that is
-// always 0.
+// The faults are a biased bit, a seed of 16 bits, and a bit stuck at 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -106,7 +103,7 @@ func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	return v
 }
 
-// SCRU128 returns texts of scru128 IDs.
+// SCRU128 returns texts of IDs.
 func SCRU128(m *Model) (lines []string) {
 	var last, renewed, counter uint64
 	for range m.n {
@@ -163,7 +160,7 @@ func SCRU128(m *Model) (lines []string) {
 
 const nodeID, nodeIDSize = 42, 8
 
-// SCRU64 returns texts of scru64 IDs with the node spec 42/8.
+// SCRU64 returns texts of IDs with the node spec 42/8.
 func SCRU64(m *Model) (lines []string) {
 	const size = 24 - nodeIDSize
 	var last, counter uint64
@@ -212,8 +209,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of scru160 IDs. In random16, the first ext bits extend the counter, and the
-// next node bits are the node ID. If micros is true, the counter has microseconds.
+// SCRU160 returns texts of IDs. In random16, ext bits extend the counter, above a node ID of node
+// bits. If micros is true, the counter has microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -278,7 +275,7 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	return lines
 }
 
-// EUID returns texts of euid IDs with ext bits of extension.
+// EUID returns texts of IDs with ext bits of extension.
 func EUID(m *Model, ext int) (lines []string) {
 	var last, high, header uint64
 	for range m.n {
@@ -318,7 +315,7 @@ func EUID(m *Model, ext int) (lines []string) {
 	return lines
 }
 
-// UID60 returns texts of uid60 IDs with a worker ID of so many bits.
+// UID60 returns texts of IDs with a worker ID of so many bits.
 func UID60(m *Model, worker int) (lines []string) {
 	sequence, used := uint64(511), 0
 	var last uint64
@@ -333,7 +330,7 @@ func UID60(m *Model, worker int) (lines []string) {
 			sequence += 2
 		case m.fault == "each-zero" && !again:
 			sequence = 0
-		case m.fault == "hurry": // as the document allows: from 511 to 0 at any time
+		case m.fault == "hurry": // allowed at any time: from 511 to 0
 			sequence = (sequence + 1) & 511
 		case m.fault == "wrap" && again && used == 512:
 			m.MS++
@@ -368,7 +365,7 @@ func UID60(m *Model, worker int) (lines []string) {
 	return lines
 }
 
-// Text returns the lines as the content of a file.
+// Text joins the lines of a file.
 func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
 // A Subject is a model in one mode, with verify's options.
@@ -377,7 +374,7 @@ type Subject struct {
 	Make         func(m *Model) []string
 	Nodes        []string
 	NodeBits     int
-	LeavesTicks  bool // the model leaves a tick before the tick is full
+	LeavesTicks  bool
 }
 
 // Subjects has all subjects.

@@ -2,5 +2,5 @@
 
 package model
 
-// UnderRace reports whether the slow race detector is on.
+// UnderRace reports whether the race detector is on.
 const UnderRace = false

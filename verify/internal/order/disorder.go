@@ -9,20 +9,20 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Disorder measures how much older an ID is than the newest one before it, and how many lines
-// too late it comes.
+// A Disorder measures how much older IDs are than the newest one before, and how many lines too
+// late.
 type Disorder struct {
 	f         *format.Format
 	newest    format.Words
 	n         uint64
-	late      uint64    // number of IDs smaller than an ID before
-	maxLag    uint64    // the largest lag behind the newest ID, in ticks
-	latest    item      // the ID with maxLag
-	lags      histogram // lags of late IDs, in ticks
+	late      uint64 // IDs smaller than one before
+	maxLag    uint64 // largest lag behind the newest ID, in ticks
+	latest    item
+	lags      histogram // of late IDs, in ticks
 	linesLate histogram
-	truncated bool // whether linesLate may be too small
+	truncated bool // linesLate may be too small
 
-	// records is a ring of the last IDs that were larger than all before them.
+	// A ring of the last IDs that were larger than all before them.
 	records []item
 	head    int
 }
@@ -88,14 +88,13 @@ func (l *Disorder) Report(found *findings.List) {
 		words.Count(l.linesLate.most), more)
 }
 
-// A histogram counts numbers in buckets. A bucket is at most an eighth as wide as the numbers in
-// it.
+// Each bucket of a histogram is at most an eighth as wide as its numbers.
 type histogram struct {
 	n, most uint64
 	counts  [8 * 65]uint64
 }
 
-// bucket returns the bucket of a number. It follows from the four leading bits.
+// The four leading bits give the bucket.
 func bucket(v uint64) int {
 	if v < 8 {
 		return int(v)

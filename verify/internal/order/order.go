@@ -8,30 +8,30 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// A Step is the judgement on an ID that is smaller than the one before.
+// A Step judges an ID that is smaller than the one before.
 type Step uint8
 
 // The kinds of steps back.
 const (
 	Unknown  Step = iota // the rules do not explain it
 	Outlier              // only this ID is wrong
-	Continue             // a fault; the source continues from here
+	Continue             // the source continues from here
 )
 
 // A Sink takes IDs in order.
 type Sink interface {
 	// Accept takes increasing IDs on consecutive lines.
 	Accept(list []format.Words, line uint64)
-	// Back judges an ID that is smaller than the one before. It may count a fault.
+	// Back judges an ID smaller than the one before. It may count a fault.
 	Back(before, v *format.Words, line uint64) Step
-	// Gap tells the sink that it cannot judge the step to the next ID.
+	// Gap says that the step to the next ID cannot be judged.
 	Gap()
-	// Restart tells the sink that the source starts again from a smaller ID.
+	// Restart says that the source starts again from a smaller ID.
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and does not
-// pass the wrong ID to the sink:
+// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and keeps the
+// wrong ID from the sink:
 //
 //	1 2 2 3        a duplicate
 //	1 3 2 4        two IDs are swapped
@@ -45,10 +45,10 @@ type Checker struct {
 
 	f        *format.Format
 	state    state
-	last     item // the ID before held; its line is 0 if there is none
+	last     item // the ID before held, with line 0 if there is none
 	held     item
-	released bool // whether the sink has got held
-	odd      item // the ID after held, if it is smaller
+	released bool // the sink has got held
+	odd      item // the ID after held, if smaller
 	one      [1]format.Words
 	n        uint64
 
@@ -65,12 +65,11 @@ type state uint8
 
 const (
 	empty  state = iota
-	steady       // held is the newest ID
-	broken       // odd is the newest ID
+	steady       // held is newest
+	broken       // odd is newest
 )
 
-// NewChecker returns a checker that adds its checks to found. The caller must set its
-// Sink.
+// NewChecker adds its checks to found. The caller must set its Sink.
 func NewChecker(f *format.Format, found *findings.List) *Checker {
 	return &Checker{
 		f:         f,
@@ -83,7 +82,7 @@ func NewChecker(f *format.Format, found *findings.List) *Checker {
 	}
 }
 
-// Feed takes IDs on consecutive lines. If rising is true, they increase.
+// Feed takes IDs on consecutive lines. If rising, they increase.
 func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
@@ -121,7 +120,7 @@ func (o *Checker) release() {
 	}
 }
 
-// Gap tells the checker that there was a line without an ID.
+// Gap says that there was a line without an ID.
 func (o *Checker) Gap() {
 	o.judgeOdd(item{})
 	if o.state == steady {
@@ -176,8 +175,7 @@ func (o *Checker) restart(v item) {
 	o.hold(v)
 }
 
-// judgeOdd uses the next ID to find out what is wrong at odd. At the end of the input, next has
-// line 0.
+// judgeOdd uses the next ID to tell what is wrong at odd. At the input's end, next has line 0.
 func (o *Checker) judgeOdd(next item) {
 	if o.state != broken {
 		return
@@ -226,7 +224,6 @@ func (o *Checker) wentBack() {
 		words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
 }
 
-// foundRollback keeps the largest rollback in the check's detail.
 func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {
 	if by > *largest {
 		*largest = by
@@ -234,7 +231,6 @@ func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint
 	}
 }
 
-// distance returns the difference between odd and held in words.
 func (o *Checker) distance() string {
 	if odd, held := o.f.Timestamp(&o.odd.id), o.f.Timestamp(&o.held.id); odd != held {
 		return words.Span(o.f.Tick, max(odd, held)-min(odd, held))

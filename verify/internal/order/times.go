@@ -7,19 +7,18 @@ import (
 )
 
 // A Times checks a source whose IDs have no order within a tick. The time must not go back, and no
-// ID may come twice in a tick.
+// ID may repeat in a tick.
 type Times struct {
 	f                   *format.Format
 	duplicate, rollback *findings.Check
 	tick, largest       uint64
 	known               bool
-	seen                map[format.Words]uint64 // the tick's IDs and their lines
+	seen                map[format.Words]uint64 // IDs and lines of the tick
 }
 
-// maxSeen is how many IDs of a tick a Times keeps.
 const maxSeen = 1 << 16
 
-// NewTimes returns a Times that adds its checks to found.
+// NewTimes adds its checks to found.
 func NewTimes(f *format.Format, found *findings.List) *Times {
 	return &Times{
 		f: f, seen: map[format.Words]uint64{},

@@ -1,6 +1,5 @@
-// Package pvalue computes p-values. A p-value is the probability that chance gives an outcome at
-// least as extreme. The p-values are precise down to the smallest float64, because verify compares
-// them with very small limits.
+// Package pvalue computes p-values: the probability that chance gives an outcome at least as
+// extreme. They are precise down to the smallest float64, for verify's very small limits.
 package pvalue
 
 import (
@@ -13,14 +12,14 @@ import (
 func Normal(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
 
 // Chi2 returns the two-sided p-value of a chi-square statistic with df degrees of freedom. It is
-// small if the counts are too uneven, and also if they are too even.
+// small if the counts are too uneven or too even.
 func Chi2(x float64, df int) float64 {
 	lower, upper := gamma(float64(df)/2, x/2)
 	return twoSided(lower, upper)
 }
 
-// exact is the largest number of throws for which Coin adds binomial terms. For more throws, Coin
-// uses the normal distribution. It is close then, and its tails are heavier.
+// exact is the largest number of throws for which Coin adds binomial terms. For more throws, the
+// normal distribution is close, and its tails are heavier.
 const exact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.
@@ -69,8 +68,6 @@ func Poisson(k uint64, mean float64) float64 {
 func twoSided(a, b float64) float64 { return min(1, 2*min(a, b)) }
 
 // gamma returns the regularised incomplete gamma functions P(a, x) and Q(a, x) for a > 0, x >= 0.
-// It computes one of them by the series or the continued fraction, whichever converges faster. The
-// other is the complement.
 func gamma(a, x float64) (lower, upper float64) {
 	if x <= 0 {
 		return 0, 1
@@ -112,7 +109,6 @@ const (
 	maxTerms = 1e6
 )
 
-// away returns v, or tiny if v is nearly zero.
 func away(v, tiny float64) float64 {
 	if math.Abs(v) < tiny {
 		return tiny
@@ -120,8 +116,8 @@ func away(v, tiny float64) float64 {
 	return v
 }
 
-// Holm corrects p-values for their number by Holm's method. The probability that chance puts any
-// result below a limit is then at most that limit.
+// Holm corrects p-values for their number by Holm's method. Then chance puts any result below a
+// limit with at most that probability.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

@@ -13,7 +13,7 @@ func close(a, b, relative float64) bool {
 func poissonTail(k int, mean float64) float64 {
 	const prec = 300
 	m := new(big.Float).SetPrec(prec).SetFloat64(mean)
-	// Compute e^-m by its series, because m is small.
+	// m is small, so use the series of e^-m.
 	e, term := big.NewFloat(1).SetPrec(prec), big.NewFloat(1).SetPrec(prec)
 	for i := 1; i < 2000; i++ {
 		term.Mul(term, m).Quo(term, new(big.Float).SetPrec(prec).SetInt64(int64(i)))
@@ -33,8 +33,7 @@ func poissonTail(k int, mean float64) float64 {
 	return f
 }
 
-// For an integer a, P(a, x) and its complement Q are tails of the Poisson distribution. The test
-// adds their terms with big.Float.
+// For an integer a, P(a, x) and Q(a, x) are tails of the Poisson distribution.
 func TestGammaAgainstSums(t *testing.T) {
 	for _, mean := range []float64{1e-9, 0.001, 0.7, 1, 5, 50, 180.5, 300} {
 		for _, k := range []int{1, 2, 3, 10, 40, 50, 51, 60, 200, 300, 500} {
@@ -54,7 +53,7 @@ func TestGammaAgainstSums(t *testing.T) {
 }
 
 // The upper tail of the chi-square distribution has closed forms. For one degree of freedom it is
-// the tail of the normal distribution, for two e^(-x/2), for four (1 + x/2) e^(-x/2).
+// the normal distribution's tail, for two e^(-x/2), for four (1 + x/2) e^(-x/2).
 func TestChi2ClosedForms(t *testing.T) {
 	for _, x := range []float64{2, 3, 10, 40, 100, 700} {
 		for _, c := range []struct {

@@ -2,8 +2,7 @@ package randomness
 
 import "io"
 
-// A BitWriter writes numbers without gaps, high bit first. Tests of random bits read this form. A
-// BitWriter drops an incomplete last byte.
+// A BitWriter writes numbers without gaps, high bit first. It drops an incomplete last byte.
 type BitWriter struct {
 	w    io.Writer
 	held uint64 // its low n bits are not in out yet

@@ -1,12 +1,12 @@
 package randomness
 
-// columns counts, for each of 64 bits, the words in which the bit is 1. It adds vertically: plane k
-// has bit k of all counts. A word waits for another word of its weight. In this way only the number
-// of words decides how far a carry goes, and the processor can predict it.
+// columns counts, for each of 64 bits, the words in which the bit is 1. Plane k has bit k of all
+// counts. A word waits for another word of its weight. So only the number of words decides how far
+// a carry goes, which the processor can predict.
 type columns struct {
 	planes  [48]uint64
-	waiting [48]uint64 // waiting[k] is in use if n has bit k
-	n       uint64     // number of words
+	waiting [48]uint64 // in use if n has bit k
+	n       uint64
 }
 
 func full(a, b, c uint64) (sum, carry uint64) {
@@ -47,7 +47,7 @@ func (c *columns) carry(w uint64, k int) {
 	c.waiting[k] = w
 }
 
-// count returns the count of a bit. Bit 0 is the lowest.
+// Bit 0 is the lowest.
 func (c *columns) count(bit int) (n uint64) {
 	for k := range c.planes {
 		n += c.planes[k] >> bit & 1 << k

@@ -8,27 +8,26 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// A Field collects the values of a random field in the order of generation. It has at most 64 bits.
+// A Field collects the values of a random field of at most 64 bits, in the order of generation.
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // values not counted yet; if n > 0, after the last value that was counted
-	n      uint64   // number of values counted
+	buffer []uint64 // values to count; if n > 0, after the last value counted
+	n      uint64   // values counted
 
 	chunks     []chunk
 	neighbours columns // bits that differ from the next higher bit
-	// Bits that differ from the value before. Fields of at most 32 bits use the high half of
-	// neighbours instead.
+	// Bits that differ from the value before. Fields of at most 32 bits instead use neighbours'
+	// high half.
 	changes       columns
-	products      float64 // sum of the products of successive values' distances from the middle
+	products      float64 // sum of products of successive values' distances from the middle
 	middle        float64
 	variance      float64
 	repeats       *repeats
 	raw           *BitWriter
 	near, changed []uint64 // scratch
 
-	// SameOnly reports whether the field need not be random. If so, Judge looks only for constant
-	// bits.
+	// SameOnly means that the field need not be random: Judge looks only for constant bits.
 	SameOnly bool
 }
 
@@ -41,7 +40,7 @@ type chunk struct {
 const (
 	fieldBuffer = 1024
 
-	// maxWhole is the largest width of a field that is counted as a whole, not byte by byte.
+	// maxWhole is the largest width of a field that is counted whole, not byte by byte.
 	maxWhole = 12
 )
 
@@ -86,7 +85,7 @@ func (f *Field) Grow(n int) []uint64 {
 	return f.buffer[at:]
 }
 
-// count counts the values in the buffer. Only the last one stays there.
+// Only the last value stays in the buffer.
 func (f *Field) count() {
 	fresh := f.buffer
 	if f.n > 0 {
@@ -107,7 +106,7 @@ func (f *Field) count() {
 	}
 
 	before := f.buffer[0]
-	if len(fresh) == len(f.buffer) { // the first value has no value before it
+	if len(fresh) == len(f.buffer) {
 		f.products -= f.centred(before) * f.centred(before)
 	}
 	f.products += f.multiply(before, fresh)
@@ -160,8 +159,8 @@ func (f *Field) Toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-// addChunks counts the values. It counts two bytes at once if it can, because then the additions
-// wait less for each other.
+// addChunks counts two bytes at once if it can, because then the additions wait less for each
+// other.
 func addChunks(chunks []chunk, values []uint64) {
 	for len(chunks) > 0 {
 		c, shift := chunks[0], chunks[0].shift&63
@@ -183,7 +182,7 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred returns the distance of a value from the middle. It ignores the lowest of 64 bits.
+// centred ignores the lowest of 64 bits.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1
@@ -191,15 +190,14 @@ func (f *Field) centred(v uint64) float64 {
 	return float64(int64(v)) - f.middle
 }
 
-// chi2 returns the p-value of the counts. If there are few values, it uses only as many high bits
-// as they allow.
+// chi2 returns the p-value of the counts. With few values, it uses fewer high bits.
 func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	width = c.width
 	for width > 0 && n < minCell<<width {
 		width--
 	}
 	if width < 2 {
-		return 0, 0, 0, false // the test balance does it for a single bit
+		return 0, 0, 0, false // balance tests single bits
 	}
 	cells := make([]uint64, 1<<width)
 	for v, count := range c.counts {
@@ -250,11 +248,10 @@ type result struct {
 }
 
 const (
-	// minCell is the smallest mean of a cell for which the far tail of the chi-square
-	// distribution is right.
+	// minCell is the smallest mean of a cell for which the chi-square distribution's far tail is
+	// right.
 	minCell = 64
-	// minProducts is the smallest number of products for which the far tail of the normal
-	// distribution is right.
+	// minProducts is the smallest number of products for the normal distribution.
 	minProducts = 1000
 )
 
@@ -301,7 +298,7 @@ func (f *Field) results() (rs []result) {
 	return rs
 }
 
-// Width returns the values' size in bits.
+// Width returns the size in bits.
 func (f *Field) Width() int { return f.width }
 
 func (f *Field) Len() uint64 {

@@ -1,7 +1,7 @@
 // Package randomness tests whether the random fields of IDs look random.
 //
-// A [Set] has the random fields of a source. Each [Field] counts its values in constant memory.
-// [Set.Judge] runs the tests, and corrects the p-values for the number of tests.
+// A [Set] has a source's random fields, which count their values in constant memory. [Set.Judge]
+// corrects the p-values for the number of tests.
 package randomness
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 // familyErrorRate is the probability that a report of sound fields has any failed test. Together
-// with the checks of chance (see findings.Improbable), it is below one in a million.
+// with findings.Improbable, it is below one in a million.
 const familyErrorRate = 5e-7
 
 var testTitles = map[string]string{
@@ -38,12 +38,12 @@ type Set struct {
 	raw     *BitWriter
 }
 
-// WriteRaw makes the set write the bits of the named field to w, high bit first.
+// WriteRaw makes the set write the named field's bits to w.
 func (s *Set) WriteRaw(name string, w io.Writer) {
 	s.rawName, s.raw = name, &BitWriter{w: w}
 }
 
-// Raw returns the writer for the bits of the named field, or nil.
+// Raw returns the writer for the named field's bits, or nil.
 func (s *Set) Raw(name string) *BitWriter {
 	if s.raw == nil || name != s.rawName {
 		return nil
@@ -70,8 +70,7 @@ func (s *Set) Add(name string, width int) *Field {
 	return f
 }
 
-// Judge tests all fields. It adds a check for each field and kind of test, and returns the findings
-// of each field.
+// Judge tests all fields. It adds a check for each field and kind of test.
 func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64
@@ -84,7 +83,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			ps = append(ps, r.p)
 		}
 	}
-	adjusted := pvalue.Holm(ps) // for the results that are not read yet
+	adjusted := pvalue.Holm(ps) // of the results not read yet
 	for i, f := range s.fields {
 		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
 			Ones: []float64{}}
@@ -133,10 +132,10 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	return fields
 }
 
-// fewValues is how many values rule out that a bit is the same in all of them by chance.
+// fewValues is how many values rule out that a bit is constant by chance.
 const fewValues = 64
 
-// fixedBits returns the bits that never change. With few values it returns none.
+// fixedBits returns the bits that never change, or none with few values.
 func (f *Field) fixedBits() (mask uint64) {
 	if f.Len() < fewValues {
 		return 0
@@ -183,8 +182,6 @@ func (f *Field) judgeSame(c *findings.Check) {
 	c.Detail = strings.Join(parts, ", ")
 }
 
-// detectableBias returns how far a bit's probability must be from one half, so that the tests find
-// it among n values in 99 of 100 cases.
 func detectableBias(n uint64, tests int) float64 {
 	q := pvalue.Quantile(familyErrorRate/float64(tests)/2) + pvalue.Quantile(0.01)
 	b := q / 2 / math.Sqrt(float64(n))

@@ -122,8 +122,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Half of the p-values are below one half. If there are few repeats, fewer are, because the
-// p-values are far apart.
+// Half of the p-values are below one half, or fewer if few repeats set them far apart.
 func TestRepeatsPValues(t *testing.T) {
 	if model.UnderRace {
 		t.Skip("plain arithmetic")
@@ -193,7 +192,6 @@ func TestBias(t *testing.T) {
 	}
 }
 
-// The p-values of random streams are spread evenly.
 func TestPValuesAreUniform(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
@@ -229,8 +227,8 @@ func TestPValuesAreUniform(t *testing.T) {
 		n := float64(total[test])
 		for i, u := range limits {
 			got := float64(below[test][i])
-			// The results for one stream depend on each other, and few repeats give few
-			// different p-values. So the bounds are wide.
+			// The results for one stream depend on each other, and few repeats give few p-values.
+			// So the bounds are wide.
 			sd := 1.5 * math.Sqrt(n*u*(1-u))
 			low := n*u - 5*sd
 			if test == testRepeats {

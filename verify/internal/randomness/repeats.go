@@ -6,19 +6,18 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts repeated values in the whole stream in constant memory. It watches only values
-// with small hashes, but all their repeats. When it watches too many values, it halves the limit
-// of the hashes.
+// repeats counts repeated values in the whole stream in constant memory. It watches all values with
+// small hashes. If these are too many, it halves the limit of the hashes.
 type repeats struct {
 	width    int
 	halvings int
 	last     uint64 // the largest watched hash
-	draws    uint64 // number of watched values, with repeats
+	draws    uint64 // watched values, with repeats
 	distinct int
 	slots    []slot
 }
 
-// A slot counts how often a value occurs. The count of an empty slot is 0.
+// A slot with count 0 is empty.
 type slot struct {
 	hash  uint64
 	count uint32
@@ -39,7 +38,7 @@ func newRepeats(width int) *repeats {
 func (r *repeats) add(words []uint64) {
 	last, shift := r.last, 64-r.width
 	for _, w := range words {
-		// An odd factor permutes the values. So exactly the expected share of them is watched.
+		// An odd factor permutes the values, so exactly the expected share is watched.
 		if hash := w * 0x9e3779b97f4a7c15 << shift; hash <= last {
 			r.keep(hash, 1)
 			last = r.last
@@ -49,8 +48,7 @@ func (r *repeats) add(words []uint64) {
 
 func (r *repeats) keep(hash uint64, count uint32) {
 	mask := uint64(len(r.slots) - 1)
-	// The slot follows from the high bits of the hash, without the bits that are zero in all
-	// watched hashes.
+	// The hash's high bits, without those that are zero in all watched hashes, give the slot.
 	i := hash << r.halvings >> 32 * (mask + 1) >> 32
 	for ; ; i = (i + 1) & mask {
 		s := &r.slots[i]
@@ -71,7 +69,7 @@ func (r *repeats) keep(hash uint64, count uint32) {
 	}
 }
 
-// makeRoom doubles the number of slots. If there are maxSlots, it halves the limit of the hashes.
+// makeRoom doubles the slots, or halves the limit of the hashes if there are maxSlots.
 func (r *repeats) makeRoom() {
 	old, n := r.slots, 2*len(r.slots)
 	if n > maxSlots {
@@ -87,7 +85,7 @@ func (r *repeats) makeRoom() {
 	}
 }
 
-// result returns the number of repeats, the number that chance explains, and the p-value.
+// expected is the number of repeats that chance explains.
 func (r *repeats) result() (seen uint64, expected, p float64) {
 	cells := math.Ldexp(1, r.width-r.halvings)
 	k := float64(r.draws)

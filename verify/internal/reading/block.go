@@ -18,27 +18,27 @@ type Block struct {
 	IDs      []format.Words
 	Segments []Segment
 	Faults   [FaultCount]findings.Check // lines are from 0
-	Bytes    int                        // size of the lines
+	Bytes    int                        // of the lines
 	At       time.Time                  // of the last line
-	EndsBad  bool                       // if the last line has no ID
+	EndsBad  bool                       // the last line has no ID
 	Err      error                      // why the input ended, such as io.EOF
 
 	buffer   []byte
-	text     []byte // buffer's whole lines
-	first    bool   // whether it is the input's first
-	overlong bool   // whether its last line is too long and continues
+	text     []byte
+	first    bool
+	overlong bool // the last line is too long and continues
 	ready    chan struct{}
 }
 
 // A Segment is a row of IDs on consecutive lines in one encoding.
 type Segment struct {
-	Line     uint64 // line of the first ID; the block's first line is 0
+	Line     uint64 // line of the first ID, from 0 in the block
 	Encoding format.Encoding
 	Rising   bool // whether the IDs strictly increase
-	Gap      bool // whether a line without an ID precedes it
+	Gap      bool // a line without an ID precedes it
 
-	start  int // the first ID's index in the block
-	length int // length of each text
+	start  int // index of the first ID in the block
+	length int // of each text
 }
 
 // Segment returns the IDs of segment i.
@@ -50,7 +50,7 @@ func (b *Block) Segment(i int) []format.Words {
 	return b.IDs[b.Segments[i].start:end]
 }
 
-// Ascending returns how many IDs at the start of the list strictly increase.
+// Ascending returns how many IDs at the start strictly increase.
 func Ascending(list []format.Words) int {
 	for i := 1; i < len(list); i++ {
 		if !list[i-1].Less(&list[i]) {
@@ -60,7 +60,7 @@ func Ascending(list []format.Words) int {
 	return len(list)
 }
 
-// MaxLine is the length in bytes of the longest line that is parsed.
+// MaxLine is the longest line in bytes that is parsed.
 const MaxLine = 64 << 10
 
 func (b *Block) parse(f *format.Format) {
@@ -74,8 +74,8 @@ func (b *Block) parse(f *format.Format) {
 	if len(f.TextLengths) > 0 {
 		length = f.TextLengths[len(f.TextLengths)-1]
 	}
-	broken := true // whether the next ID starts a segment
-	bad := false   // whether a line without an ID came after the last segment
+	broken := true
+	bad := false // a line without an ID came after the last segment
 	for len(text) > 0 {
 		// Most lines have the form of the line before.
 		before := len(b.IDs)
@@ -120,7 +120,6 @@ func (b *Block) parse(f *format.Format) {
 	}
 }
 
-// cutMark cuts off a byte order mark.
 func (b *Block) cutMark(text []byte) []byte {
 	rest, found := bytes.CutPrefix(text, []byte("\ufeff"))
 	if !found || len(rest) == 0 {
@@ -130,7 +129,6 @@ func (b *Block) cutMark(text []byte) []byte {
 	return rest
 }
 
-// cutReturn cuts off the carriage return at the end of a Windows line.
 func (b *Block) cutReturn(line []byte) []byte {
 	text, windows := bytes.CutSuffix(line, []byte{'\r'})
 	if windows {
@@ -192,8 +190,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 	b.found(check, text, note)
 }
 
-// otherFormat finds another format whose ID the text may be. It first checks the length, which is
-// fast.
+// otherFormat first checks the length, which is fast.
 func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
 		return other != f && slices.Contains(other.TextLengths, len(text))
@@ -209,7 +206,6 @@ func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	return "", false
 }
 
-// found counts a fault of the line. It joins the parts of the note.
 func (b *Block) found(fault Fault, text []byte, note ...string) {
 	const most = 64
 	c := &b.Faults[fault]

@@ -13,21 +13,20 @@ type Fault int
 
 // The faults.
 const (
-	TooLong        Fault = iota
-	BadLength            // Not as long as an ID.
-	BadSymbol            // A character outside the encoding.
-	BadRange             // A number out of range.
-	BadCheckSymbol       // A wrong check symbol.
-	BadLayout            // A wrong version or variant.
-	OtherFormat          // An ID of another format.
-	BadRoundTrip         // Not the text that the format writes.
-	BadCase              // The text that the format writes, except for its case.
-	BadLineEnd           // CR LF, or a byte order mark.
+	TooLong Fault = iota
+	BadLength
+	BadSymbol      // A character outside the encoding.
+	BadRange       // A number out of range.
+	BadCheckSymbol // A wrong check symbol.
+	BadLayout      // A wrong version or variant.
+	OtherFormat    // An ID of another format.
+	BadRoundTrip   // Not the text that the format writes.
+	BadCase        // Right except for its case.
+	BadLineEnd     // CR LF, or a byte order mark.
 	Blank
 	FaultCount int = iota // The number of faults.
 )
 
-// The faults' checks.
 var faultChecks = [FaultCount]struct{ name, title string }{
 	TooLong:        {"line", "no line is longer than 64 KiB"},
 	BadLength:      {"length", "each line is as long as an ID"},
@@ -59,7 +58,7 @@ func (f Fault) Possible(of *format.Format) bool {
 	return true
 }
 
-// Readable reports whether a line with this fault is blank, or still has an ID.
+// Readable reports whether a line with this fault is blank or has an ID.
 func (f Fault) Readable() bool { return f >= BadRoundTrip }
 
 // Tolerable reports whether the fault is only a warning.

@@ -8,13 +8,12 @@ import (
 	"sync/atomic"
 )
 
-// ErrShrunk means that a file has become shorter while it was read.
+// ErrShrunk means that a file became shorter while it was read.
 var ErrShrunk = errors.New("the file has become shorter while it was read")
 
-// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk] instead of
-// io.EOF. If the file grows, the reader also reads the added bytes. For a regular file, the reader
-// has a method Position() int64, which returns how many bytes it has read. This method is safe for
-// concurrent use.
+// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If it grows,
+// the reader also reads the added bytes. A regular file's reader has a method Position() int64,
+// which returns how many bytes it has read. It is safe for concurrent use.
 func Open(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {

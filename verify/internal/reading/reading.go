@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// BlockSize is a good size of the blocks if there is one input.
+	// BlockSize is a good size of the blocks of a single input.
 	BlockSize = 256 << 10
 	// MaxParsers is the largest useful number of parsers. Parsing takes less than MaxParsers times
 	// as long as checking.
 	MaxParsers = 4
 
-	// fillTime is the longest time to wait until a block is full.
+	// fillTime is the longest wait for a full block.
 	fillTime = 100 * time.Millisecond
 )
 
@@ -34,9 +34,9 @@ type Reader struct {
 type Options struct {
 	Format  *format.Format
 	Now     func() time.Time // Nil means time.Now.
-	Eager   bool             // Whether to pass on blocks before they are full.
-	Size    int              // Size of a block in bytes; 0 means BlockSize.
-	Parsers int              // Number of goroutines that parse; 0 means 1.
+	Eager   bool             // Pass on blocks before they are full.
+	Size    int              // Bytes of a block; 0 means BlockSize.
+	Parsers int              // Goroutines that parse; 0 means 1.
 }
 
 // New starts reading. Blocks come from Next and go back to Release.
@@ -72,7 +72,7 @@ func New(ctx context.Context, r io.Reader, o Options) *Reader {
 }
 
 // Next returns the next block, or nil at the end. If the context of New ends, the last block has
-// the lines that were read until then.
+// the lines read until then.
 func (s *Reader) Next() *Block {
 	b := <-s.queue
 	if b != nil {
@@ -84,11 +84,11 @@ func (s *Reader) Next() *Block {
 // Release takes a block back.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
-// Close ends the reading. It does not interrupt a Read that has begun.
+// Close ends the reading, but does not interrupt a Read.
 func (s *Reader) Close() { s.stop() }
 
-// block returns a free block, or nil if ctx has ended. A short input uses few blocks, so block
-// makes buffers only when they are needed.
+// block returns a free block, or nil if ctx has ended. It makes buffers only when needed, because a
+// short input uses few.
 func (s *Reader) block(ctx context.Context, size int) *Block {
 	select {
 	case b := <-s.free:
@@ -101,7 +101,7 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads is an input. Its reader does not have to wait for Read if a context ends.
+// reads is an input that nobody must wait for if a context ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte
@@ -144,7 +144,7 @@ func (s *Reader) fill(ctx context.Context, r io.Reader, o Options, work chan<- *
 	in := newReads(ctx, r)
 	defer close(in.want)
 	rest := make([]byte, 0, o.Size) // the start of an incomplete line
-	skip := false                   // whether to skip the rest of a long line
+	skip := false
 	for first, ok, err := true, true, error(nil); ok && err == nil; {
 		b := s.block(ctx, o.Size)
 		if b == nil {

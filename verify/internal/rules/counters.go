@@ -10,16 +10,16 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A renewal checks the upper counter. The generator renews it only after some ticks.
+// A renewal checks the upper counter, which changes only after some ticks.
 type renewal struct {
 	format.Field
 	shift   uint // position in the head
 	mask    uint64
-	values  *randomness.Field // the new values
+	values  *randomness.Field
 	missed  *findings.Chance
 	early   *findings.Check
-	at      uint64 // the tick of the last renewal, or a limit above it
-	exactly bool   // whether at is that tick
+	at      uint64 // tick of the last renewal, or a limit above it
+	exactly bool   // at is that tick
 }
 
 const never = math.MaxUint64
@@ -47,7 +47,6 @@ func (n *renewal) begin(tick uint64, renewed bool) {
 
 func (n *renewal) forget() { n.at, n.exactly = never, false }
 
-// judge checks a step to the new tick now.
 func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, line uint64) {
 	value := n.of(h)
 	due := now-n.at >= n.Every
@@ -81,7 +80,7 @@ type used struct {
 	bits []uint64
 }
 
-// recentTicks is how many ticks sequences keeps. It finds repeats even if IDs of several ticks
+// recentTicks is how many ticks sequences keeps, to find repeats even if IDs of several ticks
 // alternate.
 const recentTicks = 16
 

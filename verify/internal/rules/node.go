@@ -9,10 +9,9 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// This file is for formats whose IDs do not show the size of the node ID. If the node ID is not
-// known, the checks treat node ID and counter as one field.
+// This file is for formats whose IDs do not show the node ID's size. If the node ID is not known,
+// the checks treat it and the counter as one field.
 
-// checkPrefixes reports each node ID that is a prefix of another node ID.
 func (r *Rules) checkPrefixes() {
 	t := r.check("prefix", "no node ID is a prefix of another node ID")
 	for i, a := range r.nodes {
@@ -58,8 +57,7 @@ func (r *Rules) judgeGuard(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// guardWraps reports whether a counter of unknown size started again at 0: enough low bits changed
-// from ones to zeros.
+// guardWraps reports whether enough low bits went from 1 to 0.
 func (r *Rules) guardWraps(before, now uint64) bool {
 	const least = 4
 	ones, wrapped := bits.TrailingZeros64(^before), before-now+1

@@ -8,25 +8,25 @@ import (
 )
 
 // Habits describe what another project's format leaves open: whether IDs of a tick are in order,
-// and by which bits. Observe finds this in the first IDs of a source.
+// and by which bits.
 type Habits struct {
-	// Rising reports whether all IDs are in order, also within a tick.
+	// Rising: all IDs are in order, also within a tick.
 	Rising bool
-	// Ordered is the lowest bit that orders the IDs of a tick. It belongs to a counter or to a
-	// finer time. If too few IDs share a tick, Ordered is the ID's size.
+	// Ordered is the lowest bit that orders the IDs of a tick, in a counter or finer time. If too
+	// few IDs share a tick, it is the ID's size.
 	Ordered int
-	// Changing has the names of fields that may be node IDs, but change from ID to ID.
+	// Changing names fields that may be node IDs, but change from ID to ID.
 	Changing []string
 }
 
 const (
 	// HabitIDs is how many IDs Observe needs.
 	HabitIDs = 4096
-	// fewPairs is how many steps within a tick are enough to rule out chance.
+	// fewPairs is how many steps within a tick rule out chance.
 	fewPairs = 40
 )
 
-// Observe returns the habits of IDs. The list must have the order of the lines.
+// Observe finds the habits of IDs in the order of their lines.
 func Observe(f *format.Format, list []format.Words) Habits {
 	h := Habits{Ordered: f.Bits}
 	up, down, lowest := 0, 0, f.Bits
@@ -76,7 +76,7 @@ func (r *Rules) observe(h Habits) {
 	u := newUsage(r.Format, r.candidates[0])
 	u.randoms = nil
 	for _, f := range u.Layout {
-		free := min(f.Bits, h.Ordered-f.Low) // low bits that do not order IDs
+		free := min(f.Bits, h.Ordered-f.Low)
 		switch {
 		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
 		case r.Unordered:

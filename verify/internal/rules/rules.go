@@ -1,5 +1,5 @@
 // Package rules checks what a format promises besides order: counters, node IDs, fixed bits,
-// sequences. The rules follow from the layout and usages in the table of formats.
+// sequences. The rules follow from the table of formats.
 package rules
 
 import (
@@ -43,7 +43,7 @@ type Rules struct {
 	*Context
 	nodes []scru64.NodeSpec // from the options
 
-	// Rules keeps the first IDs until it has inferred the usage from them.
+	// The first IDs, kept until the usage is inferred from them.
 	candidates []format.Usage
 	pending    []lineID
 	fixed      []*watched
@@ -53,29 +53,28 @@ type Rules struct {
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	header, start, node           *findings.Check
-	constant                      map[string]*findings.Check // by the name of the field
+	constant                      map[string]*findings.Check // by field
 	counterKept                   *findings.Chance
 	starts                        *starts
 	renewal                       *renewal   // nil without an upper counter
 	taken                         *taken     // nil without a partly random field
 	sequences                     *sequences // nil if each tick restarts the counter
 
-	sampled map[uint64]bool // with unordered IDs, the ticks whose random fields were read
+	sampled map[uint64]bool // if unordered, the ticks whose random fields were read
 
-	known                            bool   // whether before is known
-	before                           head   // the head of the ID before
-	tickStart                        uint64 // the counter at the tick's first ID
-	changedBits                      uint64 // counter bits changed within a tick
+	known                            bool
+	before                           head
+	tickStart                        uint64 // counter at the tick's first ID
+	changedBits                      uint64 // changed within a tick
 	carries, overflows, guardCarries uint64
 }
 
-// A lineID is an ID and its line. Line 0 means a gap: Rules checks no step over it.
+// Line 0 means a gap: Rules checks no step over it.
 type lineID struct {
 	id   format.Words
 	line uint64
 }
 
-// layouts returns the usages that the options allow.
 func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
 	size := o.NodeBits
 	if f.NodeCounter > 0 {
@@ -221,7 +220,7 @@ func (r *Rules) checkFixed(list []format.Words, line uint64) {
 	}
 }
 
-// addConstant adds a check for each field that must stay the same, or that has a limit.
+// addConstant adds a check for each field that must stay the same or has a limit.
 func (r *Rules) addConstant() {
 	r.constant = map[string]*findings.Check{}
 	for _, u := range r.candidates {
@@ -283,7 +282,7 @@ func (r *Rules) check(name, title string, args ...any) *findings.Check {
 	return r.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
-// Each takes all IDs. They are on consecutive lines, the first one on line.
+// Each takes all IDs, on consecutive lines from line.
 func (r *Rules) Each(list []format.Words, line uint64) {
 	if r.usage == nil {
 		r.waiting = append(r.waiting, list...)
@@ -302,7 +301,7 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 	}
 }
 
-// Gap says that the step to the next ID cannot be checked.
+// Gap implements order.Sink.
 func (r *Rules) Gap() {
 	r.known = false
 	if r.usage == nil {
@@ -310,7 +309,7 @@ func (r *Rules) Gap() {
 	}
 }
 
-// Restart says that the source starts again from a smaller ID.
+// Restart implements order.Sink.
 func (r *Rules) Restart() {
 	r.Gap()
 	if r.renewal != nil {

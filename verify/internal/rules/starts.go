@@ -11,15 +11,15 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// starts collects the counter's first value in each tick. If the number of random bits is unknown,
-// starts infers it. It tests the random bits. The bits above them must not change.
+// starts collects the counter's first value in each tick. It infers the number of random bits if
+// that is unknown, and tests them. The bits above them must not change.
 type starts struct {
 	r       *Rules
-	name    string // The field's name.
-	size    int    // The counter's size in bits.
-	width   int    // The number of random bits, or -1 if unknown.
-	top     uint64 // The bits above it in the last start.
-	topZero bool   // Whether they must be zero.
+	name    string
+	size    int    // Of the counter, in bits.
+	width   int    // Random bits, or -1 if unknown.
+	top     uint64 // The bits above in the last start.
+	topZero bool   // They must be zero.
 	n       uint64
 
 	judged  bool
@@ -30,14 +30,14 @@ type starts struct {
 type start struct{ value, line uint64 }
 
 const (
-	// inferenceStarts is how many starts are enough to infer the width. The
-	// probability that a random bit changes so rarely that infer misses it is 10^-11.
+	// inferenceStarts is how many starts are enough to infer the width. The probability that a
+	// random bit changes so rarely that infer misses it is 10^-11.
 	inferenceStarts = 64
-	// fewStarts is how many equal starts are enough to rule out chance.
+	// fewStarts is how many equal starts rule out chance.
 	fewStarts = 20
 )
 
-// newStarts returns starts with width random bits. If width is negative, starts infers it.
+// newStarts returns starts with width random bits. A negative width is unknown.
 func newStarts(r *Rules, name string, size, width int) *starts {
 	s := &starts{r: r, name: name, size: size, width: -1}
 	if width >= 0 {
@@ -62,7 +62,7 @@ func (s *starts) add(value, line uint64) {
 	}
 }
 
-// infer finds the highest bit that changes often. This bit and all below it are random.
+// infer finds the highest bit that changes often. It and all below are random.
 func (s *starts) infer() {
 	if s.width >= 0 || len(s.pending) == 0 {
 		return
@@ -170,7 +170,7 @@ func (r *Rules) concludeStarts() {
 		counter = bits.Len64(r.changedBits)
 	}
 	bad := r.CounterStart == 0 && counter >= 2
-	if r.usage.field.Start == format.StartHalf { // this counter may start at zero
+	if r.usage.field.Start == format.StartHalf { // it may start at zero
 		bad = s.top != 0
 	}
 	if s.width == 0 && s.n >= fewStarts && bad {

@@ -6,8 +6,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/order"
 )
 
-// Run takes strictly increasing IDs on consecutive lines, the first one on line. The caller must
-// call Each first.
+// Run takes strictly increasing IDs on consecutive lines from line. The caller must call Each
+// first.
 func (r *Rules) Run(list []format.Words, line uint64) {
 	if r.usage == nil {
 		// Keep exactly inferenceIDs, so that the size of the lists does not change the result.
@@ -31,7 +31,7 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	}
 	last, known := r.before, r.known
 	mask := u.counter & 0xff
-	// The IDs increase: if the first and the last have the same high word, all have it.
+	// The IDs increase: if the first and the last share the high word, all do.
 	high := u.high.Of(&list[0])
 	oneHigh := high == u.high.Of(&list[len(list)-1])
 	for i := range list {
@@ -49,7 +49,6 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	r.before = last
 }
 
-// judge checks a step, unless Run knows that it only adds one.
 func (r *Rules) judge(last, h head, v *format.Words, line uint64) {
 	u := r.usage
 	switch tick, before := u.tickOf(h), u.tickOf(last); {
@@ -140,7 +139,7 @@ func (r *Rules) judgeStart(last, h head, tick uint64, next bool, v *format.Words
 	}
 }
 
-// Back judges an ID that is smaller than the one before.
+// Back implements order.Sink.
 func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	if r.step == nil {
 		return order.Unknown

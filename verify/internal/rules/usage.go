@@ -14,14 +14,13 @@ type usage struct {
 	format.Usage
 	field format.Field // the counter
 
-	// The head of an ID is its bits down to the end of the counter. The counter goes up by one
-	// within a tick.
-	high, low format.Place // The head's two words.
-	tickShift uint         // The lowest bit of the tick. A new tick restarts the counter.
-	within    uint64       // The bits below the tick.
-	counter   uint64       // The counter's bits.
-	start     uint64       // Bits that may be 1 in a new counter.
-	hasHeader bool         // Whether there is a header: bits between tick and counter.
+	// The head of an ID is its bits down to the end of the counter.
+	high, low format.Place // Its two words.
+	tickShift uint         // The tick's lowest bit. A new tick restarts the counter.
+	within    uint64       // Bits below the tick.
+	counter   uint64
+	start     uint64 // Bits that may be 1 in a new counter.
+	hasHeader bool   // There are bits between tick and counter.
 
 	nodes   []*watched // fields that must stay the same
 	limits  []*watched // fields with a largest value
@@ -29,24 +28,22 @@ type usage struct {
 }
 
 type random struct {
-	places []format.Place // two halves if the field has more than 64 bits
+	places []format.Place // two for more than 64 bits
 	fields []*randomness.Field
 	raw    *randomness.BitWriter // for both halves
 	name   string
-	starts bool // whether it is random only in a tick's first ID
-	same   bool // whether only constant bits are a fault in it
+	starts bool // random only in a tick's first ID
+	same   bool // only constant bits are a fault
 }
 
-// A watched is a field that has its own check.
 type watched struct {
 	format.Field
 	place format.Place
 	check *findings.Check
-	known bool   // whether value is known
-	value uint64 // the value in the ID before
+	known bool
+	value uint64
 }
 
-// A head is the head of an ID; see usage.
 type head struct{ high, low uint64 }
 
 func (u *usage) headOf(v *format.Words) head { return head{u.high.Of(v), u.low.Of(v)} }
@@ -90,7 +87,7 @@ func newUsage(f *format.Format, from format.Usage) *usage {
 	return u
 }
 
-// faults counts the faults of the IDs if their usage is u.
+// faults counts the faults of the IDs under usage u.
 func (u *usage) faults(list []lineID) (n int) {
 	for i := 1; i < len(list); i++ {
 		last, v := &list[i-1].id, &list[i].id
@@ -113,10 +110,9 @@ func (u *usage) faults(list []lineID) (n int) {
 	return n
 }
 
-// inferenceIDs is how many IDs are enough to infer the usage.
 const inferenceIDs = 4096
 
-// infer chooses the usage under which the kept IDs have the fewest faults.
+// infer chooses the usage with the fewest faults in the kept IDs.
 func (r *Rules) infer() {
 	best, fewest := r.candidates[0], math.MaxInt
 	for _, c := range r.candidates {
@@ -221,7 +217,7 @@ func (u *usage) each(r *Rules, list []format.Words) {
 	}
 }
 
-// maxSamples is the largest number of ticks from which firsts takes an unordered ID.
+// maxSamples limits the ticks from which firsts takes an unordered ID.
 const maxSamples = 4096
 
 // firsts takes the random fields of one ID of each tick, because a generator may count within a
@@ -286,9 +282,8 @@ func (f *random) each(list []format.Words) {
 	}
 }
 
-// A taken collects the random bits of a field that also has data bits below them. Another field
-// tells how many data bits there are. A taken ignores an ID if its number of random bits differs
-// from the first ID's.
+// A taken collects the random bits of a field that has data bits below them. Another field has the
+// number of data bits. A taken ignores IDs with another number of random bits than the first.
 type taken struct {
 	set           *randomness.Set
 	name          string
