@@ -85,8 +85,7 @@ func Table() []byte {
 	return b.Bytes()
 }
 
-// A row is a format as JSON. The members that only our formats have are last. See
-// docs/schemas/formats.json.
+// A row is a format as JSON. See docs/schemas/formats.json.
 type row struct {
 	Name      string     `json:"name"`
 	Title     string     `json:"title"`
@@ -111,7 +110,7 @@ type row struct {
 	Options   []Option `json:"options,omitempty"`
 	Node      string   `json:"node,omitempty"`
 	NeedsNode bool     `json:"needs_node,omitempty"`
-	// NodeCounter is the size in bits of the field that node ID and counter share.
+	// NodeCounter is in bits.
 	NodeCounter int  `json:"node_counter,omitempty"`
 	Plan        Plan `json:"plan,omitzero"`
 	SQL         SQL  `json:"sql,omitzero"`

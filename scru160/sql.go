@@ -6,13 +6,11 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as its text of 32 characters. [Hex] and [Bytes] store other encodings. Do not
-// mix encodings in a column, because they do not sort together. Use sql.Null[ID] for nullable
-// columns.
+// Value stores the ID as its text; [Hex] and [Bytes] store other encodings. Encodings do not sort
+// together, so do not mix them in a column.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error; scan a nullable column
-// into sql.Null[ID].
+// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error; use sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
