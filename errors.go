@@ -20,7 +20,7 @@ var (
 	ErrUUID         = errors.New("not a UUID's digit or hyphen")
 )
 
-// ErrPrefix: a typed ID has another type's prefix, or a prefix breaks the rules of package typed.
+// ErrPrefix: a prefix is another type's, or breaks the rules of package typed.
 var ErrPrefix = errors.New("wrong prefix")
 
 var (

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// DefaultRollbackAllowance is the default of [GeneratorOptions.RollbackAllowance].
+// DefaultRollbackAllowance is for [GeneratorOptions.RollbackAllowance].
 const DefaultRollbackAllowance = 10 * time.Second
 
-// A RollbackPolicy says what a generator does when the clock is behind by more than the allowance.
+// A RollbackPolicy says what happens when the clock is behind by more than the allowance.
 type RollbackPolicy uint8
 
 const (
@@ -28,20 +28,19 @@ const (
 	// RollbackReset continues at the clock's time, out of order. Only new random bits keep the IDs
 	// unique.
 	//
-	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. The generator uses the same ticks and
-	// node ID again, with few random bits or none. Use it with these formats only if no ID of those
-	// ticks still exists.
+	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. They use the same ticks and node ID
+	// again, with few random bits or none. Use it there only if no ID of those ticks still exists.
 	RollbackReset
 
 	// RollbackAbort returns ErrClockRollback until the clock catches up.
 	RollbackAbort
 
 	// RollbackWait blocks until the clock is within the allowance. It also waits for the renewal of
-	// an expired lease. If the context ends, so does the wait, with an error.
+	// an expired lease. An ended context ends the wait with an error.
 	RollbackWait
 )
 
-// GeneratorOptions are the options of all formats. Zero values mean the defaults.
+// GeneratorOptions are for all formats. Zero values mean the defaults.
 type GeneratorOptions struct {
 	// The generator calls Clock for each ID or batch of Fill, and while it waits. Several
 	// goroutines may call Clock at once. If Clock panics, the generator stays locked. The default

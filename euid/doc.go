@@ -15,7 +15,7 @@
 // The IDs of a generator strictly increase, unless the clock goes back by more than the allowance,
 // 10 seconds by default. Then the default policy continues at the clock's time, out of order.
 //
-// Two IDs of different generators, or from before and after a reset, can be equal only in the same
+// IDs of different generators, or from before and after a reset, can be equal only in the same
 // millisecond, with a chance of 1 in 2^79. An extension uses some of these bits.
 //
 // Everything is safe for concurrent use.

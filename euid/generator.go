@@ -27,8 +27,8 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 //
 // In a new millisecond all random bits are new. Within it, the high 32 bits of random go up by one
 // for each ID. The low 32 bits are new in each ID, and the other random bits stay. If a generator
-// makes n IDs in a millisecond, the high bits run out with a chance of n in 2^32. Then the call
-// fails with [sortid.ErrOverflow] until the next millisecond.
+// makes n IDs in a millisecond, the high bits run out with a chance of n in 2^32. Then calls fail
+// with [sortid.ErrOverflow] until the next millisecond.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
@@ -49,7 +49,7 @@ type Options struct {
 
 	// Extension is a value in each ID of the generator, such as a shard. It takes ExtensionLength
 	// bits, 1 to 15. Zero means as many bits as the value has: 5 takes three, and 0 takes none. It
-	// cannot change, because it is in front of the bits that order the IDs of a millisecond.
+	// is constant, because it precedes the bits that order the IDs of a millisecond.
 	Extension       uint16
 	ExtensionLength int
 }
@@ -107,12 +107,11 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	return id, err
 }
 
-// generate sets id, which must be zero. An error leaves it zero. If the high half is used up, it
-// waits or, without waitOverflow, fails. The fast path writes the ID before the unlock, which waits
-// for writes anyway. A later copy would wait again.
+// generate sets id, which must be zero. An error leaves it zero. The fast path writes the ID before
+// the unlock, which waits for writes anyway. A later copy would wait again.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.high < maxHigh {

@@ -102,7 +102,7 @@ func (id ID) Extension() (value uint16, ok bool) {
 	return id.RandomAndExtension() & (1<<n - 1), n > 0
 }
 
-// VersionBits returns the field version: 0 for version 1.
+// VersionBits returns the field version.
 func (id ID) VersionBits() uint8 { return id[7] & MaxVersionBits }
 
 // Version returns the version bits plus one. Generators make version 1; the fields of other
@@ -115,14 +115,14 @@ func (id ID) Random() uint64 { return binary.BigEndian.Uint64(id[8:]) }
 // Time returns the timestamp's time, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1, as cmp.Compare does.
+// Compare is like cmp.Compare.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// IsZero reports whether id is the zero ID.
+// IsZero reports whether id is zero.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, the zero ID before 1970, or [Max] after the
-// last timestamp.
+// First returns the smallest ID of t's millisecond, zero before 1970, or [Max] after the last
+// timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -60,8 +60,7 @@ type Candidate struct {
 
 func (c Candidate) String() string { return c.Prefix + c.ID.String() }
 
-// rank orders candidates, the most probable first: UUIDs with version and variant, our formats,
-// other formats.
+// rank is lowest for the most probable: UUIDs with version and variant, our formats, others.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
 	switch {
@@ -199,7 +198,7 @@ func (w way) fits(text string, alphabets class) bool {
 }
 
 // Mixed reports whether digits, small letters and capitals alternate as in random texts: at least
-// three times, and about every second character if all are letters.
+// three times, or about half as often as there are letters.
 func Mixed(text string) bool {
 	changes, letters := 0, true
 	var last class
@@ -215,8 +214,8 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange returns the range of plausible times. It begins in 2010, or a month after a later
-// epoch, because small integers are in the first month. It ends a year after now.
+// PlausibleRange begins in 2010, or a month after a later epoch, because small integers are in the
+// first month. It ends a year after now.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {

@@ -85,7 +85,7 @@ func (c Candidate) sure() bool {
 		!c.ID.format.Search.Named
 }
 
-// implausible explains an ID whose time is implausible, or that no generator makes.
+// implausible explains IDs that no generator makes now.
 func implausible(text string, alphabets class, now time.Time) *ReadError {
 	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
 		return nil
@@ -128,8 +128,8 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		" reads it all the same"}
 }
 
-// damaged explains a text that differs from an ID by one character: added, lost or changed. The ID
-// must have a plausible time, or its format must have a check, hyphens or a prefix.
+// damaged explains an ID with one character added, lost or changed. Its time must be plausible, or
+// its format must have a check, hyphens or a prefix.
 func damaged(text string, now time.Time) *ReadError {
 	plausible := func(f *Format, e Encoding, text string) bool {
 		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {

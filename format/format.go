@@ -71,7 +71,7 @@ type Format struct {
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
 	// counter is full, the generator uses the next tick.
 	NodeCounter int
-	// Stateless: generators may set counters at random in each ID.
+	// Stateless: counters may be random in each ID.
 	Stateless bool `json:"-"`
 	Plan      Plan
 	SQL       SQL
@@ -108,7 +108,7 @@ type Format struct {
 // A Search says how to find IDs in other text. The zero value is for texts that rarely occur by
 // chance.
 type Search struct {
-	// WordLike: many words look like a text. IDs are searched for only if the format is named.
+	// WordLike: many words look like a text. Named applies, too.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: texts are short and have no check. They are not searched for in Base64, in numbers
 	// such as 0x12, or in the other letter case.
@@ -257,8 +257,7 @@ func (f *Format) Timed() *Format {
 	return nil
 }
 
-// newFormat completes a description. Without a Tick, the timestamp counts milliseconds. Without an
-// Epoch, it counts from 1970.
+// newFormat completes a description. The defaults are milliseconds and 1970.
 func newFormat(f *Format) *Format {
 	bits := place(f.Layout)
 	f.Size, f.Bits = bits/8, cmp.Or(f.Bits, bits)
@@ -325,7 +324,7 @@ func place(layout []Field) int {
 	return low
 }
 
-// Lookup returns our format with this name, or an [UnknownError]. Letter case does not matter.
+// Lookup returns our format with this name, in either case, or an [UnknownError].
 func Lookup(name string) (*Format, error) { return lookup(ours, name) }
 
 // LookupAny is [Lookup] among all formats.

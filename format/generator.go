@@ -46,9 +46,9 @@ type Options struct {
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease is a *lease.Lease of [Format.Lease], for a format with node IDs. It replaces the option
-	// [Format.Node]. Clock must be the lease's clock, and At must be zero. Without the option
-	// "rollback", the generator waits for renewals.
+	// Lease is a *lease.Lease of [Format.Lease]. It replaces the option [Format.Node]. Clock must
+	// be the lease's clock, and At must be zero. Without the option "rollback", the generator waits
+	// for renewals.
 	Lease sortid.Lease
 	// Values has the format's own options, by name. The value of a switch is "true" or "false".
 	Values map[string]string
@@ -138,7 +138,7 @@ func WithNode() []*Format {
 	return slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" })
 }
 
-// optionError puts this package's option names into a format's error.
+// optionError puts our option names into a format's error.
 func (f *Format) optionError(err error, o Options) error {
 	var wrong *sortid.OptionError
 	if _, ok := err.(*OptionError); ok {
@@ -326,8 +326,7 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets the options of all formats in g, and passes the format's own options to own. If At is
-// set, it returns the clock.
+// set sets common options in g, and passes others to own. If At is set, it returns the clock.
 func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 	own func(name, value string) error) (fixed *fixedClock, err error) {
 	g.Clock, g.Entropy = o.Clock, o.Entropy

@@ -85,7 +85,7 @@ func (f *Format) id(w Words, err error) (ID, error) {
 	return ID{f, w}, nil
 }
 
-// String returns the text, in the format's first encoding.
+// String returns the format's first encoding.
 func (id ID) String() string {
 	if id.IsZero() {
 		return "no ID"
@@ -119,7 +119,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [ErrEncoding] with the reason if IDs do not have the encoding.
+// CheckEncoding returns [ErrEncoding] if IDs do not have the encoding.
 func (f *Format) CheckEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
@@ -136,11 +136,11 @@ func (f *Format) CheckEncoding(e Encoding) error {
 		f.Name, why, e, list(names, "and"))
 }
 
-// Parse returns the ID of a text in the format's first encoding.
+// Parse reads the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
 
-// ParseAs returns the ID of a text in the encoding. A hexadecimal number must have its full width,
-// in either case. An integer must not have a sign.
+// ParseAs reads a text in the encoding. A hexadecimal number must have its full width, in either
+// case. An integer must not have a sign.
 func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
 		return f.id(f.parse(text))
@@ -157,8 +157,8 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	return f.parseUUID(text)
 }
 
-// ParseAny returns the ID of a text in any encoding, and the encoding. If several encodings fit,
-// the first of text, UUID, hex and int wins. A text may have a typed ID's prefix.
+// ParseAny reads a text in any encoding. If several fit, the first of text, UUID, hex and int wins.
+// A text may have a typed ID's prefix.
 func (f *Format) ParseAny(text string) (ID, Encoding, error) {
 	c, err := f.Read(text)
 	return c.ID, c.Encoding, err
@@ -352,8 +352,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Then both
-// formats have the same time in the same bits, or a TypeID has the UUID inside.
+// ConvertsTo reports whether an ID's integer has the same meaning in the other format: the same
+// time in the same bits, or the UUID in a TypeID.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -367,8 +367,8 @@ func (f *Format) ConvertsTo(g *Format) bool {
 		})
 }
 
-// As returns the ID of another format with the same bits; see [Format.ConvertsTo]. If there is no
-// such ID, the error matches [ErrEncoding]. For example, few IDs have a UUID's version.
+// As returns another format's ID with the same bits; see [Format.ConvertsTo]. If there is none, the
+// error matches [ErrEncoding]. For example, few IDs have a UUID's version.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format
 	if f == g {

@@ -12,9 +12,8 @@ import (
 // ErrSmall: an integer in the format's first tick is probably a count.
 var ErrSmall = errors.New("too small a number: its timestamp would be 0")
 
-// ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
-// the format writes the ID so. A typed ID's prefix, and \x or 0x before hexadecimal digits, are
-// allowed.
+// ReadLine reads a text in any encoding; canonical reports whether the format writes the ID so. A
+// typed ID's prefix, and \x or 0x before hexadecimal digits, are allowed.
 func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
@@ -59,8 +58,8 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	return f.unmarshal(text)
 }
 
-// AppendLines appends the IDs of the text's first lines. It stops at a line that is not a canonical
-// ID of this encoding and length, followed by LF.
+// AppendLines appends the IDs of lines. It stops at a line that is not a canonical ID of this
+// encoding and length, with LF.
 func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)

@@ -6,14 +6,13 @@
 //	id, err := scru128.Parse(s)
 //	t := id.Time()                   // to the millisecond
 //
-// [UUID] and [Bytes] are other forms for databases. The IDs of a time range match id >= First(from)
-// and id < First(to).
+// The IDs of a time range match id >= First(from) and id < First(to).
 //
 // # Promises
 //
-// The IDs of a generator strictly increase, with two exceptions: [Options.Stateless], and a clock
-// that goes back by more than the allowance, 10 seconds by default. Then the default policy
-// continues at the clock's time, out of order.
+// The IDs of a generator strictly increase, except with [Options.Stateless], or if the clock goes
+// back by more than the allowance, 10 seconds by default. Then the default policy continues at the
+// clock's time, out of order.
 //
 // IDs of different generators, or from before and after a reset, differ in 80 random bits. If a
 // generator makes many IDs in a second, only 32 bits are new in each ID. IDs are not secret: one ID
@@ -25,6 +24,6 @@
 //
 // "SCRU128: Sortable, Clock and Random number-based Unique identifier", Specification v2.1.1,
 // https://github.com/scru128/spec, without a date. This package adds: The binary form is 16 bytes,
-// big-endian. The allowance is 10 seconds, where the document says "a few seconds". There is a
-// policy that waits.
+// big-endian. The allowance is 10 seconds, where the document says "a few seconds". A policy can
+// wait.
 package scru128

@@ -103,7 +103,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // writes anyway. A later copy would wait again.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {

@@ -26,8 +26,7 @@ const (
 //	timestamp 48 | counter_hi 24 | counter_lo 24 | entropy 32
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: IDs with them parse, but generators do not make them. So the zero ID can mean
-// "none".
+// are reserved: they parse, but generators do not make them. So the zero ID can mean "none".
 //
 // Integers, bytes and texts all sort by time.
 type ID [Size]byte
@@ -99,14 +98,14 @@ func (id ID) Entropy() uint32 { return binary.BigEndian.Uint32(id[12:]) }
 // Time returns the timestamp's time, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1, as cmp.Compare does.
+// Compare is like cmp.Compare.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// IsZero reports whether id is the zero ID.
+// IsZero reports whether id is zero.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, the zero ID before 1970, or [Max] after the
-// last timestamp.
+// First returns the smallest ID of t's millisecond, zero before 1970, or [Max] after the last
+// timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

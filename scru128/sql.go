@@ -6,7 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as its text; [UUID] and [Bytes] store other encodings.
+// Value stores the text; [UUID] and [Bytes] store other encodings.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
 // Scan reads a text of 25 characters, a UUID of 36, or 16 bytes. NULL is an error; use
@@ -34,7 +34,7 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Value stores the ID in the form of a UUID.
+// Value stores the UUID's text.
 func (u UUID) Value() (driver.Value, error) { return u.String(), nil }
 
 // Scan is [ID.Scan].
@@ -43,7 +43,7 @@ func (u *UUID) Scan(src any) error { return (*ID)(u).Scan(src) }
 // Bytes is an ID that a database stores as 16 bytes, which sort as IDs do.
 type Bytes ID
 
-// Value stores the ID as 16 bytes.
+// Value stores 16 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
 // Scan is [ID.Scan].

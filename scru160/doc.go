@@ -1,5 +1,5 @@
-// Package scru160 makes and reads SCRU160 IDs: 160 bits that sort by time, need no coordination and
-// are mostly random. Import it if IDs may be long and need more randomness or microseconds.
+// Package scru160 makes and reads SCRU160 IDs: 160 bits that sort by time, most of them random.
+// Import it if IDs may be long and need more randomness or microseconds.
 //
 //	id := scru160.New()
 //	fmt.Println(id, id.Time())      // 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 2021-09-13 ...

@@ -19,7 +19,7 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 // A tick is a millisecond, or a microsecond with [Options.Microseconds]. In each tick the counter
 // starts at random with top bit zero, and goes up by one for each ID. So a millisecond has room for
 // at least 32,769 IDs. When the counter is full, the call waits for the next tick, because the
-// timestamp must be the Unix time. If a context ends the wait, the error is [sortid.ErrOverflow].
+// timestamp must be the Unix time.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
@@ -31,10 +31,10 @@ type Generator struct {
 	settledTick int64  // while the clock shows it, tick stays
 
 	full     uint64 // the largest counter
-	start    uint64 // the bits of the counter that start at random
+	start    uint64 // the bits that start at random
 	ext      int    // the counter's bits in random16
 	nodeBits int
-	node     uint64 // the node ID, shifted to its position in the middle 64 bits
+	node     uint64 // at its position in the middle 64 bits
 	random   uint64 // the random bits of the middle 64 bits
 	micros   bool
 }
@@ -46,14 +46,14 @@ type Options struct {
 
 	// Microseconds puts the time's microseconds, 0 to 999, into the high 10 bits of the counter.
 	// The low 6 bits count within the microsecond, from a random start of 5 bits. So a microsecond
-	// has room for at least 33 IDs. Reading the clock for each ID takes more time than the rest of
-	// the work. Fill reads it once for the IDs that fit in a microsecond.
+	// has room for at least 33 IDs. Reading the clock for each ID takes more time than the rest.
+	// Fill reads it once for a microsecond's IDs.
 	Microseconds bool
 
 	// CounterWidth is how many low bits of the counter start at random; the others start at zero.
-	// Fewer random bits leave room for more IDs, but the next ID is easier to guess. Zero means the
-	// maximum: 15, or 5 with Microseconds, plus CounterExtension. A negative value means none; then
-	// a millisecond has room for 65,536 IDs.
+	// Fewer leave room for more IDs, but the next ID is easier to guess. Zero means the maximum:
+	// 15, or 5 with Microseconds, plus CounterExtension. A negative value means none; then a
+	// millisecond has room for 65,536 IDs.
 	CounterWidth int
 
 	// CounterExtension adds the high bits of random16 to the counter, 0 to 16. Each bit doubles the
@@ -65,11 +65,11 @@ type Options struct {
 	NodeID   uint16
 	NodeBits int
 
-	// Lease grants node IDs and milliseconds; see [sortid.Lease]. A *lease.Lease needs the format
-	// lease.SCRU160. Clock must be the lease's clock. A lease excludes NodeBits and RollbackReset.
+	// Lease grants node IDs; see [sortid.Lease]. A *lease.Lease needs the format lease.SCRU160.
+	// Clock must be the lease's clock. A lease excludes NodeBits and RollbackReset.
 	//
-	// The lease sets the size of the node ID. It and CounterExtension must be at most 16 bits
-	// together. All generators of a realm need the same CounterExtension.
+	// The lease sets the size of the node ID. With CounterExtension it must be at most 16 bits. All
+	// generators of a realm need the same CounterExtension.
 	Lease sortid.Lease
 }
 
@@ -159,7 +159,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // the unlock, which waits for writes anyway. A later copy would wait again.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // before the lock, to shorten it
 		g.core.Lock()
 		var now int64
 		if g.micros {
@@ -183,8 +183,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks once for each 4096, or for those that fit in the
-// tick. It fails as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks once for each 4096, or those that fit in the tick.
+// It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -273,7 +273,7 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
-		g.counter-- // to use it when the clock is near enough
+		g.counter-- // for when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, 0, 0, err
 	}

@@ -109,8 +109,7 @@ func (id *ID) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Hex is an ID that JSON, databases and fmt show as 40 hexadecimal digits. It reads the same texts
-// as an ID.
+// Hex is an ID that JSON, databases and fmt show as 40 hexadecimal digits. It reads as ID does.
 type Hex ID
 
 // String returns the 40 digits.

@@ -19,7 +19,7 @@
 //     another: 1/1 (binary 1) and 2/2 (binary 10) must not run together, but 0/1 (binary 0) and 2/2
 //     may;
 //   - a generator that takes over a node ID starts after the last ID made with it
-//     ([NodeSpecAfter]), or after more time than the allowance;
+//     ([NodeSpecAfter]), or later than the allowance;
 //   - no generator has the policy [sortid.RollbackReset].
 //
 // Leases of one realm and one store ensure all of this: see [Options] and package lease.
@@ -31,7 +31,7 @@
 // # Source
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
-// https://github.com/scru64/spec, "Specification (work in progress)", without a number or a date.
-// This package adds: In a node spec, an ID with timestamp 0 gives only the node ID, and 0x must be
-// in lower case. Leases can grant node IDs.
+// https://github.com/scru64/spec, "Specification (work in progress)", without number or date. This
+// package adds: In a node spec, an ID with timestamp 0 gives only the node ID, and 0x must be in
+// lower case. Leases can grant node IDs.
 package scru64

@@ -28,8 +28,8 @@ var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbor
 // ErrCounterStart: [Options.CounterStart] returned a number that is too large.
 var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 
-// A Generator makes the IDs of one node. It is safe for concurrent use. Generators that run at the
-// same time, even in one process, need different node IDs or a shared lease.
+// A Generator makes the IDs of one node. It is safe for concurrent use. Several, even in one
+// process, need different node IDs or a shared lease.
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
 // up by one. A timestamp ahead of the clock counts as a clock that went back.
@@ -58,8 +58,8 @@ type Options struct {
 	// previous ID. A clock behind the previous ID counts as one that went back.
 	NodeSpec NodeSpec
 
-	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease needs the format
-	// lease.SCRU64. Clock must be the lease's clock. A lease excludes NodeSpec and RollbackReset.
+	// Lease grants node IDs; see [sortid.Lease]. A *lease.Lease needs the format lease.SCRU64.
+	// Clock must be the lease's clock. A lease excludes NodeSpec and RollbackReset.
 	Lease sortid.Lease
 
 	// OverflowGuard is how many high bits of the counter start at zero; the others start at random.
@@ -71,15 +71,14 @@ type Options struct {
 	// otherwise none. A negative value means none. A value above counter_size is an error.
 	OverflowGuard int
 
-	// CounterStart returns the first counter of a tick, instead of a random start and
-	// OverflowGuard. If the result is not below 2^counterSize, the generator fails with
-	// ErrCounterStart. CounterStart runs under the generator's lock, so it must not call the
-	// generator. If a call fails, the number may stay unused.
+	// CounterStart returns a tick's first counter, instead of OverflowGuard. If it is not below
+	// 2^counterSize, the generator fails with ErrCounterStart. CounterStart must not call the
+	// generator, which is locked. If a call fails, the number may stay unused.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 
 // NewGenerator returns a generator. The error is [ErrNodeSpec] without a NodeSpec or a Lease, or if
-// no ID can follow the previous ID. It is a [*sortid.OptionError] if an option is wrong.
+// no ID can follow the previous ID. Otherwise it is a [*sortid.OptionError].
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick, start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
@@ -171,7 +170,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {
@@ -221,7 +220,6 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath makes the next ID if the clock has moved or the counter is full.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now << tickBits)
 	timestamp := g.timestamp
@@ -260,7 +258,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // to use it when the clock is near enough
+		g.last-- // for when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}

@@ -19,8 +19,8 @@ const (
 // ErrNodeSpec: a node spec is malformed or missing.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is a node ID and its size in bits. To continue after another generator, it also has
-// that generator's last ID.
+// A NodeSpec is a node ID and its size in bits. It may also have the last ID of an earlier
+// generator.
 //
 //	42/8               node ID 42 of 8 bits: 65536 values of the counter in each tick
 //	0xb00/12           node ID 2816 of 12 bits
@@ -159,7 +159,7 @@ func (s NodeSpec) Previous() (ID, bool) {
 func (s NodeSpec) IsZero() bool { return s == NodeSpec{} }
 
 // String returns the spec's text, with the previous ID or the decimal node ID. The zero NodeSpec
-// gives "0/0", which does not parse.
+// gives "0/0".
 func (s NodeSpec) String() string {
 	if id, ok := s.Previous(); ok {
 		return fmt.Sprintf("%v/%d", id, s.size)

@@ -66,7 +66,7 @@ func (id Any[T]) Inner() T { return id.id }
 // Time returns the time in UTC.
 func (id Any[T]) Time() time.Time { return id.id.Time() }
 
-// IsZero reports whether the ID inside is the zero ID.
+// IsZero reports whether the ID inside is zero.
 func (id Any[T]) IsZero() bool { return id.id.IsZero() }
 
 // String returns the text, even if [Any.AppendText] fails; see [ID.String].

@@ -1,5 +1,5 @@
 // Package typed gives a prefix and a Go type to the IDs of each kind of object. A user's ID is then
-// user_0372ijojuxuhjsfkeryi2mrtm, and a function for order IDs does not accept it.
+// user_0372ijojuxuhjsfkeryi2mrtm, and no function for order IDs accepts it.
 //
 //	type User struct {
 //		ID   typed.ID[User, scru128.ID]
@@ -31,14 +31,13 @@
 // panics. An empty prefix has no underscore. The last _ is the separator, except if it is part of a
 // uid60 text.
 //
-// Texts with one prefix sort as the IDs do, except for uid60. Users of [encoding.TextMarshaler],
-// such as JSON and log/slog, write the text.
+// Texts with one prefix sort as the IDs do, except for uid60. JSON and log/slog write the text.
 //
 // # Databases
 //
 // A column has the ID without the prefix. [ID.Value] returns a uuid for scru128 and euid, a bigint
 // for scru64 and uid60, and 20 bytes for scru160. For BINARY(16) store scru128.Bytes(id.Inner()).
-// [Text] stores text with the prefix, and [Any] stores several prefixes in a column.
+// [Text] and [Any] store the prefix, too.
 //
 // # Generators
 //

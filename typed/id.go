@@ -21,8 +21,8 @@ type ID[P Prefixer, T Inner[T]] struct {
 	id T
 }
 
-// A phantom has size 0, and prevents conversions between structs of different P. It contains no P,
-// so P may contain the ID.
+// A phantom prevents conversions between structs of different P. It contains no P, so P may contain
+// the ID.
 type phantom[P Prefixer] struct{}
 
 // Prefix returns the prefix without the separator.
@@ -33,8 +33,8 @@ func (phantom[P]) Prefix() string {
 
 // The compiler infers P and T from one type argument, such as UserID.
 
-// New returns a new ID from the format's process-wide generator. It panics if the clock is outside
-// the format's range.
+// New returns an ID of the format's process-wide generator. It panics if the clock is outside the
+// range.
 func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
 // Generate returns a generator's next ID, or its error.
@@ -47,8 +47,7 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 // From returns the typed ID with id inside.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of t's tick. IDs of times from a up to b, without b, are in
-// [First(a), First(b)), in whole ticks.
+// First returns the smallest ID of t's tick. IDs from a up to b are in [First(a), First(b)).
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
@@ -76,10 +75,10 @@ func (id ID[P, T]) Inner() T { return id.id }
 // Time returns the time in UTC.
 func (id ID[P, T]) Time() time.Time { return id.id.Time() }
 
-// Compare returns -1, 0 or +1, as cmp.Compare does.
+// Compare is like cmp.Compare.
 func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) }
 
-// IsZero reports whether the ID inside is the zero ID.
+// IsZero reports whether the ID inside is zero.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
 // String returns the text with the prefix. If the ID has no text, it returns a message; see
@@ -93,7 +92,7 @@ func (id ID[P, T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text with the prefix to b. It fails for an integer above the largest ID.
+// AppendText appends the text with the prefix to b. It fails above the largest ID.
 func (id ID[P, T]) AppendText(b []byte) ([]byte, error) { return appendText(b, (*P)(nil), &id.id) }
 
 // MarshalText returns the text of AppendText.

@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Inner is the constraint for the ID inside. The IDs of all formats satisfy it.
+// Inner is the constraint for the ID inside: the IDs of all formats.
 type Inner[T any] interface {
 	scru64.ID | scru128.ID | scru160.ID | euid.ID | uid60.ID
 
@@ -76,8 +76,8 @@ func formatOf[T Inner[T]]() *format[T] {
 	panic("unreachable")
 }
 
-// Method calls through interfaces or type parameters move arguments to the heap, so the next two
-// functions name each format. A type switch is slower.
+// Method calls through interfaces or type parameters move arguments to the heap, so these functions
+// name each format. A type switch is slower.
 
 func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	b = appendPrefix(b, p)

@@ -116,7 +116,7 @@ func appendPrefix(b []byte, p any) []byte {
 	return append(grow(b, len(k.text)), k.text...)
 }
 
-// grow makes room for n bytes. If it allocates, it adds room for an ID's text.
+// If grow allocates, it adds room for an ID's text.
 func grow(b []byte, n int) []byte {
 	if cap(b)-len(b) < n || cap(b) == 0 {
 		return append(make([]byte, 0, len(b)+n+maxText), b...)

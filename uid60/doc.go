@@ -1,5 +1,5 @@
-// Package uid60 makes, reads and writes uid60s: IDs of 60 bits that fit an int64 and sort by time.
-// Import it if IDs must be short and should look random. THEIR TEXTS DO NOT SORT BY TIME.
+// Package uid60 makes, reads and writes uid60s: integers of 60 bits that sort by time. Import it if
+// IDs must be short and should look random. THEIR TEXTS DO NOT SORT BY TIME.
 //
 //	id, err := uid60.New()
 //	s := id.String()                 // xinaS8QBh, or ten characters since May 2020
@@ -7,9 +7,8 @@
 //	t := id.Time()                   // to the millisecond
 //
 // The text is the integer in base 64, padded with A to four digits. The digits are A-Z, a-z, 0-9, -
-// and _. The last two digits, which change most, come first: the digits of 11093174944930914 are
-// naS8QBhxi, so its text is xinaS8QBh. Case matters. The IDs of a time range match id >=
-// First(from) and id < First(to), as integers.
+// and _. The last two digits, which change most, come first: naS8QBhxi is written xinaS8QBh. Case
+// matters. The IDs of a time range match id >= First(from) and id < First(to), as integers.
 //
 // # Promises
 //

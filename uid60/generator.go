@@ -17,11 +17,10 @@ const (
 var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 
 // A Generator makes IDs that strictly increase, at most 512 in a millisecond. It is safe for
-// concurrent use. Several generators need different worker IDs or leases.
+// concurrent use.
 //
-// The sequence goes up by one for each ID, also from one millisecond to the next. After 511 it is 0
-// again, but only in a new millisecond. So after 511 a generator waits for the next millisecond. If
-// a context ends the wait, the error is [sortid.ErrOverflow].
+// The sequence goes up by one for each ID, also from one millisecond to the next. After 511 a
+// generator waits for the next millisecond and starts at 0.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
@@ -37,8 +36,7 @@ type Generator struct {
 }
 
 // Options configure a [Generator]. The defaults are no worker ID and [sortid.RollbackAbort]. After
-// a [sortid.RollbackReset], two IDs with the same sequence differ only in their random bits, at
-// most nine.
+// a [sortid.RollbackReset], IDs may differ only in their random bits, at most nine.
 type Options struct {
 	sortid.GeneratorOptions
 
@@ -47,9 +45,8 @@ type Options struct {
 	WorkerID     uint16
 	WorkerIDSize int
 
-	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. A *lease.Lease needs the format
-	// lease.UID60. Clock must be the lease's clock. A lease excludes WorkerIDSize and
-	// RollbackReset.
+	// Lease grants worker IDs; see [sortid.Lease]. A *lease.Lease needs the format lease.UID60.
+	// Clock must be the lease's clock. A lease excludes WorkerIDSize and RollbackReset.
 	Lease sortid.Lease
 }
 
@@ -111,7 +108,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // before the lock, to shorten it
 		g.core.Lock()
 		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
 		if err == nil {
@@ -192,7 +189,7 @@ func (g *Generator) begin(now int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
-		g.last -= 1 << sequenceShift // to use it when the clock is near enough
+		g.last -= 1 << sequenceShift // for when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}

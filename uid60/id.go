@@ -8,7 +8,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Size is the length of an ID's binary form in bytes.
+// Size is the size of an ID in bytes.
 const Size = 8
 
 // The largest value of each field.
@@ -30,13 +30,12 @@ const (
 //
 //	0000 | timestamp 42 | sequence 9 | random 9
 //
-// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. A generator's worker
-// ID, if any, is the high bits of random. No generator makes the first and the last timestamp, so
-// the zero ID can mean "none".
+// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. A worker ID is the
+// high bits of random. No generator makes the first and the last timestamp, so the zero ID can mean
+// "none".
 //
-// Integers sort by time, texts do not. The conversion ID(v) does not check v. If v is above [Max],
-// String returns a message that does not parse, and methods that return an error return
-// [sortid.ErrRange].
+// Integers sort by time, texts do not. The conversion ID(v) does not check v. Above [Max], String
+// returns a message that does not parse, and methods with an error return [sortid.ErrRange].
 type ID uint64
 
 // Max is the largest ID.
@@ -63,7 +62,7 @@ func FromUint64(v uint64) (ID, error) {
 	return ID(v), nil
 }
 
-// Uint64 returns the ID as an integer, which also fits an int64.
+// Uint64 returns the integer, which also fits an int64.
 func (id ID) Uint64() uint64 { return uint64(id) }
 
 // Timestamp returns the milliseconds since 2018-03-01T00:00:00Z.
@@ -84,14 +83,14 @@ func (id ID) Worker(bits int) uint16 {
 // Time returns the timestamp's time, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp()) + epoch).UTC() }
 
-// Compare returns -1, 0 or +1, as cmp.Compare does.
+// Compare is like cmp.Compare.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
-// IsZero reports whether id is the zero ID.
+// IsZero reports whether id is zero.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's millisecond, the zero ID before 2018-03-01, or [Max] after
-// the last timestamp.
+// First returns the smallest ID of t's millisecond, zero before 2018-03-01, or [Max] after the last
+// timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:

@@ -6,7 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as an integer; [Text] stores the text.
+// Value stores the integer; [Text] stores the text.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (id *ID) Scan(src any) error {
 // be case-sensitive.
 type Text ID
 
-// Value stores the ID as its text.
+// Value stores the text.
 func (t Text) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(t)); err != nil {
 		return nil, err
