@@ -46,7 +46,7 @@ var (
 	ErrLeaseClosed  = errors.New("lease: closed")
 )
 
-// An OptionError says which options of a generator are wrong. It matches [ErrOption].
+// An OptionError says which options are wrong. It matches [ErrOption].
 type OptionError struct {
 	Format string   // the name of the format's package
 	Fields []string // the wrong option, or those that do not fit together

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// DefaultRollbackAllowance is for [GeneratorOptions.RollbackAllowance].
+// DefaultRollbackAllowance is the default of [GeneratorOptions.RollbackAllowance].
 const DefaultRollbackAllowance = 10 * time.Second
 
 // A RollbackPolicy says what happens when the clock is behind by more than the allowance.
@@ -22,7 +22,7 @@ type RollbackPolicy uint8
 
 const (
 	// RollbackDefault is RollbackReset for scru128, scru160 and euid, and RollbackAbort for scru64,
-	// uid60 and any generator on a lease.
+	// uid60 and leases.
 	RollbackDefault RollbackPolicy = iota
 
 	// RollbackReset continues at the clock's time, out of order. Only new random bits keep the IDs
@@ -36,7 +36,7 @@ const (
 	RollbackAbort
 
 	// RollbackWait blocks until the clock is within the allowance. It also waits for the renewal of
-	// an expired lease. An ended context ends the wait with an error.
+	// an expired lease. A context can end the wait.
 	RollbackWait
 )
 
@@ -48,8 +48,8 @@ type GeneratorOptions struct {
 	Clock func() time.Time
 
 	// Entropy is the source of random bits. Except for scru64, it must be cryptographically strong.
-	// It is never read from two goroutines at once. The default is ChaCha8, seeded from the
-	// operating system in each second of use.
+	// It is never read from two goroutines at once. The default is ChaCha8, seeded by the operating
+	// system each second.
 	Entropy io.Reader
 
 	// RollbackAllowance is how far the clock may be behind the last timestamp. Within it, the
@@ -68,20 +68,19 @@ type GeneratorOptions struct {
 // [ErrLeaseExpired] or [ErrLeaseClosed]; with [RollbackWait] it waits while the lease is expired.
 // If n generators share a lease, they run up to n-1 ticks ahead of the clock.
 //
-// Uniqueness depends on ClaimTick alone. Leases that share a set of node IDs must never grant the
-// same pair of node ID and tick twice. All methods must be safe for concurrent use, and must not
-// call the generator.
+// Uniqueness depends on ClaimTick alone. Leases that share node IDs must never grant the same node
+// ID and tick twice. Methods must be safe for concurrent use, and must not call the generator.
 type Lease interface {
-	// NodeBits returns the size of the node IDs in bits. It never changes.
+	// NodeBits returns the constant size of node IDs in bits.
 	NodeBits() int
 
-	// TickLength returns the length of a tick. Epoch returns the start of tick 0. They must be 256
-	// ms and 1970 for scru64, 1 ms and 1970 for scru160, and 1 ms and 2018-03-01 for uid60.
+	// Epoch is the start of tick 0. TickLength and Epoch must be 256 ms and 1970 for scru64, 1 ms
+	// and 1970 for scru160, and 1 ms and 2018-03-01 for uid60.
 	TickLength() time.Duration
 	Epoch() time.Time
 
 	// ClaimTick claims the first free tick that is not before tick, and returns it with its node
-	// ID. A later call may return another node ID, but never an earlier tick.
+	// ID. Later calls may return other node IDs, but never earlier ticks.
 	//
 	// The error matches ErrLeaseExpired if no tick is free until a renewal, and ErrLeaseClosed if
 	// none will ever be. ClaimTick must not block, because the generator is locked.

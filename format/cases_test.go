@@ -105,7 +105,6 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// The tables in the document agree with the formats.
 func TestDocument(t *testing.T) {
 	b := gen.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")

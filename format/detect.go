@@ -198,7 +198,7 @@ func (w way) fits(text string, alphabets class) bool {
 }
 
 // Mixed reports whether digits, small letters and capitals alternate as in random texts: at least
-// three times, or about half as often as there are letters.
+// three times, and about every second character if all are letters.
 func Mixed(text string) bool {
 	changes, letters := 0, true
 	var last class

@@ -73,8 +73,7 @@ func TestBatchAllocates(t *testing.T) {
 	}
 }
 
-// The clock of At stands still. IDs stay in its tick until the tick is full, and no call really
-// waits.
+// With At, IDs stay in the tick until it is full, and no call really waits.
 func TestAt(t *testing.T) {
 	at := conformance.Start.Add(1234 * time.Second)
 	for _, c := range []struct {

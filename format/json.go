@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MarshalJSON returns what [ID.AppendJSON] appends, and null for the zero ID.
+// MarshalJSON is [ID.AppendJSON], or null for the zero ID.
 func (id ID) MarshalJSON() ([]byte, error) {
 	if id.IsZero() {
 		return []byte("null"), nil
@@ -15,7 +15,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return id.AppendJSON(nil), nil
 }
 
-// AppendJSON appends the ID to b as a JSON object on one line, with these members:
+// AppendJSON appends a JSON object on one line, with these members:
 //
 //	format, its encodings, time (if any), fields, notes (if any)
 //
@@ -63,7 +63,7 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	return append(b, '}')
 }
 
-// appendTime appends the time in [TimeLayout], faster than Format.
+// appendTime is faster than Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z

@@ -106,7 +106,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	return w, f.check(w) == nil
 }
 
-// CutHexPrefix cuts 0x, \x, or \\x. PostgreSQL's COPY writes a backslash as two.
+// CutHexPrefix cuts 0x, \x, or the \\x of PostgreSQL's COPY.
 func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
 		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {

@@ -2,7 +2,7 @@ package format
 
 import "fmt"
 
-// A Usage is one meaning of an ID's bits. It splits fields whose parts have separate meanings.
+// A Usage is one meaning of an ID's bits.
 type Usage struct {
 	Name      string // empty if the format has only one
 	Title     string

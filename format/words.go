@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Words are the integer of an [ID], the most significant word first. They need less memory than an
-// ID.
+// Words are an [ID]'s integer, the highest word first, in less memory.
 type Words [3]uint64
 
 // Words returns the integer.

@@ -25,8 +25,7 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-// subject returns the generator with these options. It makes burst IDs in a tick. The argument
-// random is the number of random bits in random16.
+// The subject makes burst IDs in a tick; random is the number of random bits in random16.
 func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
@@ -166,7 +165,7 @@ func TestLeaseMicroseconds(t *testing.T) {
 }
 
 // If the claimed tick is too far ahead of the clock, the generator uses it when the clock is near
-// enough. When the tick is full, the generator waits for the next tick.
+// enough.
 func TestLeaseAhead(t *testing.T) {
 	for _, c := range []struct {
 		unit  time.Duration
@@ -299,8 +298,7 @@ func (m mode) options() Options {
 	return o
 }
 
-// In every layout the counter starts at random and goes up by one. The node ID follows it, and the
-// rest is random.
+// In every layout the counter starts at random, the node ID follows it, and the rest is random.
 func TestLayouts(t *testing.T) {
 	var modes []mode
 	for _, micros := range []bool{false, true} {

@@ -19,7 +19,7 @@
 //     another: 1/1 (binary 1) and 2/2 (binary 10) must not run together, but 0/1 (binary 0) and 2/2
 //     may;
 //   - a generator that takes over a node ID starts after the last ID made with it
-//     ([NodeSpecAfter]), or later than the allowance;
+//     ([NodeSpecAfter]), or after more time than the allowance;
 //   - no generator has the policy [sortid.RollbackReset].
 //
 // Leases of one realm and one store ensure all of this: see [Options] and package lease.

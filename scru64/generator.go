@@ -28,8 +28,8 @@ var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbor
 // ErrCounterStart: [Options.CounterStart] returned a number that is too large.
 var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 
-// A Generator makes the IDs of one node. It is safe for concurrent use. Several, even in one
-// process, need different node IDs or a shared lease.
+// A Generator makes the IDs of one node. It is safe for concurrent use. Several generators, even in
+// one process, need different node IDs or a shared lease.
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
 // up by one. A timestamp ahead of the clock counts as a clock that went back.

@@ -127,7 +127,7 @@ func TestNew(t *testing.T) {
 		func() string { return conformance.Must[string](t)(NewString()) })
 }
 
-// Without a valid node spec, New fails at each call, and says what to do.
+// Without a valid node spec, New says what to do.
 func TestNewWithoutNodeSpec(t *testing.T) {
 	good := global
 	t.Cleanup(func() { global = good })
@@ -425,7 +425,7 @@ func TestContinue(t *testing.T) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
-	// In a chain of generators, each continues after the last ID of the generator before it.
+	// Each generator continues after the one before it.
 	r := rand.New(rand.NewPCG(4, 4))
 	clock := conformance.NewClock(conformance.Start)
 	spec := mustSpec("9/18")

@@ -11,16 +11,16 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Any is an ID with any prefix, for programs that learn the prefix at run time. The operator ==
-// compares the prefix, and databases store it.
+// Any is an ID with a prefix known only at run time. The operator == compares the prefix, and
+// databases store it.
 type Any[T Inner[T]] struct {
 	prefix string
 	id     T
 }
 
 // NewAny returns the ID with the prefix. The error matches [sortid.ErrPrefix] if the prefix is
-// invalid, or if [ParseAny] would read another one. Only a uid60.ID can have such a text: with a _
-// and no prefix, or with fewer than ten characters and a prefix with a _ near its end.
+// invalid, or if [ParseAny] would read another one. Only a uid60.ID can have such a text, because
+// it may contain a _.
 func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err
@@ -101,7 +101,7 @@ func (id Any[T]) appendText(b []byte) ([]byte, error) {
 // MarshalText returns the text with the prefix.
 func (id Any[T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads a text as [ParseAny] does. An error leaves the ID unchanged.
+// UnmarshalText is [ParseAny]. An error leaves the ID unchanged.
 func (id *Any[T]) UnmarshalText(b []byte) error {
 	parsed, err := ParseAny[T](string(b))
 	if err != nil {

@@ -21,15 +21,14 @@
 //	func (User) Prefix() string { return "user" }    // ID[User]
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
-// A typed ID has the size of the ID inside, and is comparable. The prefix costs no allocation, and
-// time only in texts.
+// A typed ID has the size of the ID inside, and is comparable. The prefix costs time only in texts.
 //
 // # Text
 //
 // The text is the prefix, an underscore and the ID's text. Prefixes follow TypeID's rules: at most
-// 63 characters a-z and _, and no _ at either end. Otherwise the first reading or writing of a text
-// panics. An empty prefix has no underscore. The last _ is the separator, except if it is part of a
-// uid60 text.
+// 63 characters a-z and _, and no _ at either end. Otherwise the first use of a text panics. An
+// empty prefix has no underscore. The last _ is the separator, except if it is part of a uid60
+// text.
 //
 // Texts with one prefix sort as the IDs do, except for uid60. JSON and log/slog write the text.
 //

@@ -12,7 +12,7 @@ import (
 
 const name = "typed"
 
-// An ID wraps an ID of type T, and adds the prefix of P to its text.
+// An ID wraps an ID of type T, and adds P's prefix to its text.
 //
 // Go does not convert between IDs of different P or T. The zero value has the format's zero ID
 // inside, and can mean "none".
@@ -34,7 +34,7 @@ func (phantom[P]) Prefix() string {
 // The compiler infers P and T from one type argument, such as UserID.
 
 // New returns an ID of the format's process-wide generator. It panics if the clock is outside the
-// range.
+// format's range.
 func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
 // Generate returns a generator's next ID, or its error.
@@ -47,7 +47,8 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 // From returns the typed ID with id inside.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of t's tick. IDs from a up to b are in [First(a), First(b)).
+// First returns the smallest ID of t's tick. IDs of times from a up to b are in [First(a),
+// First(b)).
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
@@ -95,22 +96,22 @@ func (id ID[P, T]) String() string {
 // AppendText appends the text with the prefix to b. It fails above the largest ID.
 func (id ID[P, T]) AppendText(b []byte) ([]byte, error) { return appendText(b, (*P)(nil), &id.id) }
 
-// MarshalText returns the text of AppendText.
+// MarshalText returns the text with the prefix.
 func (id ID[P, T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads a text as [Parse] does. An error leaves the ID unchanged.
+// UnmarshalText is [Parse]. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalText(b []byte) error { return decode(&id.id, b, (*P)(nil)) }
 
-// AppendBinary appends the binary form, without the prefix, to b.
+// AppendBinary appends the bytes, without the prefix, to b.
 func (id ID[P, T]) AppendBinary(b []byte) ([]byte, error) { return id.id.AppendBinary(b) }
 
-// MarshalBinary returns the binary form, without the prefix.
+// MarshalBinary returns the bytes, without the prefix.
 func (id ID[P, T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary reads the binary form. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).UnmarshalBinary(b) }
 
-// Value returns the ID without the prefix; see the package comment.
+// Value returns the ID without the prefix.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
 // Scan reads an ID without a prefix; [Text] reads one with a prefix. NULL is an error; use

@@ -23,7 +23,7 @@ type Inner[T any] interface {
 	IsZero() bool
 }
 
-// Free is the constraint for IDs whose process-wide generator needs no node ID.
+// Free is the constraint for IDs that [New] makes.
 type Free[T any] interface {
 	Inner[T]
 	scru128.ID | scru160.ID | euid.ID

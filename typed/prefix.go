@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Prefixer has a constant prefix. The package calls Prefix on the zero value. Small types, such
-// as struct{}, are the fastest.
+// A Prefixer has a constant prefix. Prefix is called on the zero value. Small types, such as
+// struct{}, are the fastest.
 type Prefixer interface {
 	Prefix() string
 }
@@ -73,7 +73,7 @@ func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 // slot returns the slot of *p's type. Another type may be in it.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf keeps kinds, because it is slow to get and check a prefix.
+// kindOf keeps kinds, because it is slow to check a prefix.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {

@@ -584,7 +584,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// fuzz checks that Parse and ParseAny agree, and that what parses has a text that parses.
+// fuzz checks that Parse and ParseAny agree, and that texts parse again.
 func fuzz[T typed.Inner[T]](t *testing.T, s string) {
 	any, err := typed.ParseAny[T](s)
 	if err == nil {
