@@ -28,8 +28,9 @@ const (
 	// RollbackReset continues at the clock's time, out of order. Only new random bits keep the IDs
 	// unique.
 	//
-	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. They use the same ticks and node ID
-	// again, with few random bits or none. Use it there only if no ID of those ticks still exists.
+	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. The generator uses the same ticks and
+	// node ID again, with few random bits or none. Use it there only if no ID of those ticks still
+	// exists.
 	RollbackReset
 
 	// RollbackAbort returns ErrClockRollback until the clock catches up.

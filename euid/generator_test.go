@@ -61,7 +61,6 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// The bits above an extension are random.
 func TestExtension(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	entropy := conformance.Entropy(1)
@@ -169,7 +168,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Like TestOverflow, but with the system's entropy, on the fast path.
+// TestOverflow with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})

@@ -9,8 +9,8 @@ import (
 // TextLen is the length of an ID's text.
 const TextLen = crockford.Len
 
-// checksum returns the integer hi * 2^64 + lo modulo 127. Blocks of 7n bits have the same remainder
-// as their sum, because 2^7 is 127 + 1. 2^64 has the remainder 2.
+// checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
+// sum of its blocks of 7n bits, because 2^7 is 127 + 1. 2^64 has the remainder 2.
 func checksum(hi, lo uint64) uint64 {
 	const block = 35
 	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1) // below 2^38

@@ -132,7 +132,6 @@ func TestDocument(t *testing.T) {
 		}
 	}
 
-	// Formats with the same bits.
 	_, lines, _ := strings.Cut(string(b), "In the formats of each item the same bits")
 	lines, _, _ = strings.Cut(lines, "\n\nWhat")
 	same := map[[2]string]bool{}

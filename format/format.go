@@ -25,7 +25,7 @@ import (
 // it.
 type Format struct {
 	Name    string // Such as "scru128"; also the package's name.
-	Title   string // In its document.
+	Title   string // As in its document.
 	Summary string // In a few words.
 	Source  string // The document's title, address, or both.
 
@@ -40,7 +40,7 @@ type Format struct {
 	FoldsCase   bool       // Case does not matter.
 	TextLengths []int
 	Check       int     // The modulus of the check after the ID, or 0.
-	CheckSuffix string  // "bech32": may follow the text and a hyphen.
+	CheckSuffix string  // The optional check after a hyphen: "bech32".
 	Rotated     int     // How many of the lowest digits come first.
 	Aliases     string  // Pairs of a letter that parses and its symbol: "O0I1".
 	Groups      []Group // The numbers, if the text consists of several.
@@ -54,7 +54,7 @@ type Format struct {
 	Search      Search
 
 	// The time. Tick is 0 if IDs have none.
-	Epoch       time.Time     // Of timestamp 0.
+	Epoch       time.Time     // The time of timestamp 0.
 	Tick        time.Duration // A multiple or a divisor of 1 ms.
 	Reserved    bool          // The first and the last timestamp are unused.
 	First, Last time.Time     // The times of a generator's IDs.
@@ -117,7 +117,8 @@ type Search struct {
 	Prefix string `json:"prefix,omitempty"`
 	// Named: texts are searched for only if the format is named.
 	Named bool `json:"named,omitempty"`
-	// Labelled: other numbers look like texts. If the format is not named, "id" must come before.
+	// Labelled: other numbers look like texts. If the format is not named, "id" must be before the
+	// text.
 	Labelled bool `json:"labelled,omitempty"`
 	// Mixed: Detect requires digits and letters that alternate. So it misses one random ID in 200.
 	Mixed bool `json:"mixed,omitempty"`

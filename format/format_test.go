@@ -75,7 +75,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The generator makes only IDs in the table's range.
 func TestRange(t *testing.T) {
 	for _, s := range Ours() {
 		for _, c := range []struct {

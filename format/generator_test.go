@@ -397,7 +397,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every format has the policies and the allowance, and obeys them.
 func TestRollback(t *testing.T) {
 	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {

@@ -19,7 +19,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //
 //	format, its encodings, time (if any), fields, notes (if any)
 //
-// Integers are strings, so that no reader loses digits. The member fields ends with more.
+// Integers are strings, so that no reader loses digits. The member fields ends with the fields in
+// more.
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)

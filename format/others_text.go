@@ -11,7 +11,7 @@ import (
 // unixMillis is the first field of many formats.
 var unixMillis = field("timestamp", 48, KindTime, "Unix time in milliseconds")
 
-// Formats whose texts begin with a time.
+// Formats whose texts are an integer that begins with a time.
 var sortable = []*Format{
 	other(&Format{Name: "ulid", Title: "ULID",
 		Summary: "Unix time and 80 random bits", Source: "https://github.com/ulid/spec",

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Words are an [ID]'s integer, the highest word first, in less memory.
+// Words are an [ID]'s integer, the highest word first. They need less memory.
 type Words [3]uint64
 
 // Words returns the integer.

@@ -153,7 +153,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Like TestOverflow, but with the system's entropy, on the fast path.
+// TestOverflow with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	for _, size := range []int{1, 9} {
 		// The timestamp is odd, so the test notices a carry that only sets the last bit.

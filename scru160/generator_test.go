@@ -298,7 +298,6 @@ func (m mode) options() Options {
 	return o
 }
 
-// In every layout the counter starts at random, the node ID follows it, and the rest is random.
 func TestLayouts(t *testing.T) {
 	var modes []mode
 	for _, micros := range []bool{false, true} {
@@ -361,7 +360,7 @@ func testLayout(t *testing.T, m mode) {
 		}
 		clock.Add(unit)
 	}
-	// With 100 starts, the chance that a bit never changes is 1 in 2^99.
+	// The chance that a bit never changes is 1 in 2^99.
 	if all := int64(1)<<width - 1; ones&all != all || zeros&all != all {
 		t.Errorf("of %d random bits of the counter's start only %#x were ever 1 and %#x ever 0",
 			width, ones, zeros&all)
@@ -488,7 +487,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Like TestCapacity, but with the system's entropy, on the fast path.
+// TestCapacity with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	for _, c := range []struct {
 		m    mode
@@ -556,7 +555,6 @@ func TestOverflowSystemClock(t *testing.T) {
 	}
 }
 
-// Every microsecond occurs, and the counter keeps the order within it.
 func TestMicroseconds(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)},

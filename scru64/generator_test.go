@@ -180,7 +180,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Each ID has the node's bits, and within a tick the counter goes up by one.
 func TestNodeBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size := 1; size <= 23; size++ {
@@ -211,7 +210,6 @@ func TestNodeBits(t *testing.T) {
 	}
 }
 
-// The counter starts at random in all bits except the guard bits.
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
 		counter := 24 - size
