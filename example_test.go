@@ -11,8 +11,7 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// A shiftLease grants one node ID of 8 bits for the ticks of one shift. People agree on the shifts,
-// so that no two shifts overlap.
+// A shiftLease grants one node ID of 8 bits for the ticks of one shift. Shifts must not overlap.
 type shiftLease struct {
 	nodeID uint32
 

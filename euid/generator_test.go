@@ -26,8 +26,8 @@ func subject(own ...Options) conformance.Generator[ID] {
 			return newGenerator(t, s, own...)
 		},
 		Tick: time.Millisecond, Default: sortid.RollbackReset,
-		// The high half of random starts anywhere, so no number of IDs is certain to fit. The
-		// suite's seeds start low enough. With the system's entropy, one run in a million fails.
+		// The high half of random starts anywhere, but the suite's seeds start low enough. With the
+		// system's entropy, one run in a million fails.
 		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
@@ -61,7 +61,6 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// Every extension is in the IDs as it was set, and the bits above it are random.
 func TestExtension(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	entropy := conformance.Entropy(1)
@@ -99,7 +98,6 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// Within a millisecond the high half of random goes up by one, and only the low half is new.
 func TestMonotonicity(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)},
@@ -129,8 +127,7 @@ func TestMonotonicity(t *testing.T) {
 	}
 }
 
-// Each millisecond has room for one ID. Then the generator returns ErrOverflow until the next
-// millisecond.
+// Each millisecond has room for one ID.
 func TestOverflow(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})
@@ -171,7 +168,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Like TestOverflow, but with the system's entropy, on the fast path.
+// TestOverflow with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})

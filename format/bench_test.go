@@ -29,7 +29,6 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// AppendJSON does not use encoding/json, because its own code is faster.
 func BenchmarkJSON(b *testing.B) {
 	for _, s := range ours {
 		id := next(newGenerator(s, Options{At: time.Now()}))

@@ -105,7 +105,6 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// The tables in the document agree with the formats.
 func TestDocument(t *testing.T) {
 	b := gen.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
@@ -133,7 +132,6 @@ func TestDocument(t *testing.T) {
 		}
 	}
 
-	// Formats with the same bits.
 	_, lines, _ := strings.Cut(string(b), "In the formats of each item the same bits")
 	lines, _, _ = strings.Cut(lines, "\n\nWhat")
 	same := map[[2]string]bool{}

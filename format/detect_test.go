@@ -105,7 +105,6 @@ func TestDetectSeveral(t *testing.T) {
 	}
 }
 
-// The first and the last plausible time are plausible, and their neighbors are not.
 func TestPlausible(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, s := range Ours() {

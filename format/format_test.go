@@ -75,7 +75,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The generator makes only IDs in the table's range.
 func TestRange(t *testing.T) {
 	for _, s := range Ours() {
 		for _, c := range []struct {
@@ -197,7 +196,7 @@ func TestBadEncodings(t *testing.T) {
 	}
 }
 
-// A program that asks for an encoding that the format lacks is wrong, so Append panics.
+// Append panics for an encoding that the format lacks.
 func TestMissingEncoding(t *testing.T) {
 	for _, f := range All() {
 		for _, e := range []Encoding{Text, UUID, "json"} {
@@ -339,7 +338,6 @@ func TestFormatJSON(t *testing.T) {
 	}
 }
 
-// encoding/json makes the same JSON from the same values.
 func TestIDJSON(t *testing.T) {
 	for _, s := range Ours() {
 		for _, v := range conformance.VectorsOf(t, s.Name).Valid {

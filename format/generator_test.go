@@ -73,8 +73,7 @@ func TestBatchAllocates(t *testing.T) {
 	}
 }
 
-// The clock of At stands still. IDs stay in its tick until the tick is full, and no call really
-// waits.
+// With At, IDs stay in the tick until it is full, and no call really waits.
 func TestAt(t *testing.T) {
 	at := conformance.Start.Add(1234 * time.Second)
 	for _, c := range []struct {
@@ -398,7 +397,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Every format has the policies and the allowance, and obeys them.
 func TestRollback(t *testing.T) {
 	for _, s := range Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {

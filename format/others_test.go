@@ -45,8 +45,7 @@ func random(r *rand.Rand, f *Format) *big.Int {
 	return w
 }
 
-// An ID's integer is the number that math/big computes from its text. Each bit is in a field, and
-// random bits survive a round trip.
+// An ID's integer is the number that math/big computes from its text. Each bit is in a field.
 func TestOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range others {
@@ -178,8 +177,7 @@ func TestOthersBounds(t *testing.T) {
 	}
 }
 
-// Bounds are the smallest integers of their ticks, and separate random IDs by timestamp. math/big
-// computes both.
+// Bounds are the smallest integers of their ticks, and separate random IDs by timestamp.
 func TestOthersBoundsPart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	ticks := func(f *Format, w *big.Int) *big.Int {
@@ -199,7 +197,6 @@ func TestOthersBoundsPart(t *testing.T) {
 		}
 		start, last := f.Range()
 		for range 200 {
-			// Half of the IDs are close to each other.
 			id := random(r, f)
 			tick := func(n int64) time.Time {
 				of := ticks(f, id)

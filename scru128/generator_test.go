@@ -90,7 +90,6 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// Entropy is new in each ID, counter_lo in each millisecond, counter_hi in each second.
 func TestThreeLayers(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(1)})
@@ -116,8 +115,7 @@ func TestThreeLayers(t *testing.T) {
 	}
 }
 
-// A full counter_lo carries into counter_hi. A full counter_hi carries into the timestamp, which
-// then is ahead of the clock.
+// A full counter_lo carries into counter_hi, and a full counter_hi into the timestamp.
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		policy sortid.RollbackPolicy
@@ -155,7 +153,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Like TestOverflow, but with the system's entropy, on the fast path.
+// TestOverflow with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	for _, size := range []int{1, 9} {
 		// The timestamp is odd, so the test notices a carry that only sets the last bit.

@@ -26,10 +26,9 @@ const (
 //	timestamp 48 | counter_hi 24 | counter_lo 24 | entropy 32
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
-// "none".
+// are reserved: they parse, but generators do not make them. So the zero ID can mean "none".
 //
-// IDs are comparable with ==. Integers, bytes and texts all sort by time.
+// Integers, bytes and texts all sort by time.
 type ID [Size]byte
 
 // Max is the largest ID.
@@ -38,8 +37,7 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
-// field.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit.
 func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -52,13 +50,12 @@ func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, err
 	return pack(timestamp, uint64(counterHi)<<24|uint64(counterLo), entropy), nil
 }
 
-// pack takes counter_hi and counter_lo as one integer of 48 bits.
+// pack takes counter_hi and counter_lo as one integer.
 func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put sets the ID. If it returned an ID, the caller would copy the ID at once, and the copy would
-// wait for both writes.
+// put sets the ID. A returned ID would be copied at once, and the copy would wait for both writes.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)
@@ -98,17 +95,17 @@ func (id ID) CounterLo() uint32 { return binary.BigEndian.Uint32(id[8:12]) & Max
 // Entropy returns the field entropy.
 func (id ID) Entropy() uint32 { return binary.BigEndian.Uint32(id[12:]) }
 
-// Time returns the time of the timestamp, in UTC.
+// Time returns the timestamp's time, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
+// Compare is like cmp.Compare.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// IsZero reports whether id is the zero ID.
+// IsZero reports whether id is zero.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
-// the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond, zero before 1970, or [Max] after the last
+// timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -25,8 +25,7 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-// subject returns the generator with these options. It makes burst IDs in a tick. The argument
-// random is the number of random bits in random16.
+// The subject makes burst IDs in a tick; random is the number of random bits in random16.
 func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
@@ -166,7 +165,7 @@ func TestLeaseMicroseconds(t *testing.T) {
 }
 
 // If the claimed tick is too far ahead of the clock, the generator uses it when the clock is near
-// enough. When the tick is full, the generator waits for the next tick.
+// enough.
 func TestLeaseAhead(t *testing.T) {
 	for _, c := range []struct {
 		unit  time.Duration
@@ -299,8 +298,6 @@ func (m mode) options() Options {
 	return o
 }
 
-// In every layout the counter starts at random and goes up by one. The node ID follows it, and the
-// rest is random.
 func TestLayouts(t *testing.T) {
 	var modes []mode
 	for _, micros := range []bool{false, true} {
@@ -363,7 +360,7 @@ func testLayout(t *testing.T, m mode) {
 		}
 		clock.Add(unit)
 	}
-	// With 100 starts, the chance that a bit never changes is 1 in 2^99.
+	// The chance that a bit never changes is 1 in 2^99.
 	if all := int64(1)<<width - 1; ones&all != all || zeros&all != all {
 		t.Errorf("of %d random bits of the counter's start only %#x were ever 1 and %#x ever 0",
 			width, ones, zeros&all)
@@ -490,7 +487,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// Like TestCapacity, but with the system's entropy, on the fast path.
+// TestCapacity with the system's entropy, on the fast path.
 func TestOverflowShortWay(t *testing.T) {
 	for _, c := range []struct {
 		m    mode
@@ -558,7 +555,6 @@ func TestOverflowSystemClock(t *testing.T) {
 	}
 }
 
-// Every microsecond occurs, and the counter keeps the order within it.
 func TestMicroseconds(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(2)},

@@ -21,7 +21,6 @@ import (
 
 var limit = new(big.Int).Exp(big.NewInt(36), big.NewInt(12), nil)
 
-// text returns the text that String must return.
 func text(n *big.Int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", TextLen-len(s)) + s
@@ -121,7 +120,7 @@ func TestSQLForms(t *testing.T) {
 	}
 }
 
-// nodeSpecs maps the texts of node specs to their canonical texts.
+// nodeSpecs maps texts to canonical texts.
 var nodeSpecs = map[string]string{
 	"42/8":            "42/8",
 	"0xb00/12":        "2816/12",

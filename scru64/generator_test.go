@@ -127,7 +127,7 @@ func TestNew(t *testing.T) {
 		func() string { return conformance.Must[string](t)(NewString()) })
 }
 
-// Without a valid node spec, New fails at each call, and says what to do.
+// Without a valid node spec, New says what to do.
 func TestNewWithoutNodeSpec(t *testing.T) {
 	good := global
 	t.Cleanup(func() { global = good })
@@ -180,7 +180,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Each ID has the node's bits, and within a tick the counter goes up by one.
 func TestNodeBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size := 1; size <= 23; size++ {
@@ -211,7 +210,6 @@ func TestNodeBits(t *testing.T) {
 	}
 }
 
-// The counter starts at random in all bits except the guard bits.
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
 		counter := 24 - size
@@ -425,7 +423,7 @@ func TestContinue(t *testing.T) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
-	// In a chain of generators, each continues after the last ID of the generator before it.
+	// Each generator continues after the one before it.
 	r := rand.New(rand.NewPCG(4, 4))
 	clock := conformance.NewClock(conformance.Start)
 	spec := mustSpec("9/18")

@@ -290,7 +290,6 @@ func (atEnd) Prefix() string  { return "user_" }
 func (atHead) Prefix() string { return "_user" }
 func (tooBig) Prefix() string { return strings.Repeat("a", 64) }
 
-// The first use of an invalid prefix panics.
 func TestBadPrefix(t *testing.T) {
 	checkBadPrefix[upper](t)
 	checkBadPrefix[digit](t)
@@ -377,7 +376,6 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// A column's native type has no prefix.
 func TestValue(t *testing.T) {
 	e := euid.MustParse("C8EE934SR007G5Q94QKKXFRFV8B")
 	h := scru160.MustParse("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4")
@@ -508,7 +506,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A typed ID allocates no more than the inner ID.
 func TestAllocations(t *testing.T) {
 	t.Run("scru64", testAllocations[scru64.ID])
 	t.Run("scru128", testAllocations[scru128.ID])
@@ -584,7 +581,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// fuzz checks that Parse and ParseAny agree, and that what parses has a text that parses.
+// fuzz checks that Parse and ParseAny agree, and that texts parse again.
 func fuzz[T typed.Inner[T]](t *testing.T, s string) {
 	any, err := typed.ParseAny[T](s)
 	if err == nil {

@@ -125,8 +125,7 @@ func TestLeaseSequence(t *testing.T) {
 	}
 }
 
-// If the sequence is full in a millisecond ahead of the clock, the generator waits for the next
-// one.
+// The sequence is full in a millisecond ahead of the clock.
 func TestLeaseAhead(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now}, Options{Lease: newLease(9, 5, 9)})
@@ -158,8 +157,7 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// The sequence counts from 0 to 511 over all milliseconds. Then it starts at 0 again, also after a
-// rollback.
+// The sequence counts from 0 to 511 over all milliseconds, also after a rollback.
 func TestSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
@@ -195,8 +193,7 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// The clock shows each millisecond. In a steady stream, each millisecond after the first has 512
-// IDs.
+// In a steady stream, each millisecond after the first has 512 IDs.
 func TestSteadyStream(t *testing.T) {
 	for _, first := range []int{1, 2, 300, 511, 512} {
 		g := newGenerator(t, conformance.Setup{})
@@ -323,7 +320,7 @@ func TestWaitForNext(t *testing.T) {
 	}
 }
 
-// Generators with different workers never make the same ID, with the same clock and entropy.
+// The clock and the entropy are the same.
 func TestWorkerBits(t *testing.T) {
 	for bits := 1; bits <= 9; bits++ {
 		seen := map[ID]uint16{}

@@ -6,8 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as an integer, which sorts by time; [Text] stores the text. Use sql.Null[ID]
-// for nullable columns.
+// Value stores the integer; [Text] stores the text.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -16,7 +15,7 @@ func (id ID) Value() (driver.Value, error) {
 }
 
 // Scan reads an integer, or a text of 4 to 10 characters. Eight bytes are always a text, never the
-// binary form. NULL is an error; scan a nullable column into sql.Null[ID].
+// binary form. NULL is an error; use sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
@@ -44,7 +43,7 @@ func (id *ID) Scan(src any) error {
 // be case-sensitive.
 type Text ID
 
-// Value stores the ID as its text.
+// Value stores the text.
 func (t Text) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(t)); err != nil {
 		return nil, err
