@@ -11,7 +11,7 @@ import (
 var (
 	ErrLength = errors.New("wrong length")
 	ErrSymbol = errors.New("not a symbol of the alphabet")
-	// ErrCheck: some valid characters are wrong or out of order.
+	// ErrCheck: all characters are valid, but some are wrong or out of order.
 	ErrCheck = errors.New("the check value does not fit, so the text is mistyped")
 	// ErrRange: the number is negative or larger than the largest ID.
 	ErrRange        = errors.New("out of range")
@@ -20,7 +20,7 @@ var (
 	ErrUUID         = errors.New("not a UUID's digit or hyphen")
 )
 
-// ErrPrefix: a prefix is another type's, or breaks the rules of package typed.
+// ErrPrefix: a typed ID has another type's prefix, or a prefix breaks the rules of package typed.
 var ErrPrefix = errors.New("wrong prefix")
 
 var (
@@ -32,24 +32,26 @@ var (
 
 // Errors of generators.
 var (
-	// ErrOption: an option is invalid, or two exclude each other.
+	// ErrOption: an option is invalid, or two options exclude each other.
 	ErrOption = errors.New("invalid option")
 	// ErrClockRollback: the clock went back, or full counters or a lease moved the timestamp ahead
 	// of it.
 	ErrClockRollback = errors.New(
 		"the clock is behind the last ID by more than the rollback allowance")
+	// ErrTimeRange: the clock shows a time that no ID can carry.
 	ErrTimeRange = errors.New("the clock is outside the timestamp's range")
 	ErrEntropy   = errors.New("the entropy source failed")
-	ErrOverflow  = errors.New("the counter is full until the clock moves on")
-	// ErrLeaseExpired: the lease grants no tick until its renewal.
+	// ErrOverflow: all IDs of the current tick are used.
+	ErrOverflow = errors.New("the counter is full until the clock moves on")
+	// ErrLeaseExpired: until its renewal, the lease grants no tick that is late enough.
 	ErrLeaseExpired = errors.New("lease: expired")
 	ErrLeaseClosed  = errors.New("lease: closed")
 )
 
-// An OptionError says which options are wrong. It matches [ErrOption].
+// An OptionError says which options of a generator are wrong. It matches [ErrOption].
 type OptionError struct {
 	Format string   // the name of the format's package
-	Fields []string // the wrong option, or those that do not fit together
+	Fields []string // the wrong option, or the options that do not fit together
 	Err    error
 }
 
@@ -69,8 +71,8 @@ type ParseError struct {
 	// Offset is the index of the first wrong byte, or -1 if the whole input is wrong.
 	Offset int
 
-	Want string // such as "12 bytes"
-	Err  error  // from ErrLength to ErrPrefix
+	Want string // what was expected, such as "12 bytes"
+	Err  error  // the reason: one of the errors above, from ErrLength to ErrPrefix
 }
 
 func (e *ParseError) Error() string {

@@ -1,31 +1,35 @@
-// Package euid makes and reads EUIDs of draft 3: 128 bits that sort by time and need no
-// coordination. Import it if IDs carry a small number of your own, or if people type IDs.
+// Package euid makes and reads EUIDs, Extendable Universally Unique Identifiers, draft 3: 128 bits
+// that sort by time and need no coordination. Import it if IDs carry a small number of your own, or
+// if people type IDs: the text shows typing errors.
 //
 //	orders, err := euid.NewGenerator(euid.Options{Extension: 7, ExtensionLength: 6})
 //	id, err := orders.Generate()     // or euid.New(), without an extension
 //	value, ok := id.Extension()      // 7, true
 //	id, err = euid.Parse("C8EE934SR007G5Q94QKKXFRFV8B")
 //
-// The text is the integer and its remainder modulo 127, as 27 symbols of Crockford's Base32. If one
+// [ID] describes the layout. The text is the 128-bit integer and its remainder modulo 127, as 27
+// symbols of Crockford's Base32. Parse ignores case, and reads O as 0, and I and L as 1. If one
 // symbol is wrong or two neighbors are swapped, the error is always [sortid.ErrCheck]. [UUID] and
-// [Bytes] have no check value.
+// [Bytes] store the ID without a check value.
 //
 // # Promises
 //
 // The IDs of a generator strictly increase, unless the clock goes back by more than the allowance,
-// 10 seconds by default. Then the default policy continues at the clock's time, out of order.
+// 10 seconds by default. Then the policy decides. The default policy continues at the clock's time,
+// out of order.
 //
-// IDs of different generators, or from before and after a reset, can be equal only in the same
+// Two IDs of different generators, or from before and after a reset, can be equal only in the same
 // millisecond, with a chance of 1 in 2^79. An extension uses some of these bits.
 //
-// Everything is safe for concurrent use.
+// Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
+// carry.
 //
 // # Source
 //
 // "Extendable Universally Unique Identifier", DRAFT#3, without a date or an address. Later drafts
-// are another format. This package adds:
+// are another format. This package adds rules:
 //
 //   - Version bits 0 mean version 1. IDs of other versions parse.
 //   - An extension takes as many bits as its value has, or the given length.
-//   - There are an allowance and policies.
+//   - An allowance and policies apply if the clock goes back.
 package euid

@@ -19,18 +19,20 @@ const (
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// Many calls may return errOverflow.
+// errOverflow is made once, because many calls may return it.
 var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 
-// A Generator makes IDs. It is safe for concurrent use. On many cores, a generator for each
-// goroutine is faster; together their IDs are in order only to the millisecond.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
+// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
+// only to the millisecond.
 //
-// In a new millisecond all random bits are new. Within it, the high 32 bits of random go up by one
-// for each ID. The low 32 bits are new in each ID, and the other random bits stay. If a generator
-// makes n IDs in a millisecond, the high bits run out with a chance of n in 2^32. Then calls fail
-// with [sortid.ErrOverflow] until the next millisecond.
+// In a new millisecond all random bits are new. Within a millisecond, the high 32 bits of random go
+// up by one for each ID, from a random start. The low 32 bits are new in each ID, and the other
+// random bits stay. If a generator makes n IDs in a millisecond, the high bits run out with a
+// chance of n in 2^32. Then the call fails with [sortid.ErrOverflow] until the clock has passed the
+// millisecond.
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
@@ -43,18 +45,20 @@ type Generator struct {
 	random    uint64 // the bits of head that are random
 }
 
-// Options configure a [Generator]. The default policy is [sortid.RollbackReset].
+// Options are the options of a [Generator]. The zero value means the defaults. The default policy
+// is [sortid.RollbackReset].
 type Options struct {
 	sortid.GeneratorOptions
 
 	// Extension is a value in each ID of the generator, such as a shard. It takes ExtensionLength
-	// bits, 1 to 15. Zero means as many bits as the value has: 5 takes three, and 0 takes none. It
-	// is constant, because it precedes the bits that order the IDs of a millisecond.
+	// bits, 1 to 15. A length of zero means as many bits as the value has: 5 takes three bits, and
+	// 0 takes none. All IDs of a generator have the same extension, because it is in front of the
+	// bits that order the IDs of a millisecond.
 	Extension       uint16
 	ExtensionLength int
 }
 
-// NewGenerator returns a generator, or a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick}
 	if err := g.core.Init(&format, o.GeneratorOptions, nil); err != nil {
@@ -80,9 +84,9 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator with default options. It panics only if the
-// system clock is before 1970 or after 2109-05-15T07:35:11.103Z. On [sortid.ErrOverflow] it waits
-// for the next millisecond.
+// New returns an ID of the process-wide generator, which has the default options. It panics only if
+// the system clock is before 1970 or after 2109-05-15T07:35:11.103Z. On [sortid.ErrOverflow] it
+// waits for the next millisecond.
 func New() (id ID) {
 	if err := global.generate(context.Background(), &id, true); err != nil {
 		panic(err)
@@ -100,18 +104,20 @@ func (g *Generator) Generate() (id ID, err error) {
 	return id, err
 }
 
-// GenerateContext is Generate with a limited wait. If ctx ends, the error matches its error and
-// [sortid.ErrClockRollback].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's error and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id, false)
 	return id, err
 }
 
-// generate sets id, which must be zero. An error leaves it zero. The fast path writes the ID before
-// the unlock, which waits for writes anyway. A later copy would wait again.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
+// is used up, it waits if waitOverflow is set, and otherwise returns [sortid.ErrOverflow]. The fast
+// path writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock
+// would wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
-		counter := clock.Counter() // before the lock, to shorten it
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.high < maxHigh {
@@ -132,8 +138,8 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks once for each 4096. It fails as Generate does, and
-// then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
+// as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -144,13 +150,13 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step is next if the timestamp stays and the high half is not used up.
+// step makes an ID if the timestamp stays and the high half is not used up.
 func (g *Generator) step(low uint32) (hi, lo uint64) {
 	g.high++
 	return g.head, g.high<<32 | uint64(low)
 }
 
-// next returns the halves of the next ID.
+// next returns the halves of the next ID at the clock's time now.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.settledTick || g.high == maxHigh {
 		return g.slowPath(now)
@@ -188,6 +194,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
+// slowPath does the work of next if the clock has moved or the high half is used up.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	if now > g.timestamp {

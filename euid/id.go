@@ -28,8 +28,8 @@ const (
 // The timestamp counts Unix milliseconds until 2109-05-15; no timestamp is reserved. The extension
 // is in the low bits of its field.
 //
-// Bytes and texts sort by time. After the first millisecond of 1970 no generator makes the zero ID,
-// so it can mean "none".
+// IDs are comparable with ==. Bytes and texts sort by time. No generator makes the zero ID after
+// the first millisecond of 1970, so it can mean "none".
 type ID [Size]byte
 
 // Max is the largest ID. No generator makes its version.
@@ -38,8 +38,8 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit. The
-// version bits are 0 for version 1.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
+// field. The version bits are 0 for version 1.
 func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, version uint8,
 	random uint64) (ID, error) {
 	switch {
@@ -96,33 +96,33 @@ func (id ID) RandomAndExtension() uint16 {
 // ExtensionLength returns how many bits the extension has, 0 to 15.
 func (id ID) ExtensionLength() int { return int(id[7] >> 3 & MaxExtensionLength) }
 
-// Extension returns the user's value, if there is one.
+// Extension returns the user's value, and whether there is one.
 func (id ID) Extension() (value uint16, ok bool) {
 	n := id.ExtensionLength()
 	return id.RandomAndExtension() & (1<<n - 1), n > 0
 }
 
-// VersionBits returns the field version.
+// VersionBits returns the field version: 0 for version 1.
 func (id ID) VersionBits() uint8 { return id[7] & MaxVersionBits }
 
-// Version returns the version bits plus one. Generators make version 1; the fields of other
-// versions are unknown.
+// Version returns the version bits plus one: 1 in every ID that a generator makes. In other
+// versions the meaning of the fields is unknown.
 func (id ID) Version() int { return int(id.VersionBits()) + 1 }
 
 // Random returns the field random.
 func (id ID) Random() uint64 { return binary.BigEndian.Uint64(id[8:]) }
 
-// Time returns the timestamp's time, in UTC.
+// Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare is like cmp.Compare.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// IsZero reports whether id is zero.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, zero before 1970, or [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
+// the last timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -20,15 +20,16 @@ const (
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// A Generator makes IDs. It is safe for concurrent use. On many cores, a generator for each
-// goroutine is faster; together their IDs are in order only to the millisecond.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
+// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
+// only to the millisecond.
 //
-// The field counter_lo starts at random in each millisecond, and goes up by one for each ID. The
-// field counter_hi is new in each second, and entropy in each ID. A full counter_lo carries into
-// counter_hi, and a full counter_hi into the timestamp. A timestamp ahead of the clock counts as a
-// clock that went back.
+// The field counter_lo starts at a random number in each millisecond, and goes up by one for each
+// ID. The field counter_hi gets a new random number in each second. The field entropy is new in
+// each ID. When counter_lo is full, counter_hi goes up by one. When both are full, the timestamp
+// goes up by one. A timestamp ahead of the clock counts as a clock that went back.
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
@@ -39,16 +40,17 @@ type Generator struct {
 	stateless   bool
 }
 
-// Options configure a [Generator]. The default policy is [sortid.RollbackReset].
+// Options are the options of a [Generator]. The zero value means the defaults. The default policy
+// is [sortid.RollbackReset].
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Stateless makes IDs only from the clock and 80 random bits. Such IDs have no order within a
-	// millisecond, and follow the clock back.
+	// Stateless makes each ID only from the clock and 80 random bits. Such IDs are in no order
+	// within a millisecond, and follow the clock when it goes back.
 	Stateless bool
 }
 
-// NewGenerator returns a generator, or a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
 		timestamp:   gen.NoTick,
@@ -64,8 +66,8 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator with default options. It panics only if the
-// system clock is before 1970-01-01T00:00:00.001Z or after the year 10889.
+// New returns an ID of the process-wide generator, which has the default options. It panics only if
+// the system clock is before 1970-01-01T00:00:00.001Z or after the year 10889.
 func New() (id ID) {
 	if _, _, err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
@@ -91,19 +93,20 @@ func (g *Generator) Generate() (id ID, err error) {
 	return id, err
 }
 
-// GenerateContext is Generate with a limited wait. If ctx ends, the error matches its error and
-// [sortid.ErrClockRollback].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's error and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	_, _, err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate sets id, which must be zero, and returns its halves, so that NewString need not reload
-// it. After an error all are zero. The fast path writes the ID before the unlock, which waits for
-// writes anyway. A later copy would wait again.
+// generate sets id, which must be zero, to the next ID and returns its two halves. After an error
+// all are zero. With the halves, NewString can encode the ID without reloading it. The fast path
+// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
+// wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
-		counter := clock.Counter() // before the lock, to shorten it
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {
@@ -122,8 +125,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks once for each 4096. It fails as Generate does, and
-// then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
+// as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -134,13 +137,13 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step is next if the timestamp stays and the counters are not full.
+// step makes an ID if the timestamp stays and the counters are not full.
 func (g *Generator) step(entropy uint32) (hi, lo uint64) {
 	g.counter++
 	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(entropy)
 }
 
-// next returns the halves of the next ID.
+// next returns the halves of the next ID at the clock's time now.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.settledTick || g.counter == maxCounter {
 		return g.slowPath(now)
@@ -170,6 +173,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
+// slowPath does the work of next if the clock has moved or the counters are full.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	counterHi := g.counter >> 24

@@ -26,9 +26,10 @@ const (
 //	timestamp 48 | counter_hi 24 | counter_lo 24 | entropy 32
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: they parse, but generators do not make them. So the zero ID can mean "none".
+// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
+// "none".
 //
-// Integers, bytes and texts all sort by time.
+// IDs are comparable with ==. Integers, bytes and texts all sort by time.
 type ID [Size]byte
 
 // Max is the largest ID.
@@ -37,7 +38,8 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
+// field.
 func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -50,12 +52,13 @@ func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, err
 	return pack(timestamp, uint64(counterHi)<<24|uint64(counterLo), entropy), nil
 }
 
-// pack takes counter_hi and counter_lo as one integer.
+// pack takes counter_hi and counter_lo as one integer of 48 bits.
 func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put sets the ID. A returned ID would be copied at once, and the copy would wait for both writes.
+// put sets the ID. If it returned an ID, the caller would copy the ID at once, and the copy would
+// wait for both writes.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)
@@ -95,17 +98,17 @@ func (id ID) CounterLo() uint32 { return binary.BigEndian.Uint32(id[8:12]) & Max
 // Entropy returns the field entropy.
 func (id ID) Entropy() uint32 { return binary.BigEndian.Uint32(id[12:]) }
 
-// Time returns the timestamp's time, in UTC.
+// Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare is like cmp.Compare.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// IsZero reports whether id is zero.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, zero before 1970, or [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
+// the last timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -6,11 +6,12 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the text; [UUID] and [Bytes] store other encodings.
+// Value stores the ID as its text; [UUID] and [Bytes] store other encodings. Use sql.Null[ID] for
+// nullable columns.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 25 characters, a UUID of 36, or 16 bytes. NULL is an error; use
-// sql.Null[ID].
+// Scan reads a text of 25 characters, a UUID of 36, or 16 bytes. NULL is an error; scan a nullable
+// column into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
@@ -34,7 +35,7 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Value stores the UUID's text.
+// Value stores the ID in the form of a UUID.
 func (u UUID) Value() (driver.Value, error) { return u.String(), nil }
 
 // Scan is [ID.Scan].
@@ -43,7 +44,7 @@ func (u *UUID) Scan(src any) error { return (*ID)(u).Scan(src) }
 // Bytes is an ID that a database stores as 16 bytes, which sort as IDs do.
 type Bytes ID
 
-// Value stores 16 bytes.
+// Value stores the ID as 16 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
 // Scan is [ID.Scan].

@@ -13,15 +13,17 @@ const name = "scru160"
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// A Generator makes IDs. It is safe for concurrent use. On many cores, a generator for each
-// goroutine is faster; together their IDs are in order only to the tick.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
+// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
+// only to the tick.
 //
 // A tick is a millisecond, or a microsecond with [Options.Microseconds]. In each tick the counter
-// starts at random with top bit zero, and goes up by one for each ID. So a millisecond has room for
-// at least 32,769 IDs. When the counter is full, the call waits for the next tick, because the
-// timestamp must be the Unix time.
+// starts at a random number whose top bit is zero, and goes up by one for each ID. So a millisecond
+// has room for at least 32,769 IDs by default. When the counter is full, the call waits until the
+// clock has passed the last timestamp. The reason is that the timestamp must be the Unix time. A
+// context limits the wait; if it ends, the error is [sortid.ErrOverflow].
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
@@ -31,49 +33,52 @@ type Generator struct {
 	settledTick int64  // while the clock shows it, tick stays
 
 	full     uint64 // the largest counter
-	start    uint64 // the bits that start at random
+	start    uint64 // the bits of the counter that start at random
 	ext      int    // the counter's bits in random16
 	nodeBits int
-	node     uint64 // at its position in the middle 64 bits
+	node     uint64 // the node ID, shifted to its position in the middle 64 bits
 	random   uint64 // the random bits of the middle 64 bits
 	micros   bool
 }
 
-// Options configure a [Generator]. The default policy is [sortid.RollbackReset], or
-// [sortid.RollbackAbort] with a lease.
+// Options are the options of a [Generator]. The zero value means the defaults. The default policy
+// is [sortid.RollbackReset], or [sortid.RollbackAbort] with a lease.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Microseconds puts the time's microseconds, 0 to 999, into the high 10 bits of the counter.
-	// The low 6 bits count within the microsecond, from a random start of 5 bits. So a microsecond
-	// has room for at least 33 IDs. Reading the clock for each ID takes more time than the rest.
-	// Fill reads it once for a microsecond's IDs.
+	// Microseconds puts the microseconds of the time, 0 to 999, into the high 10 bits of the
+	// counter. The low 6 bits count within the microsecond, from a random start of 5 bits. So a
+	// microsecond has room for at least 33 IDs, and IDs of several generators sort by the
+	// microsecond. The generator reads the clock for each ID, which takes more time than the rest
+	// of the work. Fill reads the clock for each run of IDs that fit in a microsecond.
 	Microseconds bool
 
-	// CounterWidth is how many low bits of the counter start at random; the others start at zero.
-	// Fewer leave room for more IDs, but the next ID is easier to guess. Zero means the maximum:
-	// 15, or 5 with Microseconds, plus CounterExtension. A negative value means none; then a
-	// millisecond has room for 65,536 IDs.
+	// CounterWidth is how many low bits of the counter start at random in each tick; the other bits
+	// start at zero. Fewer random bits leave room for more IDs, but make the next ID easier to
+	// guess. Zero means the maximum: 15, or 5 with Microseconds, plus CounterExtension. A negative
+	// value means none; then a millisecond has room for 65,536 IDs.
 	CounterWidth int
 
-	// CounterExtension adds the high bits of random16 to the counter, 0 to 16. Each bit doubles the
-	// room for IDs in a tick.
+	// CounterExtension adds bits to the counter, 0 to 16. They are the high bits of random16. Each
+	// bit doubles the room for IDs in a tick.
 	CounterExtension int
 
-	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. Without
-	// NodeBits there is no node ID.
+	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. If
+	// NodeBits is zero, there is no node ID.
 	NodeID   uint16
 	NodeBits int
 
-	// Lease grants node IDs; see [sortid.Lease]. A *lease.Lease needs the format lease.SCRU160.
-	// Clock must be the lease's clock. A lease excludes NodeBits and RollbackReset.
+	// Lease grants node IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
+	// format lease.SCRU160. Clock must be the lease's clock. A lease excludes NodeBits and
+	// RollbackReset.
 	//
-	// The lease sets the size of the node ID. With CounterExtension it must be at most 16 bits. All
-	// generators of a realm need the same CounterExtension.
+	// The lease sets the size of the node ID. This size plus CounterExtension must be at most 16
+	// bits. All generators of a realm must have the same CounterExtension, which decides where the
+	// node ID is.
 	Lease sortid.Lease
 }
 
-// NewGenerator returns a generator, or a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{tick: gen.NoTick, settledTick: gen.NoTick, ext: o.CounterExtension,
 		micros: o.Microseconds}
@@ -127,9 +132,9 @@ func (g *Generator) placeNode(id uint32) uint64 { return uint64(id) << (64 - g.e
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator with default options. It panics only if the
-// system clock is before 1970-01-01T00:00:00.001Z or after the year 10889. It waits if the counter
-// is full.
+// New returns an ID of the process-wide generator, which has the default options. It panics only if
+// the system clock is before 1970-01-01T00:00:00.001Z or after the year 10889. It waits if the
+// counter is full.
 func New() (id ID) {
 	if err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
@@ -148,18 +153,20 @@ func (g *Generator) Generate() (id ID, err error) {
 	return id, err
 }
 
-// GenerateContext is Generate with a limited wait. If ctx ends, the error matches its error, and
-// [sortid.ErrOverflow], [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's error, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
+// [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate sets id, which must be zero. An error leaves it zero. The fast path writes the ID before
-// the unlock, which waits for writes anyway. A later copy would wait again.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero. The fast path
+// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
+// wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
-		counter := clock.Counter() // before the lock, to shorten it
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		var now int64
 		if g.micros {
@@ -183,8 +190,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks once for each 4096, or those that fit in the tick.
-// It fails as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them, or for as
+// many as fit in the tick. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -195,7 +202,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// next returns the bits of the next ID, from high to low.
+// next returns the bits of the next ID, from high to low, at the clock's time now.
 func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	if now != g.settledTick || g.counter == g.full {
 		return g.slowPath(now)
@@ -208,12 +215,13 @@ func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	return hi, mid, lo, nil
 }
 
-// step is next if the tick stays and the counter is not full.
+// step returns the high and middle bits of an ID, if the tick stays and the counter is not full.
 func (g *Generator) step(random uint64) (hi, mid uint64) {
 	g.counter++
 	return g.place(random)
 }
 
+// place returns the high and the middle bits of the ID with the generator's tick and counter.
 func (g *Generator) place(random uint64) (hi, mid uint64) {
 	return g.head | g.counter>>g.ext, g.counter<<(64-g.ext) | g.node | random&g.random
 }
@@ -236,6 +244,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
+// slowPath does the work of next if the clock has moved or the counter is full.
 func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	g.core.Rand.Tick(g.core.Time(now).UnixMilli())
 	if now > g.tick {
@@ -254,7 +263,7 @@ func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	return g.next(now)
 }
 
-// begin makes the first ID of the time now, or of a later millisecond from a lease.
+// begin makes the first ID of the clock's time now. A lease may give a later millisecond.
 func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 	if !g.core.Leased() || g.micros && now/1000 == g.tick/1000 {
 		return g.first(now, now, g.node)
@@ -273,14 +282,15 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
-		g.counter-- // for when the clock is near enough
+		g.counter-- // so this ID is next when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, 0, 0, err
 	}
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick, which stays while the clock shows settled.
+// first makes the first ID of a tick. The generator stays in this tick while the clock shows the
+// time settled.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {

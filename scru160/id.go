@@ -25,9 +25,10 @@ const (
 //	timestamp 48 | counter 16 | random16 16 | random80 80
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: they parse, but generators do not make them. So the zero ID can mean "none".
+// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
+// "none".
 //
-// The bytes and each of the two texts sort by time.
+// IDs are comparable with ==. The bytes and each of the two texts sort by time.
 type ID [Size]byte
 
 // Max is the largest ID.
@@ -36,7 +37,8 @@ var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if timestamp has more than 48
+// bits.
 func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (id ID, err error) {
 	if timestamp > MaxTimestamp {
 		return ID{}, parseerr.Field(name, "timestamp", timestamp, MaxTimestamp)
@@ -71,31 +73,32 @@ func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
 // Counter returns the field counter.
 func (id ID) Counter() uint16 { return binary.BigEndian.Uint16(id[6:8]) }
 
-// Random16 returns the field random16, with the counter extension and node ID, if any.
+// Random16 returns the field random16. It is random, unless the generator extends the counter or
+// puts a node ID there.
 func (id ID) Random16() uint16 { return binary.BigEndian.Uint16(id[8:10]) }
 
 // Random80 returns the field random80.
 func (id ID) Random80() [10]byte { return [10]byte(id[10:]) }
 
-// Micros returns the counter's high 10 bits. With [Options.Microseconds] they are the microseconds
-// after Time, 0 to 999.
+// Micros returns the high 10 bits of the counter. They are the microseconds after Time, 0 to 999,
+// if the ID's generator used [Options.Microseconds].
 func (id ID) Micros() int { return int(id.Counter() >> 6) }
 
-// CounterLow returns the counter's low 6 bits. With [Options.Microseconds] they count within the
-// microsecond.
+// CounterLow returns the low 6 bits of the counter. With [Options.Microseconds] they count IDs
+// within the microsecond.
 func (id ID) CounterLow() int { return int(id.Counter() & 63) }
 
-// Time returns the timestamp's time, in UTC, to the millisecond.
+// Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare is like cmp.Compare.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
-// IsZero reports whether id is zero.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond, zero before 1970, or [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
+// the last timestamp it returns [Max].
 func First(t time.Time) (id ID) {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

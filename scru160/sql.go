@@ -6,11 +6,13 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the text; [Hex] and [Bytes] store other encodings. Encodings do not sort together,
-// so do not mix them in a column.
+// Value stores the ID as its text of 32 characters. [Hex] and [Bytes] store other encodings. Do not
+// mix encodings in a column, because they do not sort together. Use sql.Null[ID] for nullable
+// columns.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error; use sql.Null[ID].
+// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error; scan a nullable column
+// into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
@@ -28,7 +30,7 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Value stores 40 hexadecimal digits.
+// Value stores the ID as 40 hexadecimal digits.
 func (h Hex) Value() (driver.Value, error) { return h.String(), nil }
 
 // Scan is [ID.Scan].
@@ -37,7 +39,7 @@ func (h *Hex) Scan(src any) error { return (*ID)(h).Scan(src) }
 // Bytes is an ID that a database stores as 20 bytes, which sort as IDs do.
 type Bytes ID
 
-// Value stores 20 bytes.
+// Value stores the ID as 20 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
 // Scan is [ID.Scan].

@@ -1,5 +1,5 @@
 // Package scru64 makes, reads and writes SCRU64 IDs. Import it if keys must be 64-bit integers and
-// each generator can have a node ID.
+// each generator can have its own node ID. Otherwise use a format of 128 or 160 bits.
 //
 //	$ SCRU64_NODE_SPEC=42/8 ./program     # node ID 42, of 8 bits
 //
@@ -8,7 +8,8 @@
 //	id, err = scru64.Parse(s)
 //	t := id.Time()                        // the 256 ms in which it was made
 //
-// The IDs of a time range match id >= First(from) and id < First(to).
+// [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. [First]
+// gives the bounds of a time range: id >= First(from) and id < First(to).
 //
 // # Promises
 //
@@ -24,14 +25,14 @@
 //
 // Leases of one realm and one store ensure all of this: see [Options] and package lease.
 //
-// If the clock goes back by more than the allowance, 39 ticks by default, the default policy fails
-// with [sortid.ErrClockRollback]. Everything is safe for concurrent use. Nothing in an ID is
-// secret.
+// If the clock goes back by at most the allowance, 39 ticks by default, the generator keeps the
+// last timestamp. If the clock goes back further, the policy decides. The default policy fails with
+// [sortid.ErrClockRollback]. Everything is safe for concurrent use. Nothing in an ID is secret.
 //
 // # Source
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
-// https://github.com/scru64/spec, "Specification (work in progress)", without number or date. This
-// package adds: In a node spec, an ID with timestamp 0 gives only the node ID, and 0x must be in
-// lower case. Leases can grant node IDs.
+// https://github.com/scru64/spec, "Specification (work in progress)", without a number or a date.
+// This package adds rules: In a node spec, an ID with timestamp 0 gives only the node ID, and 0x
+// must be in lower case. The conversion ID(v) does not check v. Leases can grant node IDs.
 package scru64

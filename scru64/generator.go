@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/internal/gen"
 )
 
-// NodeSpecVar is the environment variable for [New].
+// NodeSpecVar is the environment variable that configures [New].
 const NodeSpecVar = "SCRU64_NODE_SPEC"
 
 const (
@@ -25,16 +25,17 @@ const (
 
 var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbort}
 
-// ErrCounterStart: [Options.CounterStart] returned a number that is too large.
+// ErrCounterStart: the function [Options.CounterStart] returned a number that is too large.
 var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 
-// A Generator makes the IDs of one node. It is safe for concurrent use. Several generators, even in
-// one process, need different node IDs or a shared lease.
+// A Generator makes the IDs of one node. It is safe for concurrent use. Two generators that run at
+// the same time, even in one process, need different node IDs or a shared lease.
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
-// up by one. A timestamp ahead of the clock counts as a clock that went back.
+// up by one and the counter starts at a new random number. A timestamp ahead of the clock counts as
+// a clock that went back.
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
@@ -49,36 +50,40 @@ type Generator struct {
 	start       func(timestamp uint64, counterSize int) uint32
 }
 
-// Options configure a [Generator]. Set either NodeSpec or Lease. The default policy is
-// [sortid.RollbackAbort].
+// Options are the options of a [Generator]. Set either NodeSpec or Lease. The default policy is
+// [sortid.RollbackAbort]; [sortid.RollbackReset] can repeat IDs.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// NodeSpec is a node ID that only this generator may have. New IDs are larger than the spec's
-	// previous ID. A clock behind the previous ID counts as one that went back.
+	// NodeSpec is a node ID that only this generator may have. If the spec has a previous ID, all
+	// new IDs are larger. A clock behind the previous ID counts as a clock that went back.
 	NodeSpec NodeSpec
 
-	// Lease grants node IDs; see [sortid.Lease]. A *lease.Lease needs the format lease.SCRU64.
-	// Clock must be the lease's clock. A lease excludes NodeSpec and RollbackReset.
+	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
+	// lease.SCRU64. Clock must be the lease's clock. A lease excludes NodeSpec and RollbackReset.
 	Lease sortid.Lease
 
-	// OverflowGuard is how many high bits of the counter start at zero; the others start at random.
-	// So a tick has room for at least
+	// OverflowGuard is how many high bits of the counter start at zero in each tick; the other bits
+	// start at random. So a tick has room for at least
 	//
 	//	2^counter_size - 2^(counter_size - OverflowGuard) + 1
 	//
-	// IDs, or 2^counter_size if no bit is random. Zero means one bit if node_id_size is 20 or more,
-	// otherwise none. A negative value means none. A value above counter_size is an error.
+	// IDs, or 2^counter_size if no bit is random. Zero means the default: one bit if node_id_size
+	// is 20 or more, otherwise none. A negative value means none. A value above counter_size is an
+	// error.
 	OverflowGuard int
 
-	// CounterStart returns a tick's first counter, instead of OverflowGuard. If it is not below
-	// 2^counterSize, the generator fails with ErrCounterStart. CounterStart must not call the
-	// generator, which is locked. If a call fails, the number may stay unused.
+	// CounterStart returns the first counter of a tick, and replaces the random start and
+	// OverflowGuard. Its arguments are the timestamp and the counter's size in bits. If the result
+	// is not below 2^counterSize, the generator fails with ErrCounterStart. CounterStart runs under
+	// the generator's lock, so it must not call the generator. If a call of the generator fails,
+	// the number may stay unused.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 
-// NewGenerator returns a generator. The error is [ErrNodeSpec] without a NodeSpec or a Lease, or if
-// no ID can follow the previous ID. Otherwise it is a [*sortid.OptionError].
+// NewGenerator returns a generator. The error is [ErrNodeSpec] if the options have neither a
+// NodeSpec nor a Lease, or if no ID can follow the previous ID. It is a [*sortid.OptionError] if an
+// option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick, start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
@@ -139,9 +144,9 @@ func fromEnvironment() (*Generator, error) {
 	return NewGenerator(Options{NodeSpec: spec})
 }
 
-// New returns an ID of the process-wide generator. The first call reads its node spec from the
-// environment variable SCRU64_NODE_SPEC. Without a valid spec, each call fails with [ErrNodeSpec].
-// Otherwise it fails as [Generator.Generate] does.
+// New returns an ID of the process-wide generator. The first call reads that generator's node spec
+// from the environment variable SCRU64_NODE_SPEC. If the variable is unset or invalid, each call
+// fails with [ErrNodeSpec]. Otherwise New fails as [Generator.Generate] does.
 func New() (ID, error) {
 	g, err := global()
 	if err != nil {
@@ -164,13 +169,13 @@ func NewString() (string, error) {
 // or [sortid.ErrLeaseClosed]. With [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate with a limited wait. If ctx ends, the error matches its error and
-// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's error and [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to shorten it
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {
@@ -186,8 +191,8 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks once for each 4096. It fails as Generate does, and
-// then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
+// as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -220,6 +225,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
+// slowPath makes the next ID if the clock has moved to another tick or the counter is full.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now << tickBits)
 	timestamp := g.timestamp
@@ -243,7 +249,7 @@ func (g *Generator) slowPath(now int64) (ID, error) {
 	return g.last, nil
 }
 
-// begin makes the first ID of a timestamp, or of a later one from a lease.
+// begin makes the first ID of a timestamp. A lease may give a later timestamp.
 func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 	if !g.core.Leased() {
 		return g.first(settled, timestamp)
@@ -258,7 +264,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // for when the clock is near enough
+		g.last-- // so this ID is next when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}

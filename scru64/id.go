@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Size is the size of an ID in bytes.
+// Size is the length of an ID's binary form in bytes.
 const Size = 8
 
 // The largest value of each field.
@@ -20,7 +20,7 @@ const (
 
 const (
 	nodeCtrBits = 24 // shared by node ID and counter
-	tickBits    = 8  // a timestamp is Unix milliseconds without their low 8 bits
+	tickBits    = 8  // a timestamp is a Unix time in milliseconds without its low 8 bits
 )
 
 // Tick is the unit of the timestamp.
@@ -31,18 +31,19 @@ const Tick = 256 * time.Millisecond
 //	timestamp 40 | node_id n | counter 24-n
 //
 // The timestamp counts ticks of 256 ms from 1970 to 4261. The node_id_size n, 1 to 23, is not in
-// the ID. The timestamps 0 and [MaxTimestamp] are reserved: they parse, but generators do not make
-// them. So the zero ID can mean "none".
+// the ID. The timestamps 0 and [MaxTimestamp] are reserved: IDs with them parse, but no generator
+// makes such IDs. So the zero ID can mean "none".
 //
-// Integers, texts and the 8 big-endian bytes all sort by time. The conversion ID(v) does not check
-// v. Above [Max], String returns a message that does not parse, and methods with an error return
-// [sortid.ErrRange].
+// IDs are comparable with ==. Integers, texts and the 8 big-endian bytes all sort by time. The
+// conversion ID(v) does not check v. If v is above [Max], String returns a message that does not
+// parse, and methods that return an error return [sortid.ErrRange].
 type ID uint64
 
 // Max is the largest ID.
 const Max ID = base36.Limit62 - 1
 
-// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit.
+// FromFields returns the ID with these fields. The integer nodeCtr has the node ID and the counter.
+// FromFields returns [sortid.ErrField] if a value is above [MaxTimestamp] or [MaxNodeCtr].
 func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -53,7 +54,7 @@ func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 	return ID(timestamp<<nodeCtrBits | uint64(nodeCtr)), nil
 }
 
-// FromUint64 returns ID(v), or a [*sortid.ParseError] if v is above [Max].
+// FromUint64 returns the ID with the integer v, or a [*sortid.ParseError] if v is above [Max].
 func FromUint64(v uint64) (ID, error) {
 	if v > uint64(Max) {
 		return 0, parseerr.Integer(name, v, integers)
@@ -61,20 +62,20 @@ func FromUint64(v uint64) (ID, error) {
 	return ID(v), nil
 }
 
-// Uint64 returns the integer, which also fits an int64.
+// Uint64 returns the ID as an integer, which also fits an int64.
 func (id ID) Uint64() uint64 { return uint64(id) }
 
 // Timestamp returns the Unix time in units of 256 ms.
 func (id ID) Timestamp() uint64 { return uint64(id) >> nodeCtrBits }
 
-// NodeCtr returns node ID and counter, together 24 bits.
+// NodeCtr returns the node ID and the counter, together 24 bits.
 func (id ID) NodeCtr() uint32 { return uint32(id) & MaxNodeCtr }
 
-// NodeID returns the node ID, given its size in bits. Sizes below 0 count as 0, and sizes above 24
-// as 24.
+// NodeID returns the node ID, given its size in bits. A size below 0 counts as 0, which leaves no
+// node ID. A size above 24 counts as 24, which leaves no counter.
 func (id ID) NodeID(size int) uint32 { return id.NodeCtr() >> counterBits(size) }
 
-// Counter returns the counter, given the node ID's size as for [ID.NodeID].
+// Counter returns the counter, given the size of the node ID in bits as for [ID.NodeID].
 func (id ID) Counter(size int) uint32 { return uint32(id) & (1<<counterBits(size) - 1) }
 
 func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrBits) }
@@ -82,13 +83,14 @@ func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrB
 // Time returns the start of the timestamp's tick, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp() << tickBits)).UTC() }
 
-// Compare is like cmp.Compare.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
-// IsZero reports whether id is zero.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's tick, zero before 1970, or [Max] after the last timestamp.
+// First returns the smallest ID of t's tick. Before 1970 it returns the zero ID, and after the last
+// timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch tick := clock.UnixMilli(t) >> tickBits; {
 	case tick < 0:

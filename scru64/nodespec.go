@@ -16,27 +16,27 @@ const (
 	MaxNodeIDSize = 23
 )
 
-// ErrNodeSpec: a node spec is malformed or missing.
+// ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is a node ID and its size in bits. It may also have the last ID of an earlier
-// generator.
+// A NodeSpec is a node ID and its size in bits. If a generator continues the work of another, its
+// spec also has the last ID of the other.
 //
 //	42/8               node ID 42 of 8 bits: 65536 values of the counter in each tick
 //	0xb00/12           node ID 2816 of 12 bits
 //	0u2r85hm2pt3/16    the node ID of 16 bits in that ID; all new IDs are larger
 //
-// The node ID is 1 to 8 decimal digits, 0x and 1 to 6 hexadecimal digits, or an ID. The size is 1
-// to 23. Digits may be in either case.
+// The node ID is written as 1 to 8 decimal digits, as 0x and 1 to 6 hexadecimal digits, or as an
+// ID. The size is 1 to 23. Digits may be in either case. Signs and spaces are not allowed.
 //
-// The zero NodeSpec means "none".
+// NodeSpecs are comparable. The zero NodeSpec means "no node spec".
 type NodeSpec struct {
-	id   ID // the previous ID, or one with timestamp 0 and counter 0
+	id   ID // the previous ID, or an ID with timestamp 0, the node ID and counter 0
 	size uint8
 }
 
-// NewNodeSpec returns a node spec; size is in bits. The error is [ErrNodeSpec] if size is not 1 to
-// 23, or the node ID has more bits.
+// NewNodeSpec returns the spec of a node ID and its size in bits. The error is [ErrNodeSpec] if
+// size is not 1 to 23, or if the node ID has more bits than size.
 func NewNodeSpec(nodeID uint32, size int) (NodeSpec, error) {
 	if err := checkNodeID(nodeID, size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -65,9 +65,9 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec that continues after id. The size high bits of [ID.NodeCtr] are
-// the node ID. An ID with timestamp 0 gives only a node ID. The error is [ErrNodeSpec] if size is
-// not 1 to 23, or id is above [Max].
+// NodeSpecAfter returns the spec that continues after id. The high bits of [ID.NodeCtr], as many as
+// size, are the node ID. An ID with timestamp 0 gives only a node ID. The error is [ErrNodeSpec] if
+// size is not 1 to 23, or if the ID is above [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -158,8 +158,8 @@ func (s NodeSpec) Previous() (ID, bool) {
 // IsZero reports whether s is the zero NodeSpec.
 func (s NodeSpec) IsZero() bool { return s == NodeSpec{} }
 
-// String returns the spec's text, with the previous ID or the decimal node ID. The zero NodeSpec
-// gives "0/0".
+// String returns the spec's text. It has the previous ID if there is one, and otherwise the node ID
+// in decimal. The zero NodeSpec gives "0/0", which does not parse.
 func (s NodeSpec) String() string {
 	if id, ok := s.Previous(); ok {
 		return fmt.Sprintf("%v/%d", id, s.size)
@@ -175,10 +175,10 @@ func (s NodeSpec) AppendText(b []byte) ([]byte, error) {
 	return append(b, s.String()...), nil
 }
 
-// MarshalText returns the text of AppendText.
+// MarshalText returns the spec's text, and fails as AppendText does.
 func (s NodeSpec) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
-// UnmarshalText is [ParseNodeSpec]. An error leaves the spec unchanged.
+// UnmarshalText is [ParseNodeSpec]. An error leaves the spec as it was.
 func (s *NodeSpec) UnmarshalText(b []byte) error {
 	parsed, err := ParseNodeSpec(string(b))
 	if err != nil {

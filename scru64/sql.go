@@ -6,7 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the integer; [Text] stores the text.
+// Value stores the ID as an integer; [Text] stores the text. Use sql.Null[ID] for nullable columns.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -14,8 +14,8 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error; use
-// sql.Null[ID].
+// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error; scan a
+// nullable column into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
@@ -45,7 +45,7 @@ func (id *ID) Scan(src any) error {
 // Text is an ID that a database stores as its text, which sorts as IDs do.
 type Text ID
 
-// Value stores the text.
+// Value stores the ID as its text.
 func (t Text) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(t)); err != nil {
 		return nil, err

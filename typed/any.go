@@ -11,16 +11,17 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Any is an ID with a prefix known only at run time. The operator == compares the prefix, and
-// databases store it.
+// Any is an ID with any prefix, for programs that learn the prefix at run time. The operator ==
+// also compares the prefix, and databases store it. The zero value has the zero ID and no prefix.
 type Any[T Inner[T]] struct {
 	prefix string
 	id     T
 }
 
 // NewAny returns the ID with the prefix. The error matches [sortid.ErrPrefix] if the prefix is
-// invalid, or if [ParseAny] would read another one. Only a uid60.ID can have such a text, because
-// it may contain a _.
+// invalid, or if [ParseAny] would read another prefix from the text. Only a uid60.ID can have such
+// a text. One case is a text with a _ and no prefix. The other is an ID of fewer than ten
+// characters, and a prefix with a _ too close to its end.
 func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err
@@ -49,7 +50,8 @@ func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
 	return id, nil
 }
 
-// As returns id with a fixed prefix, or [sortid.ErrPrefix] if id has another.
+// As returns id with a fixed prefix. If id has another prefix, the error matches
+// [sortid.ErrPrefix].
 func As[I ID[P, T], P Prefixer, T Inner[T]](id Any[T]) (typed ID[P, T], err error) {
 	if k := kindOf((*P)(nil)); id.prefix != k.prefix() {
 		return typed, wrongPrefix[T]([]byte(id.String()), k)
@@ -66,7 +68,7 @@ func (id Any[T]) Inner() T { return id.id }
 // Time returns the time in UTC.
 func (id Any[T]) Time() time.Time { return id.id.Time() }
 
-// IsZero reports whether the ID inside is zero.
+// IsZero reports whether the ID inside is the zero ID.
 func (id Any[T]) IsZero() bool { return id.id.IsZero() }
 
 // String returns the text, even if [Any.AppendText] fails; see [ID.String].
@@ -79,7 +81,8 @@ func (id Any[T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text to b. It fails as [NewAny] would; [ID.Any] can return such an Any.
+// AppendText appends the text to b. The error matches [sortid.ErrPrefix] if [NewAny] would fail.
+// [ID.Any] can return such an Any.
 func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 	text, err := id.appendText(b)
 	if err != nil {
@@ -101,7 +104,7 @@ func (id Any[T]) appendText(b []byte) ([]byte, error) {
 // MarshalText returns the text with the prefix.
 func (id Any[T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [ParseAny]. An error leaves the ID unchanged.
+// UnmarshalText reads a text as [ParseAny] does. An error leaves the ID unchanged.
 func (id *Any[T]) UnmarshalText(b []byte) error {
 	parsed, err := ParseAny[T](string(b))
 	if err != nil {

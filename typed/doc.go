@@ -1,5 +1,5 @@
 // Package typed gives a prefix and a Go type to the IDs of each kind of object. A user's ID is then
-// user_0372ijojuxuhjsfkeryi2mrtm, and no function for order IDs accepts it.
+// user_0372ijojuxuhjsfkeryi2mrtm, and a function that takes an order's ID does not accept it.
 //
 //	type User struct {
 //		ID   typed.ID[User, scru128.ID]
@@ -14,33 +14,37 @@
 //	id, err := typed.Parse[UserID](s)        // an error if s has another prefix
 //	var order OrderID = id                   // does not compile
 //
-// With one format for all IDs, each type needs one line:
+// Any type with a method Prefix can give the prefix. With one format for all IDs, each type needs
+// one line:
 //
 //	type ID[P typed.Prefixer] = typed.ID[P, scru128.ID]
 //
 //	func (User) Prefix() string { return "user" }    // ID[User]
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
-// A typed ID has the size of the ID inside, and is comparable. The prefix costs time only in texts.
+// A typed ID has the size of the ID inside, is comparable, and can be a map key. The prefix costs
+// no allocation. It costs time only when a program writes or reads text.
 //
 // # Text
 //
-// The text is the prefix, an underscore and the ID's text. Prefixes follow TypeID's rules: at most
-// 63 characters a-z and _, and no _ at either end. Otherwise the first use of a text panics. An
-// empty prefix has no underscore. The last _ is the separator, except if it is part of a uid60
-// text.
+// The text is the prefix, an underscore and the ID's text. Prefixes follow TypeID's rules: a prefix
+// has at most 63 characters a-z and _, and no _ at either end. If a prefix breaks these rules, the
+// first reading or writing of a text panics. An empty prefix has no underscore. The last _ is the
+// separator, except if it is part of a uid60 text.
 //
-// Texts with one prefix sort as the IDs do, except for uid60. JSON and log/slog write the text.
+// Texts with one prefix sort as the IDs do, except for uid60. JSON, log/slog, flag.TextVar and
+// other users of [encoding.TextMarshaler] write the text.
 //
 // # Databases
 //
 // A column has the ID without the prefix. [ID.Value] returns a uuid for scru128 and euid, a bigint
 // for scru64 and uid60, and 20 bytes for scru160. For BINARY(16) store scru128.Bytes(id.Inner()).
-// [Text] and [Any] store the prefix, too.
+// Use [Text] to store text with the prefix, and [Any] for a column with several prefixes.
 //
 // # Generators
 //
-// [New] uses the format's process-wide generator. For scru64 and uid60, use [Generate]:
+// [New] uses the format's process-wide generator. Generators of scru64 and uid60 need a node ID or
+// can fail, so use [Generate]:
 //
 //	type OrderID = typed.ID[order, scru64.ID]
 //

@@ -12,17 +12,17 @@ import (
 
 const name = "typed"
 
-// An ID wraps an ID of type T, and adds P's prefix to its text.
+// An ID wraps an ID of type T, and adds the prefix of P to its text.
 //
-// Go does not convert between IDs of different P or T. The zero value has the format's zero ID
-// inside, and can mean "none".
+// IDs are immutable and comparable. Go does not convert between IDs of different P or T. The zero
+// value has the format's zero ID inside. No generator makes it, so it can mean "none".
 type ID[P Prefixer, T Inner[T]] struct {
 	phantom[P]
 	id T
 }
 
-// A phantom prevents conversions between structs of different P. It contains no P, so P may contain
-// the ID.
+// A phantom has size 0. It prevents a conversion between structs of different P. It contains no P,
+// so P may contain the ID.
 type phantom[P Prefixer] struct{}
 
 // Prefix returns the prefix without the separator.
@@ -33,8 +33,8 @@ func (phantom[P]) Prefix() string {
 
 // The compiler infers P and T from one type argument, such as UserID.
 
-// New returns an ID of the format's process-wide generator. It panics if the clock is outside the
-// format's range.
+// New returns a new ID from the format's process-wide generator. It panics if the clock is outside
+// the format's range.
 func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
 // Generate returns a generator's next ID, or its error.
@@ -47,16 +47,16 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 // From returns the typed ID with id inside.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of t's tick. IDs of times from a up to b are in [First(a),
-// First(b)).
+// First returns the smallest ID of t's tick. The IDs of times from a up to b, without b, are in
+// [First(a), First(b)), in whole ticks.
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
 
-// Parse returns the ID of a text with the prefix. An error is a [*sortid.ParseError], and matches
-// [sortid.ErrPrefix] if the prefix is wrong.
+// Parse returns the ID of a text with the prefix. Errors are of type [*sortid.ParseError]. They
+// match [sortid.ErrPrefix] if the prefix is wrong.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
-	// Parse is short, so it is inlined, which saves a copy of the ID.
+	// Parse is short, so the compiler inlines it, which saves a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
 	return id, err
 }
@@ -76,14 +76,14 @@ func (id ID[P, T]) Inner() T { return id.id }
 // Time returns the time in UTC.
 func (id ID[P, T]) Time() time.Time { return id.id.Time() }
 
-// Compare is like cmp.Compare.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) }
 
-// IsZero reports whether the ID inside is zero.
+// IsZero reports whether the ID inside is the zero ID.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix. If the ID has no text, it returns a message; see
-// scru64.ID.String.
+// String returns the text with the prefix. If the ID has no text, it returns the format's message,
+// which Parse refuses; see scru64.ID.String.
 func (id ID[P, T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.AppendText(buf[:0])
@@ -93,29 +93,30 @@ func (id ID[P, T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text with the prefix to b. It fails above the largest ID.
+// AppendText appends the text with the prefix to b. It fails for an integer above the largest ID.
 func (id ID[P, T]) AppendText(b []byte) ([]byte, error) { return appendText(b, (*P)(nil), &id.id) }
 
-// MarshalText returns the text with the prefix.
+// MarshalText returns what AppendText appends.
 func (id ID[P, T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [Parse]. An error leaves the ID unchanged.
+// UnmarshalText reads a text as [Parse] does. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalText(b []byte) error { return decode(&id.id, b, (*P)(nil)) }
 
-// AppendBinary appends the bytes, without the prefix, to b.
+// AppendBinary appends the binary form, without the prefix, to b.
 func (id ID[P, T]) AppendBinary(b []byte) ([]byte, error) { return id.id.AppendBinary(b) }
 
-// MarshalBinary returns the bytes, without the prefix.
+// MarshalBinary returns the binary form, without the prefix.
 func (id ID[P, T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary reads the binary form. An error leaves the ID unchanged.
 func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).UnmarshalBinary(b) }
 
-// Value returns the ID without the prefix.
+// Value returns the ID without the prefix; see the package comment. For a nullable column use
+// sql.Null.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
-// Scan reads an ID without a prefix; [Text] reads one with a prefix. NULL is an error; use
-// sql.Null.
+// Scan reads an ID without a prefix. A text with a prefix is an error; use [Text]. NULL is an
+// error; use sql.Null.
 func (id *ID[P, T]) Scan(src any) error {
 	if src == nil {
 		return errNull
@@ -137,7 +138,7 @@ func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 // Any returns the ID as an [Any].
 func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
 
-// A Column is any typed [ID], for packages such as pgxid.
+// A Column is any typed ID. Every [ID] implements it, so that packages such as pgxid recognize IDs.
 type Column interface {
 	encoding.BinaryAppender // without the prefix
 	encoding.TextAppender   // with the prefix

@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Inner is the constraint for the ID inside: the IDs of all formats.
+// Inner is the constraint for the ID inside. The IDs of all formats satisfy it.
 type Inner[T any] interface {
 	scru64.ID | scru128.ID | scru160.ID | euid.ID | uid60.ID
 
@@ -23,7 +23,7 @@ type Inner[T any] interface {
 	IsZero() bool
 }
 
-// Free is the constraint for IDs that [New] makes.
+// Free is the constraint for IDs whose process-wide generator needs no node ID.
 type Free[T any] interface {
 	Inner[T]
 	scru128.ID | scru160.ID | euid.ID
@@ -36,7 +36,7 @@ type format[T any] struct {
 	new   func() T // nil unless T is Free
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type
-	// underscore is the longest text's length if texts may contain the separator; otherwise 0.
+	// underscore is the length of the longest text if texts may contain the separator; otherwise 0.
 	underscore int
 }
 
@@ -76,8 +76,8 @@ func formatOf[T Inner[T]]() *format[T] {
 	panic("unreachable")
 }
 
-// Method calls through interfaces or type parameters move arguments to the heap, so these functions
-// name each format. A type switch is slower.
+// Method calls through interfaces or type parameters move arguments to the heap. So the next two
+// functions name each format. They use if, because a type switch is slower.
 
 func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	b = appendPrefix(b, p)
@@ -99,7 +99,7 @@ func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	panic("unreachable")
 }
 
-// decode does not keep b. An error leaves the ID unchanged.
+// decode reads a text with the prefix of *p. An error leaves the ID unchanged. It does not keep b.
 func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	text, ok := cutPrefix(b, p)
 	if !ok {

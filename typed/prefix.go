@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Prefixer has a constant prefix. Prefix is called on the zero value. Small types, such as
-// struct{}, are the fastest.
+// A Prefixer has a prefix. The package calls Prefix on the zero value. Prefix must always return
+// the same prefix. Small types, such as struct{}, are the fastest.
 type Prefixer interface {
 	Prefix() string
 }
@@ -22,7 +22,8 @@ type Prefixer interface {
 // MaxPrefixLen is the length of the longest prefix.
 const MaxPrefixLen = 63
 
-// CheckPrefix returns [sortid.ErrPrefix] if prefix breaks the rules in the package comment.
+// CheckPrefix returns an error that matches [sortid.ErrPrefix] if prefix breaks the rules in the
+// package comment.
 func CheckPrefix(prefix string) error {
 	switch n := len(prefix); {
 	case n > MaxPrefixLen:
@@ -48,14 +49,14 @@ func prefixError(prefix, format string, args ...any) error {
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
-	// The first eight bytes of text, and the mask of those in use.
+	// The first eight bytes of text, and a mask of the bytes in use.
 	word, mask uint64
 }
 
 func (k *kind) prefix() string { return strings.TrimSuffix(k.text, "_") }
 
 var (
-	// Each slot is for the first type that hashes to it. Later types are in moreKinds.
+	// Each slot of kinds is for the first type that hashes to it. Later types are in moreKinds.
 	kinds     [256]atomic.Pointer[kind]
 	moreKinds sync.Map // from key
 	noPrefix  kind     // in each free slot
@@ -70,10 +71,10 @@ func init() {
 // keyOf returns the first word of an interface, which identifies its type.
 func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 
-// slot returns the slot of *p's type. Another type may be in it.
+// slot returns the slot of *p's type in kinds. Another type may be in it.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf keeps kinds, because it is slow to check a prefix.
+// kindOf returns the kind of *p. It keeps kinds, because it is slow to get and check a prefix.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {
@@ -101,7 +102,7 @@ func kindOf(p any) *kind {
 	return k
 }
 
-// These functions are not generic, because generic functions inline no calls.
+// These functions are not generic, because the compiler does not inline calls in generic functions.
 
 func appendPrefix(b []byte, p any) []byte {
 	key := keyOf(p)
@@ -116,7 +117,7 @@ func appendPrefix(b []byte, p any) []byte {
 	return append(grow(b, len(k.text)), k.text...)
 }
 
-// If grow allocates, it adds room for an ID's text.
+// grow makes room for n bytes. If it allocates, it adds room for an ID's text.
 func grow(b []byte, n int) []byte {
 	if cap(b)-len(b) < n || cap(b) == 0 {
 		return append(make([]byte, 0, len(b)+n+maxText), b...)
@@ -140,7 +141,7 @@ func cutPrefix(b []byte, p any) (text []byte, ok bool) {
 	return b[n:], true
 }
 
-// cut does not check the prefix.
+// cut splits a text at the separator. It does not check the prefix.
 func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 	i := separator[T](s)
 	if i < 0 {
@@ -185,7 +186,7 @@ func wrongPrefix[T Inner[T]](b []byte, k *kind) error {
 	return parseerr.Text(name, s, -1, reason, fmt.Sprintf("%q", k.prefix()))
 }
 
-// badText is for a text that begins with k.text, or with a longer prefix.
+// badText returns the error of a text that begins with k.text. The text's own prefix may be longer.
 func badText[T Inner[T]](b []byte, k *kind, err error) error {
 	if found, _, ok := cut[T](string(b)); ok && len(found) >= len(k.text) &&
 		CheckPrefix(found) == nil {

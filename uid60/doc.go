@@ -1,31 +1,35 @@
-// Package uid60 makes, reads and writes uid60s: integers of 60 bits that sort by time. Import it if
-// IDs must be short and should look random. THEIR TEXTS DO NOT SORT BY TIME.
+// Package uid60 makes, reads and writes uid60s: IDs of 60 bits that fit an int64 and sort by time.
+// Import it if IDs must be short and should look random. THEIR TEXTS DO NOT SORT BY TIME.
 //
 //	id, err := uid60.New()
 //	s := id.String()                 // xinaS8QBh, or ten characters since May 2020
 //	id, err = uid60.Parse(s)
 //	t := id.Time()                   // to the millisecond
 //
-// The text is the integer in base 64, padded with A to four digits. The digits are A-Z, a-z, 0-9, -
-// and _. The last two digits, which change most, come first: naS8QBhxi is written xinaS8QBh. Case
-// matters. The IDs of a time range match id >= First(from) and id < First(to), as integers.
+// [ID] describes the layout. The text is the integer in base 64, padded with A to four digits. The
+// digits are A-Z, a-z, 0-9, - and _. The last two digits, which change most, come first: the digits
+// of 11093174944930914 are naS8QBhxi, so its text is xinaS8QBh. Case matters. A database stores an
+// ID as an int64, and a [Text] as text. [First] gives the bounds of a time range: id >= First(from)
+// and id < First(to), as integers.
 //
 // # Promises
 //
 // The IDs of a generator strictly increase, unless its policy is [sortid.RollbackReset]. Two
-// generators without worker IDs often make the same ID. All IDs differ if each generator has its
-// own worker ID, and all have the same size. A generator may take over a worker ID only in a later
-// millisecond. Leases ensure this, even with different sizes: see [Options] and package lease.
+// generators without worker IDs often make the same ID. All IDs are different if each generator has
+// its own worker ID, and all worker IDs have the same size. A generator may take over a worker ID
+// only in a later millisecond. Leases ensure this, even with different sizes: see [Options] and
+// package lease.
 //
-// If the clock goes back by more than the allowance, 10 s by default, the default policy fails with
+// If the clock goes back by at most the allowance, 10 s by default, a generator keeps the last
+// timestamp. If the clock goes back further, the policy decides. The default policy fails with
 // [sortid.ErrClockRollback]. Everything is safe for concurrent use.
 //
 // # Source
 //
 // "Unique ID Generator Design", without a version, a date or an address; this project chose the
 // name uid60. The timestamp has 48 bits in the document's heading, but 42 in its picture. Its rule
-// for the sequence says second, but means millisecond. This package adds: The sequence starts at 0
-// and does not wrap within a millisecond. The first and the last timestamp are reserved. Short
-// texts are padded, and padding parses. The worker ID is the high bits of random. It also adds the
-// allowance, policies and leases.
+// for the sequence says a second, but means a millisecond. This package adds rules: The sequence
+// starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
+// reserved. Short texts are padded, and padding parses. The worker ID is the high bits of random.
+// The conversion ID(v) does not check v. The document has no allowance, no policies and no leases.
 package uid60

@@ -17,12 +17,14 @@ const (
 var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 
 // A Generator makes IDs that strictly increase, at most 512 in a millisecond. It is safe for
-// concurrent use.
+// concurrent use. Several generators need different worker IDs or leases; see [Options].
 //
-// The sequence goes up by one for each ID, also from one millisecond to the next. After 511 a
-// generator waits for the next millisecond and starts at 0.
+// The sequence goes up by one for each ID, also from one millisecond to the next. After 511, the
+// sequence is 0 again, but only in a new millisecond. So a generator that has used 511 waits until
+// the clock has passed the last timestamp. A context limits the wait; if it ends, the error is
+// [sortid.ErrOverflow].
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator.
+// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
@@ -35,22 +37,24 @@ type Generator struct {
 	randomBits int // the other bits of random
 }
 
-// Options configure a [Generator]. The defaults are no worker ID and [sortid.RollbackAbort]. After
-// a [sortid.RollbackReset], IDs may differ only in their random bits, at most nine.
+// Options are the options of a [Generator]. The zero value means the defaults: no worker ID, and
+// [sortid.RollbackAbort]. After a [sortid.RollbackReset], two IDs with the same sequence differ
+// only in their random bits, at most nine.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the others are random. Size zero
-	// means no worker ID.
+	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the other bits are random. If
+	// the size is zero, there is no worker ID.
 	WorkerID     uint16
 	WorkerIDSize int
 
-	// Lease grants worker IDs; see [sortid.Lease]. A *lease.Lease needs the format lease.UID60.
-	// Clock must be the lease's clock. A lease excludes WorkerIDSize and RollbackReset.
+	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
+	// format lease.UID60. Clock must be the lease's clock. A lease excludes WorkerIDSize and
+	// RollbackReset.
 	Lease sortid.Lease
 }
 
-// NewGenerator returns a generator, or a [*sortid.OptionError].
+// NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
 		last:        MaxSequence << sequenceShift, // so that 0 is next
@@ -84,7 +88,7 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator with default options. It fails as
+// New returns an ID of the process-wide generator, which has the default options. It fails as
 // [Generator.Generate] does.
 func New() (ID, error) { return global.generate(context.Background()) }
 
@@ -102,13 +106,14 @@ func NewString() (string, error) {
 // [sortid.ErrLeaseClosed]. With a full sequence or [sortid.RollbackWait] it may block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate with a limited wait. If ctx ends, the error matches its error, and
-// [sortid.ErrOverflow], [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
+// matches the context's error, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
+// [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // before the lock, to shorten it
+		counter := clock.Counter() // read before the lock, to shorten it
 		g.core.Lock()
 		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
 		if err == nil {
@@ -121,8 +126,8 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks once for each millisecond that it needs. It fails as
-// Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for each millisecond that it
+// needs. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -133,7 +138,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// next makes the next ID; now is in milliseconds since the epoch.
+// next makes the next ID at the clock's time now, in milliseconds since the epoch.
 func (g *Generator) next(now int64) (ID, error) {
 	if now != g.settledTick || g.last == g.end {
 		return g.slowPath(now)
@@ -157,6 +162,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
+// slowPath does the work of next if the clock has moved or the sequence is used up.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now + epoch)
 	if now > g.timestamp {
@@ -189,14 +195,15 @@ func (g *Generator) begin(now int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
-		g.last -= 1 << sequenceShift // for when the clock is near enough
+		g.last -= 1 << sequenceShift // so this ID is next when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
 	return id, nil
 }
 
-// first makes the first ID of a timestamp, which stays while the clock shows settled.
+// first makes the first ID of a timestamp, and continues the sequence. The generator keeps this
+// timestamp while the clock shows the time settled.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)

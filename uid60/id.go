@@ -8,7 +8,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Size is the size of an ID in bytes.
+// Size is the length of an ID's binary form in bytes.
 const Size = 8
 
 // The largest value of each field.
@@ -30,18 +30,20 @@ const (
 //
 //	0000 | timestamp 42 | sequence 9 | random 9
 //
-// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. A worker ID is the
-// high bits of random. No generator makes the first and the last timestamp, so the zero ID can mean
-// "none".
+// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. A generator's worker
+// ID, if any, is the high bits of random. No generator makes the first and the last timestamp, so
+// the zero ID can mean "none".
 //
-// Integers sort by time, texts do not. The conversion ID(v) does not check v. Above [Max], String
-// returns a message that does not parse, and methods with an error return [sortid.ErrRange].
+// IDs are comparable with ==. Integers sort by time, texts do not. The conversion ID(v) does not
+// check v. If v is above [Max], String returns a message that does not parse, and methods that
+// return an error return [sortid.ErrRange].
 type ID uint64
 
 // Max is the largest ID.
 const Max ID = 1<<60 - 1
 
-// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit.
+// FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
+// field.
 func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:
@@ -54,7 +56,7 @@ func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 	return ID(timestamp<<timestampShift | uint64(sequence)<<sequenceShift | uint64(random)), nil
 }
 
-// FromUint64 returns ID(v), or a [*sortid.ParseError] if v is above [Max].
+// FromUint64 returns the ID with the integer v, or a [*sortid.ParseError] if v is above [Max].
 func FromUint64(v uint64) (ID, error) {
 	if v > uint64(Max) {
 		return 0, parseerr.Integer(name, v, integers)
@@ -62,7 +64,7 @@ func FromUint64(v uint64) (ID, error) {
 	return ID(v), nil
 }
 
-// Uint64 returns the integer, which also fits an int64.
+// Uint64 returns the ID as an integer, which also fits an int64.
 func (id ID) Uint64() uint64 { return uint64(id) }
 
 // Timestamp returns the milliseconds since 2018-03-01T00:00:00Z.
@@ -71,26 +73,26 @@ func (id ID) Timestamp() uint64 { return uint64(id) >> timestampShift }
 // Sequence returns the field sequence.
 func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence }
 
-// Random returns the field random, with any worker ID.
+// Random returns the field random, with the worker ID if there is one.
 func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
 
-// Worker returns the worker ID, given its size in bits. Sizes below 0 count as 0, and sizes above 9
-// as 9.
+// Worker returns the worker ID, given its size in bits. The ID does not tell whether it has one. A
+// size below 0 counts as 0, which leaves no worker ID. A size above 9 counts as 9.
 func (id ID) Worker(bits int) uint16 {
 	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
 }
 
-// Time returns the timestamp's time, in UTC.
+// Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp()) + epoch).UTC() }
 
-// Compare is like cmp.Compare.
+// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
-// IsZero reports whether id is zero.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's millisecond, zero before 2018-03-01, or [Max] after the last
-// timestamp.
+// First returns the smallest ID of t's millisecond. Before 2018-03-01 it returns the zero ID, and
+// after the last timestamp it returns [Max].
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:

@@ -6,7 +6,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the integer; [Text] stores the text.
+// Value stores the ID as an integer, which sorts by time; [Text] stores the text. Use sql.Null[ID]
+// for nullable columns.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -15,7 +16,7 @@ func (id ID) Value() (driver.Value, error) {
 }
 
 // Scan reads an integer, or a text of 4 to 10 characters. Eight bytes are always a text, never the
-// binary form. NULL is an error; use sql.Null[ID].
+// binary form. NULL is an error; scan a nullable column into sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
@@ -43,7 +44,7 @@ func (id *ID) Scan(src any) error {
 // be case-sensitive.
 type Text ID
 
-// Value stores the text.
+// Value stores the ID as its text.
 func (t Text) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(t)); err != nil {
 		return nil, err

@@ -10,7 +10,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// The lengths of texts. IDs since May 2020 have ten characters, older ones fewer.
+// The lengths that an ID's text may have. IDs since May 2020 have ten characters, older ones nine
+// or fewer.
 const (
 	MinTextLen = 4
 	MaxTextLen = 10
@@ -25,8 +26,8 @@ var (
 
 func init() { basen.FillPairs(pairs[:], alphabet) }
 
-// Parse reads 4 to 10 characters. Padding with A may follow the second character. Case matters. An
-// error is a [*sortid.ParseError].
+// Parse reads a text of 4 to 10 characters. Padding with A, from the third character on, is
+// allowed. Case matters. Errors are of type [*sortid.ParseError].
 func Parse(s string) (ID, error) {
 	v, ok := decode([]byte(s)) // does not copy s
 	if !ok {
@@ -35,7 +36,7 @@ func Parse(s string) (ID, error) {
 	return ID(v), nil
 }
 
-// MustParse is [Parse], but panics on an error.
+// MustParse is [Parse], but panics on an invalid text.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -44,7 +45,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b, so Parse does not copy its string.
+// decode does not keep b, so that Parse need not copy its string.
 func decode(b []byte) (v uint64, ok bool) {
 	if len(b) < MinTextLen || len(b) > MaxTextLen {
 		return 0, false
@@ -114,7 +115,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [Parse]. An error leaves the ID unchanged.
+// UnmarshalText is [Parse]. An error leaves the ID as it was.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, ok := decode(b)
 	if !ok {
@@ -137,7 +138,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError], and leaves the ID
-// unchanged.
+// as it was.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")
