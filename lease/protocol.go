@@ -17,8 +17,7 @@ import (
 //   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
 //     read both at the same moment.
 //   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
-//     Merging. It must write them even if they were Retired already: then a revive that was decided
-//     earlier finds another Revision.
+//     Merging, even if they were Retired already. Then an earlier revive finds another Revision.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
@@ -36,7 +35,7 @@ type request struct {
 	lead   int64
 }
 
-// free reports whether a block is whole and nobody holds it.
+// free reports whether a block is whole and not held.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
 // grant grants a free block, from the returned record's From up to its HWM.
@@ -52,7 +51,7 @@ func (q request) grant(r Record) (Record, error) {
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
-// extend grants the owner more ticks, from the HWM of r on. If the owner needs none, it returns r.
+// extend grants the owner more ticks from the HWM on, or returns r if it needs none.
 func (q request) extend(r Record) (Record, error) {
 	if r.State != Whole || r.Owner != q.owner {
 		return r, errRefused
@@ -72,8 +71,8 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends the owner's grant after the last used tick. The record held contains the grant. If r
-// differs from held, the owner must not release it: a copy of its process may have renewed it.
+// release ends the owner's grant, held, after the last used tick. If r differs from held, the owner
+// must not release it: a copy of its process may have renewed it.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
@@ -132,7 +131,6 @@ func retire(r Record, now int64) (Record, error) {
 	return r, nil
 }
 
-// join makes a block whole after its halves a and b have been retired.
 func join(r, a, b Record) (Record, error) {
 	if r.State != Merging || a.State != Retired || b.State != Retired {
 		return r, errRefused
@@ -142,9 +140,9 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a new generation, larger blocks before their parts. It
-// takes the records of the previous generation. Blocks with an HWM above the floor keep it. The
-// blocks around them are split: no block may be whole with a lower HWM than its parts.
+// carryOver returns the first records of a new generation, larger blocks before their parts, from
+// the records of the previous one. Blocks with an HWM above the floor keep it. The blocks around
+// them are split: no block may be whole with a lower HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

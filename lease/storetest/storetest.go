@@ -18,8 +18,8 @@ import (
 )
 
 // Run tests a kind of store. For each test it calls setup, which prepares an empty store and
-// returns a function that opens it. Each call of that function returns its own connection, as in
-// another process. Run closes each connection.
+// returns a function that opens it. Each call of that function returns its own connection. Run
+// closes each one.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},
@@ -39,8 +39,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	})
 }
 
-// Leases tests a kind of store that makes only changes that the protocol allows. Such a store
-// refuses the values of the other tests of [Run]. Use [Run] for the store behind it.
+// Leases tests a kind of store that makes only changes that the protocol allows. Use [Run] for the
+// store behind it.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }
@@ -63,7 +63,7 @@ func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests
 	}
 }
 
-// patience is the time after which a test that hangs fails, long enough for a slow machine.
+// patience makes a test that hangs fail, even on a slow machine.
 const patience = 3 * time.Minute
 
 func full(realm string, b lease.Block, revision uint64) lease.Record {
@@ -98,7 +98,7 @@ func absent(realm string, b lease.Block) lease.Record {
 	return lease.Record{Realm: realm, Block: b}
 }
 
-// Many processes open the store at once. All must get the same store.
+// Many processes open the same store at once.
 func testOpen(t *testing.T, open func() lease.Store) {
 	const processes = 12
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -329,8 +329,8 @@ func testMany(t *testing.T, open func() lease.Store) {
 	if r := get(t, other, "realm", blocks[0]); r != two[0] {
 		t.Errorf("after a refusal there is %+v, want %+v", r, two[0])
 	}
-	// Many processes divide the same block and take the same part. One succeeds, and none waits
-	// for ever.
+	// Many processes divide the same block and take the same part. One succeeds, and none waits for
+	// ever.
 	const racers, rounds = 6, 15
 	stores := make([]lease.Store, racers)
 	for i := range stores {
@@ -464,7 +464,7 @@ func testReopen(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// If the context has ended, every call soon returns an error. The store works with other contexts.
+// If the context has ended, every call soon fails. The store works with other contexts.
 func testContext(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -524,7 +524,7 @@ func testTime(t *testing.T, open func() lease.Store) {
 		d < 900*time.Millisecond || d > most {
 		t.Errorf("after at least 1.1 s the store's clock went on by %v, %v", d, err)
 	}
-	// Processes whose clocks differ from the store's by more than the lead get no node ID.
+	// Clocks that differ from the store's by more than the lead get no node ID.
 	for _, c := range []struct {
 		ahead time.Duration
 		want  error
@@ -550,8 +550,8 @@ func testTime(t *testing.T, open func() lease.Store) {
 
 var format = lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
 
-// Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick of a node
-// ID is used twice.
+// Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick is used
+// twice.
 func testLeases(t *testing.T, open func() lease.Store) {
 	const processes, lives, ticks = 6, 5, 200
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
