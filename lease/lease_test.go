@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// These tests run the lease with its goroutine and its timers, in virtual time.
+// These tests run the lease with its goroutine and timers, in virtual time.
 
 // A network connects to a store, has faults and counts calls.
 type network struct {
@@ -145,7 +145,7 @@ func (n *network) Time(ctx context.Context) (time.Time, error) {
 	return n.Store.Time(ctx)
 }
 
-// A generator uses ticks. The generators of a test check that none is used twice.
+// A generator uses ticks. A test's generators check that none is used twice.
 type generator struct {
 	t    *testing.T
 	l    *Lease
@@ -208,7 +208,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// fails checks that err matches each error of want, and contains each text of want.
+// fails checks that err matches each error and contains each text of want.
 func fails(t *testing.T, what string, err error, want ...any) {
 	t.Helper()
 	for _, w := range want {
@@ -224,15 +224,13 @@ func acquireError(t *testing.T, s Store, c Config) error {
 	return err
 }
 
-// skewed gives the configuration a clock. It returns by how many nanoseconds the clock is ahead, at
-// first 0.
+// skewed gives the configuration a clock, and returns by how many nanoseconds it is ahead.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
 	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	return &ahead
 }
 
-// held returns the records of the node IDs that somebody holds.
 func held(t *testing.T, s Store) []Record {
 	t.Helper()
 	_, blocks, err := Records(t.Context(), s, "realm")
@@ -263,7 +261,7 @@ func closed(t *testing.T, ls ...*Lease) {
 	}
 }
 
-// leased runs a test in virtual time, with a lease that it closes.
+// leased runs a test in virtual time, with a lease.
 func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -273,7 +271,6 @@ func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease
 	})
 }
 
-// acquireAll acquires leases at the same time.
 func acquireAll(t *testing.T, s Store, c Config, count int) []*Lease {
 	t.Helper()
 	leases := make([]*Lease, count)
@@ -328,8 +325,8 @@ func TestKeepsAhead(t *testing.T) {
 	})
 }
 
-// Without the store, generators go on to the window's end, then fail or wait. They resume when the
-// store returns, with the same node ID.
+// Without the store, generators go on to the window's end, then fail or wait. When the store
+// returns, they resume with the same node ID.
 func TestStoreDown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -449,8 +446,8 @@ func TestHundred(t *testing.T) {
 	})
 }
 
-// The error of a full realm says who holds the node IDs and until when. The node ID of a dead
-// process becomes free after its deadline, and a returned node ID at once.
+// The error of a full realm says who holds the node IDs and until when. A dead process's node ID
+// becomes free after its deadline, and a returned one at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -497,7 +494,6 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// Blocks of any size share a realm, and divided blocks become whole again.
 func TestSizes(t *testing.T) {
 	m := NewMemory()
 	c := config(4)
@@ -545,7 +541,7 @@ func TestSizes(t *testing.T) {
 		disjoint(both...)
 		closed(t, both...)
 	}
-	// Without lost races, blocks are close together, so that room for large blocks remains.
+	// Without lost races, blocks are close together, so there is room for large ones.
 	leases := append(sized(6, 8), sized(2, 3)...)
 	closed(t, leases...)
 }
@@ -598,7 +594,7 @@ func TestEvict(t *testing.T) {
 	})
 }
 
-// A process whose clock differs much from the store's clock gets no grant until its clock is right.
+// A process gets no grant while its clock differs much from the store's.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -632,7 +628,7 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// If a store takes long to answer with its time, the process's clock does not count as wrong.
+// If a store's answer with the time is slow, the process's clock is not wrong.
 func TestSlowClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), delay: func() time.Duration { return 15 * time.Second }}
@@ -640,8 +636,8 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-// If the store has no clock, a process whose clock is ahead is granted ticks in the future. Nobody
-// is granted its node ID for earlier ticks.
+// If the store has no clock, a process whose clock is ahead is granted future ticks. Nobody is
+// granted its node ID for earlier ticks.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -675,7 +671,7 @@ func TestLead(t *testing.T) {
 	})
 }
 
-// The answer to a grant is lost. The process asks again, and finds that the grant was made.
+// The answer to a grant is lost. The process asks again, and finds the grant.
 func TestRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -745,7 +741,7 @@ func TestAcquireFails(t *testing.T) {
 		_, err = Acquire(ctx, NewMemory(), config(8))
 		fails(t, "the context has ended before", err, context.DeadlineExceeded)
 
-		// The grant is made, but no answer ever comes: Acquire gives it back.
+		// The grant is made, but no answer comes: Acquire gives it back.
 		n.set(func() {
 			n.hang = false
 			n.deaf = func(op string, args ...Record) bool {
@@ -784,7 +780,7 @@ func TestClose(t *testing.T) {
 		defer cancel()
 		fails(t, "the store hangs: Close", l.Close(ctx), context.DeadlineExceeded)
 		fails(t, "closed", claim(l, 0), ErrClosed)
-		// A second Close waits for one that hangs, but only until its own context ends.
+		// A second Close waits for one that hangs, until its own context ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
 		go func() { hung <- l.Close(patient) }()
@@ -840,16 +836,16 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 	})
 }
 
-// Renewal follows the generators, whose ticks may be ahead of the clock.
+// Renewal follows the generators' ticks, which may be ahead of the clock.
 func TestRenewalFollowsTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(8)
 		c.Window, c.MaxLead = 20*time.Second, 12*time.Second
 		l := acquire(t, NewMemory(), c)
 		until := l.Until()
-		// The first renewal can be due at once. It must not run at the same time as the claims.
+		// A renewal that is due at once must not run together with the claims.
 		synctest.Wait()
-		// This uses more than half of the window, so a renewal is due, whatever its random time.
+		// More than half of the window is used, so a renewal is due.
 		must(t, claim(l, 11*time.Second))
 		synctest.Wait()
 		if more := l.Until().Sub(until); more < 10*time.Second {
@@ -964,8 +960,8 @@ func TestForgotten(t *testing.T) {
 			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
 			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
-				// Another process creates the realm again. It could use the same ticks: only a
-				// fence prevents that.
+				// Another process creates the realm again. It could use the same ticks without a
+				// fence.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
 				fails(t, "a new realm", l.Err(), ErrForgotten)
@@ -1036,7 +1032,6 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Leases refuse a realm's record that another program has written.
 func TestForeignTerms(t *testing.T) {
 	good := Config{Format: SCRU64}.terms()
 	for name, spoil := range map[string]func(*Terms){
@@ -1080,7 +1075,7 @@ type resting struct {
 
 func (s *resting) CloseIdleConnections() { s.n.Add(1) }
 
-// A store may close its connections after each renewal, unless the next renewal is near.
+// A store may close its connections after a renewal, unless the next one is near.
 func TestCloseIdleConnections(t *testing.T) {
 	for _, tc := range []struct {
 		window time.Duration

@@ -50,7 +50,7 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// A record can be written as JSON and read back without loss, because stores use that form.
+// A record can be written as JSON and read back without loss, as stores do.
 func TestRecordJSON(t *testing.T) {
 	r := Record{
 		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Revision: 7, HWM: 6640625000,

@@ -2,15 +2,15 @@
 //
 //	store, err := etcd.Open(ctx, "etcd://sortid:password@e1.example.com,e2.example.com")
 //
-// The URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// with TLS. The hosts
-// are members of one cluster. All keys begin with PREFIX, by default sortid. With etcds, the
-// parameters ca, cert and key also work. Package [github.com/sortid/sortid/store] explains what all
-// stores have in common. If etcd takes the user from the certificate, the URL must have no user.
+// The URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// with TLS and the
+// parameters ca, cert and key. The hosts are members of one cluster. All keys begin with PREFIX, by
+// default sortid. If etcd takes the user from the certificate, the URL must have no user. Package
+// [github.com/sortid/sortid/store] explains what all stores have in common.
 //
 // Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet is a transaction
-// that requires the revision that was read. Reads are linearizable. The store sends each change
-// once. Let etcd compact old revisions, for example with --auto-compaction-retention=1h. Otherwise
-// etcd reaches its quota, and refuses changes.
+// that requires the revision that was read, and is sent once. Reads are linearizable. Let etcd
+// compact old revisions, for example with --auto-compaction-retention=1h. Otherwise etcd reaches its
+// quota, and refuses changes.
 //
 // The time is the time of a member: the Date of an HTTP answer, which is exact to a second. If HTTP
 // has a separate port (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each
@@ -25,8 +25,8 @@
 //   - no member runs with --unsafe-no-fsync. Clients cannot see this flag;
 //   - the disks keep what they have synced;
 //   - no member has a version that can lose changes in a crash. Open refuses 3.5.0 to 3.5.4.
-//     Versions before 3.4.21 can lose changes if the cluster has only one member.
-//     [Store.Conditions] names these versions;
+//     [Store.Conditions] names versions before 3.4.21, which can lose changes in a cluster of one
+//     member;
 //   - nobody edits or deletes the keys.
 //
 // # Privileges and connections

@@ -104,7 +104,7 @@ func TestCluster(t *testing.T) {
 }
 
 // repeater is an etcd that carries out a transaction and then says that it was canceled, as a proxy
-// can. Etcd's client repeats it by default.
+// can. By default, etcd's client repeats it.
 type repeater struct {
 	pb.KVClient
 	txns atomic.Int32
@@ -121,7 +121,7 @@ func (f *repeater) intercept(ctx context.Context, method string, request, reply 
 	return err
 }
 
-// A change that was carried out and not acknowledged is not sent again.
+// A change that was made but not acknowledged is not sent again.
 func TestNotRepeated(t *testing.T) {
 	var f repeater
 	s, err := New(t.Context(), clientv3.Config{

@@ -7,11 +7,11 @@
 // also work, such as timeout and tls (true, skip-verify, preferred). Without tls, nothing is
 // encrypted. Package [github.com/sortid/sortid/store] explains what all stores have in common.
 //
-// Each record is a row of the table sortid_lease. Open makes the table, or an administrator makes
-// it with [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or
-// an INSERT. The store never sends a statement again if the server may have executed it. InnoDB
-// shows a change before it is on the disk. So Get also makes a small change, and its commit waits
-// for the log. On a Galera cluster, Get and GetMany wait for the changes of other nodes instead.
+// Each record is a row of the table sortid_lease, which Open or an administrator makes with
+// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an INSERT,
+// and is never sent again if the server may have executed it. InnoDB shows a change before it is on
+// the disk. So Get also makes a small change, and its commit waits for the log. On a Galera cluster,
+// Get and GetMany wait for the changes of other nodes instead.
 //
 // # Guarantee
 //
@@ -34,8 +34,7 @@
 //
 // # Privileges and connections
 //
-// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if the table does not exist. With
-// PROCESS, Open sees MySQL's replicas. There are at most two connections. They are closed soon
-// after a lease was acquired or renewed. If the server has no free connection, calls wait until
-// their contexts end.
+// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With PROCESS,
+// Open sees MySQL's replicas. There are at most two connections, which are closed soon after use. If
+// the server has no free connection, calls wait until their contexts end.
 package mysql

@@ -183,7 +183,6 @@ func TestReasons(t *testing.T) {
 		"set ssl = on")
 }
 
-// The error says what the administrator must do.
 func TestPrivileges(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := dial(t, server.URL)
@@ -241,7 +240,7 @@ func TestStandby(t *testing.T) {
 	open(t, strings.Replace(primary.URL, "@", "@"+host+",", 1)+"?target_session_attrs=read-write")
 }
 
-// A change that the synchronous standby lacks is neither answered nor shown: it is gone if that
+// A change that the synchronous standby lacks is neither answered nor shown: it is lost if that
 // standby becomes the primary.
 func TestSynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
@@ -352,7 +351,7 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-// The store keeps its table when another comes before it in the search_path.
+// The store keeps its table when another comes first in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
 	u, err := url.Parse(raw)

@@ -15,17 +15,16 @@ import (
 
 // A lease needs a connection about twice a minute, for some milliseconds. By default, a server
 // accepts 10,000 connections. The client discards a connection that was idle for idleTime, but only
-// when it needs one again. So each connection closes itself, a little later than idleTime.
+// when it needs one again. So each closes itself a little later.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
 
-	// dialTime is one second because after several failures, the client connects only once a
-	// second.
+	// dialTime is one second because after several failures, the client connects once a second.
 	dialTime = time.Second
 )
 
-// dialer makes connections that close themselves if they are idle.
+// dialer makes connections that close themselves when idle.
 func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn,
 	error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

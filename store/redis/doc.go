@@ -5,13 +5,13 @@
 // By default, Redis loses the changes of the last seconds in a crash, and more in a failover. So
 // check [Store.Conditions]. With the settings below, it is empty.
 //
-// The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS. All keys
-// begin with the prefix, by default "sortid:". With rediss, the parameters ca, cert and key also
-// work. Package [github.com/sortid/sortid/store] explains what all stores have in common.
+// The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS and the
+// parameters ca, cert and key. All keys begin with the prefix, by default "sortid:". Package
+// [github.com/sortid/sortid/store] explains what all stores have in common.
 //
-// A realm is a hash. Each record is a field with the name of the block, such as "42/8". Its value
-// is JSON. CompareAndSet runs a script that writes the field if it still has the value that was
-// read. Reads run a script that a replica refuses. The store sends each change once.
+// A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
+// the value. CompareAndSet runs a script, once, that writes the field if it still has the value that
+// was read. Reads run a script that a replica refuses.
 //
 // # Guarantee
 //
