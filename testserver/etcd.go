@@ -79,7 +79,7 @@ func StartEtcd(t testing.TB, flags ...string) *Server {
 	return startEtcd(t, 1, flags)[0]
 }
 
-// StartEtcdCluster starts a cluster of three members. Each Server has the URL of one.
+// StartEtcdCluster starts three members. Each Server has the URL of one.
 func StartEtcdCluster(t testing.TB) []*Server {
 	t.Helper()
 	return startEtcd(t, 3, nil)
@@ -130,8 +130,8 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	return servers
 }
 
-// etcdProgram returns the path of etcd's server. If the server is not in the PATH, the go command
-// builds it from the module in the folder "etcd".
+// etcdProgram returns the path of etcd's server. If it is not in the PATH, the go command builds it
+// from the module in the folder "etcd".
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // killWithParent makes the system kill a program when the tests end, even if they are killed. Call
-// it immediately before the program starts.
+// it just before the program starts.
 func killWithParent(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

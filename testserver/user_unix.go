@@ -12,7 +12,7 @@ import (
 )
 
 // runAs makes a user the owner of folders, and returns a function that makes a command run as this
-// user. If the test does not run as root, runAs changes nothing.
+// user. Without root, it changes nothing.
 func runAs(t testing.TB, name string, dirs ...string) func(*exec.Cmd) {
 	t.Helper()
 	if os.Getuid() != 0 {

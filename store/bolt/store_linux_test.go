@@ -75,7 +75,7 @@ func asNobody(t *testing.T, f func()) {
 	<-done
 }
 
-// A user without the permission to write can read. The error names the missing permission.
+// A user without write permission can read. The error names the missing permission.
 func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
@@ -115,7 +115,7 @@ func TestPermissions(t *testing.T) {
 
 func init() { roles["full"] = playFull }
 
-// playFull makes changes while there is room for only a few of them, and then with more room.
+// playFull makes changes while there is room for only a few, and then with more room.
 func playFull(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -58,7 +58,7 @@ func start(t *testing.T, role, url string) *process {
 	return &process{cmd, bufio.NewScanner(out), in}
 }
 
-// patience is long enough for a slow machine. After it, a test fails instead of waiting forever.
+// patience makes a test fail instead of waiting forever, even on a slow machine.
 const patience = 5 * time.Minute
 
 func temp(t *testing.T) (path, url string) {
@@ -107,7 +107,7 @@ func playLease(url string) error {
 	return l.Close(ctx)
 }
 
-// Many processes start at the same time. No tick of a node ID is used twice.
+// Many processes start together. No tick of a node ID is used twice.
 func TestProcesses(t *testing.T) {
 	n := 100
 	if testing.Short() {
@@ -150,8 +150,7 @@ func playCount(url string) error {
 	return err
 }
 
-// If a process is killed, the store has what the process printed. Other processes are not
-// disturbed.
+// If a process is killed, the store has what it printed. Others are not disturbed.
 func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -233,7 +232,7 @@ func TestHeld(t *testing.T) {
 		},
 	} {
 		var err error
-		// On a slow machine, a short time can be over before the call has opened the file.
+		// A slow machine may need longer than a short time to open the file.
 		for d, seen := 100*time.Millisecond, false; !seen && d < patience; d *= 4 {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			err = call(ctx)
@@ -257,7 +256,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// A call that waits for another call of the same process also ends with its context.
+// A call that waits for another of the same process also ends with its context.
 func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, url := temp(t)
@@ -294,7 +293,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Open refuses other files, with their name and the reason. It does not change them.
+// Open refuses other files, with their name and the reason, and does not change them.
 func TestWrongFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -352,7 +351,7 @@ func TestWrongFiles(t *testing.T) {
 	}
 }
 
-// While another process makes the file, the file is empty for a moment. The time is virtual.
+// While another process makes the file, it is empty for a moment. The time is virtual.
 func TestBeingMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path, url := temp(t)
@@ -420,7 +419,7 @@ func TestNotARecord(t *testing.T) {
 	put(t, s, 1)
 }
 
-// use calls all methods and returns their errors. No call may wait forever.
+// use calls all methods and returns their errors. None may wait forever.
 func use(t *testing.T, url string) error {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

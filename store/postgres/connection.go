@@ -45,8 +45,8 @@ func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	})
 }
 
-// A connectionError has its own text. The text of pgx has a line for each attempt, any of which may
-// have the reason.
+// A connectionError has its own text. The text of pgx has a line for each attempt, and the reason
+// may be in any of them.
 type connectionError struct {
 	text string
 	err  error

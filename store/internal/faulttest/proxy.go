@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Listen calls serve for each connection. Without serve, nobody answers them.
+// Listen calls serve for each connection, or never answers if serve is nil.
 func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
@@ -31,8 +31,8 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay stands between clients and a server, and returns its address. For each connection it calls
-// connected. Then it passes on the requests and answers for which the two functions return true.
+// Relay stands between clients and a server, and returns its address. It calls connected for each
+// connection. Then it passes on the requests and answers for which the two functions return true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -100,8 +100,7 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut lets n-1 bytes of the next answers pass, on open connections or only on new ones. Then it
-// closes the connection.
+// cut closes a connection, any or only a new one, after n-1 bytes of the next answers.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))
@@ -120,7 +119,6 @@ func At(t testing.TB, raw, address string) string {
 	return Edit(t, raw, func(u *url.URL) { u.Host = address })
 }
 
-// Edit returns a URL after a change.
 func Edit(t testing.TB, raw string, change func(u *url.URL)) string {
 	t.Helper()
 	u, err := url.Parse(raw)
