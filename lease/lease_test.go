@@ -238,7 +238,6 @@ func held(t *testing.T, s Store) []Record {
 	return slices.DeleteFunc(blocks, func(r Record) bool { return r.Owner == (Owner{}) })
 }
 
-// claim claims the SCRU64 tick that is ahead of now by a duration.
 func claim(l *Lease, ahead time.Duration) error {
 	_, _, err := l.ClaimTick(time.Now().Add(ahead).UnixMilli() / 256)
 	return err
@@ -261,7 +260,6 @@ func closed(t *testing.T, ls ...*Lease) {
 	}
 }
 
-// leased runs a test in virtual time, with a lease.
 func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -325,8 +323,8 @@ func TestKeepsAhead(t *testing.T) {
 	})
 }
 
-// Without the store, generators go on to the window's end, then fail or wait. When the store
-// returns, they resume with the same node ID.
+// Without the store, generators go on to the window's end. When it returns, they resume with the
+// same node ID.
 func TestStoreDown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -382,8 +380,8 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// If another process gets the node ID meanwhile, the lease gets a new one. Until then generators
-// have no ticks.
+// If another process gets the node ID, the lease gets a new one. Until then generators have no
+// ticks.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -446,8 +444,8 @@ func TestHundred(t *testing.T) {
 	})
 }
 
-// The error of a full realm says who holds the node IDs and until when. A dead process's node ID
-// becomes free after its deadline, and a returned one at once.
+// The error says who holds the node IDs and until when. A dead process's node ID becomes free after
+// its deadline, and a returned one at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -541,7 +539,7 @@ func TestSizes(t *testing.T) {
 		disjoint(both...)
 		closed(t, both...)
 	}
-	// Without lost races, blocks are close together, so there is room for large ones.
+	// Without lost races, blocks are close together, so large ones have room.
 	leases := append(sized(6, 8), sized(2, 3)...)
 	closed(t, leases...)
 }
@@ -628,7 +626,7 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// If a store's answer with the time is slow, the process's clock is not wrong.
+// A store that tells its time slowly does not make the process's clock wrong.
 func TestSlowClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), delay: func() time.Duration { return 15 * time.Second }}
@@ -636,8 +634,8 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-// If the store has no clock, a process whose clock is ahead is granted future ticks. Nobody is
-// granted its node ID for earlier ticks.
+// If the store has no clock, a process whose clock is ahead is granted future ticks. Nobody gets
+// its node ID for earlier ticks.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -719,7 +717,7 @@ func TestRetried(t *testing.T) {
 	})
 }
 
-// If a store always fails or hangs, Acquire returns, and no node ID stays held.
+// Acquire returns, and no node ID stays held.
 func TestAcquireFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), down: true}
@@ -818,7 +816,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// While a store that ignores contexts holds up a renewal, Close returns when its context ends.
+// Although a store that ignores contexts holds up a renewal, Close returns with its context.
 func TestCloseWaitsForRenewal(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		stuck := make(chan struct{})
@@ -836,7 +834,7 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 	})
 }
 
-// Renewal follows the generators' ticks, which may be ahead of the clock.
+// The generators' ticks may be ahead of the clock.
 func TestRenewalFollowsTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(8)
@@ -859,7 +857,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 	})
 }
 
-// A fence stops grants until its floor. Then all leases get new grants.
+// A fence stops grants until its floor.
 func TestFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -936,7 +934,7 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// A lease that finds an older state in its store takes no grants until a fence.
+// A lease that finds an older state takes no grants until a fence.
 func TestForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gone := range []bool{false, true} {
@@ -960,8 +958,8 @@ func TestForgotten(t *testing.T) {
 			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
 			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
-				// Another process creates the realm again. It could use the same ticks without a
-				// fence.
+				// Another process creates the realm again. Without a fence, it could use the same
+				// ticks.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
 				fails(t, "a new realm", l.Err(), ErrForgotten)
@@ -1087,7 +1085,7 @@ func TestCloseIdleConnections(t *testing.T) {
 				Window: tc.window, Now: time.Now})
 			must(t, err)
 			defer l.Close(t.Context())
-			// The first renewal comes at a random moment, possibly at once.
+			// The first renewal may come at once.
 			if n := s.n.Load(); (n >= 1) != tc.rests {
 				t.Errorf("window %v: %d calls during Acquire", tc.window, n)
 			}

@@ -28,7 +28,7 @@ func clone(s *session, ahead time.Duration) *session {
 	return &c
 }
 
-// One of two clones keeps the node ID. The window of the other clone ends at its next renewal.
+// One clone keeps the node ID. The other's window ends at its next renewal.
 func TestClones(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 256 * time.Millisecond} {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
@@ -64,8 +64,8 @@ func TestClones(t *testing.T) {
 	}
 }
 
-// A process is cloned between preparing and sending a request. The clone learns from its first
-// answer that the grant is not its own. It releases no grant of the original.
+// A process is cloned before it sends a request. The first answer tells the clone that the grant is
+// not its own. It releases no grant of the original.
 func TestCloneBeforeSending(t *testing.T) {
 	m := NewMemory()
 	c, err := config(8).complete()
@@ -91,8 +91,8 @@ func TestCloneBeforeSending(t *testing.T) {
 	}
 }
 
-// After a fence, grants can still end above the floor. Their blocks, and the blocks around and
-// within these, are not granted before that end.
+// After a fence, grants can still end above the floor. Before that end, no overlapping block is
+// granted.
 func TestFenceCarriesMarks(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-// The answer to a renewal is lost. When the lease finds out that it was made, generators get its
+// The answer to a renewal is lost. When the lease finds that it was made, generators get its
 // window, even if the next renewal fails.
 func TestPublishedBeforeFailure(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
@@ -215,7 +215,7 @@ func TestErrWhileFailing(t *testing.T) {
 	})
 }
 
-// Renewals succeed even if the store is slow, and fail only if an answer is lost.
+// Renewals fail only if an answer is lost.
 func TestSlowStore(t *testing.T) {
 	for _, c := range []struct {
 		window, delay time.Duration
@@ -251,7 +251,7 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// A store cannot be reached for a minute. When it returns, the lease is valid within two seconds.
+// When the store returns after a minute, the lease is valid within two seconds.
 func TestBackSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
@@ -381,7 +381,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// The window and the lead change while leases are held. A fence uses the longest.
+// A fence uses the longest window and lead.
 func TestSetTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -425,7 +425,7 @@ func TestSetTerms(t *testing.T) {
 	})
 }
 
-// The number of calls at a start hardly depends on the number of held node IDs.
+// The number of calls hardly depends on the number of held node IDs.
 func TestReadsPerStart(t *testing.T) {
 	n := &network{Store: NewMemory()}
 	cfg, err := config(14).complete()
@@ -454,8 +454,8 @@ func TestReadsPerStart(t *testing.T) {
 		if lists > 0 || calls > 15 || records > 250 {
 			t.Error("too many calls, records or lists")
 		}
-		// The node IDs are close together, so large blocks have room. If they were random, 110
-		// would be in 105 groups of 16, and 1100 in 674 groups.
+		// The node IDs are close together. If they were random, 110 would be in 105 groups of 16,
+		// and 1100 in 674 groups.
 		groups := map[uint32]bool{}
 		for _, r := range held(t, n.Store) {
 			groups[r.Block.NodeID>>4] = true

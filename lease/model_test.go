@@ -12,21 +12,19 @@ import (
 )
 
 // This file is an exhaustive model of the protocol at small bounds. It visits every state that
-// steps of processes, network and store can reach, in any order.
+// steps of processes, network and store can reach.
 //
 // The functions of protocol.go decide how a record may change. A process may do any step at any
-// time, with records that it read long ago. At each step it takes any tick as the time, so clocks
-// may show anything. No deadline protects an owner. A process that does no step is paused or dead,
-// and another may start. A change is made or not, once or twice, at any later time, and its answer
-// may be lost.
+// time, with records that it read long ago. At each step it takes any tick as the time. No deadline
+// protects an owner. A process that does no step is paused or dead, and another may start. A change
+// is made or not, once or twice, at any later time, and its answer may be lost.
 //
-// A process may be cloned with all that it knows. The overlap of each clone ends with the answer to
-// its next request.
+// A process may be cloned. The overlap of each clone ends with the answer to its next request.
 //
 // Outside of overlaps, no tick may be used twice by one node ID or by overlapping ones. No block
 // may be whole inside a whole block.
 
-// The model's blocks: the whole, which has 1 bit, and its two halves.
+// The blocks are the whole, which has 1 bit, and its two halves.
 const (
 	mWhole = iota
 	mLeft
@@ -78,7 +76,7 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// A change is one compare-and-set on its way to the store, or two together: the whole, then a half.
+// A change is one compare-and-set on its way, or two together: the whole, then a half.
 type change struct {
 	gen, block int8
 	prev, next mRec
@@ -540,8 +538,7 @@ func (m *model) grants(p *mProc, f func(q request)) {
 	}
 }
 
-// acquire tries all ways to get a whole, a revived or a joined block, and all steps that divide and
-// merge blocks.
+// acquire tries all ways to get a block, and all steps that divide and merge blocks.
 func (m *model) acquire(s *mState, i int) {
 	p := &s.procs[i]
 	blocks := int8(1)
@@ -871,7 +868,7 @@ func (m *model) canonical(s *mState) {
 					case b != mWhole && !p.rewritten[b] || p.stage == closing:
 						p.learn(int8(b), unknown, false)
 					default:
-						// The process can still use it for a decision about another record.
+						// A decision about another record can still use it.
 						r.revision, r.owner = 0, 0
 					}
 				}
@@ -955,8 +952,8 @@ func (m *model) add(s *mState, what func() string) {
 		return
 	}
 	m.canonical(s)
-	// The search compares hashes of 64 bits. Among ten million states, two have the same hash with
-	// a probability of at most 1 in 300,000.
+	// The search compares hashes of 64 bits. Two of ten million are the same with a probability of
+	// at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {
 		return

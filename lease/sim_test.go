@@ -19,8 +19,8 @@ import (
 
 // This file simulates many processes and one store, in virtual time, at random from a seed. The
 // processes run the package's own client and windows. Requests are lost, late and repeated, answers
-// are lost, and processes stop, die and start again. All clocks step and drift, also the store's.
-// The store is restored from old copies and fenced, and machines are cloned.
+// are lost, and processes stop, die and start again. All clocks step and drift. The store is
+// restored from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
@@ -365,8 +365,8 @@ func (w *world) apply(prev, next Record) bool {
 	return true
 }
 
-// A simProcess is a machine with its clock. It runs one process after another. Each has a thread
-// that renews the lease and one that uses ticks.
+// A simProcess is a machine with its clock, which runs one process after another. A process has a
+// thread that renews the lease and one that uses ticks.
 type simProcess struct {
 	w        *world
 	name     int
@@ -445,7 +445,7 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	w.tell("%d: process %d begins, %d bits, clock %d ms ahead", p.name, p.life, p.size, p.clock)
 }
 
-// own gives the session to the process, with the simulation's store, clock and randomness.
+// own gives the session the simulation's store, clock and randomness.
 func (p *simProcess) own(s *session, t *simTask, yield func() bool) {
 	w := p.w
 	s.store, s.config.Now, s.rand = &simStore{nil, w, p, p.life, t, yield}, p.now, w.rand
@@ -767,7 +767,7 @@ func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 
 func TestSimulation(t *testing.T) {
 	explore(t, 100, func(*world) {},
-		// Each of these must happen, or the simulation shows nothing.
+		// Without each of these, the simulation shows nothing.
 		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
 		"own grant found", "fence", "hwm carried over", "clone", "overlap ended",
 		"use in an overlap", "forgotten", "retired to whole", "retired to split",

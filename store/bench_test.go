@@ -60,8 +60,7 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
 }
 
-// BenchmarkAcquire leases a node ID of 8 bits in a realm where a hundred are leased. The release is
-// not measured.
+// BenchmarkAcquire leases a node ID of 8 bits in a realm where a hundred are leased.
 func BenchmarkAcquire(b *testing.B) {
 	for _, server := range servers {
 		b.Run(server.name, func(b *testing.B) {
@@ -98,7 +97,7 @@ func acquireAll(b *testing.B, s lease.Store, config lease.Config) {
 	report(b, took)
 }
 
-// A watched store measures a renewal, from the request for the time until the realm has been read
+// A watched store measures a renewal, from the request for the time to the reading of the realm
 // after the commit.
 type watched struct {
 	lease.Store
@@ -253,10 +252,9 @@ func (c *counting) Time(ctx context.Context) (time.Time, error) {
 	return t, err
 }
 
-// BenchmarkTogether starts a thousand nodes at once, each with its own store, and waits until all
-// have a node ID. It reports the connections, and what one start costs. If the store is a file, the
-// nodes are in eight processes. For databases, it also measures a thousand connections that run
-// SELECT 1.
+// BenchmarkTogether starts a thousand nodes at once, each with its own store, and reports the
+// connections and what one start costs. If the store is a file, the nodes are in eight processes.
+// For databases, it also measures a thousand connections that run SELECT 1.
 func BenchmarkTogether(b *testing.B) {
 	const nodes = 1000
 	for _, server := range servers {
@@ -319,8 +317,8 @@ func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) 
 	return seconds
 }
 
-// selectOne connects, runs SELECT 1, and closes the connection. If none is free, it tries again as
-// the store does.
+// selectOne runs SELECT 1 on a connection of its own. If none is free, it tries again as the store
+// does.
 var selectOne = map[string]func(ctx context.Context, url string) error{
 	"postgres": func(ctx context.Context, url string) error {
 		return again(ctx, func(ctx context.Context) error {
@@ -363,7 +361,7 @@ func again(ctx context.Context, ask func(context.Context) error) error {
 	return err
 }
 
-// together calls start for all nodes at once. It reports the time, and the cost for the server.
+// together calls start for all nodes at once, and reports the time and the server's cost.
 func together(b *testing.B, url string, nodes int, start func(i int) error) (seconds float64) {
 	b.Helper()
 	before, own := processor(b), ownProcessor()
@@ -437,8 +435,8 @@ func BenchmarkHeld(b *testing.B) {
 	}
 }
 
-// oneStart reports the requests and bytes of one start, which a proxy counts. A request is what the
-// client sends in one piece.
+// oneStart reports the requests and bytes of one start. A request is what the client sends in one
+// piece.
 func oneStart(b *testing.B, raw string) {
 	b.Helper()
 	u, err := url.Parse(raw)
@@ -515,8 +513,8 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	return took
 }
 
-// TestMain runs the benchmarks. In a process of startProcesses, it instead leases node IDs until
-// its input ends.
+// TestMain runs the benchmarks, or leases node IDs in a process of startProcesses until its input
+// ends.
 func TestMain(m *testing.M) {
 	url := os.Getenv("SORTID_BENCH_URL")
 	if url == "" {
@@ -535,7 +533,7 @@ func TestMain(m *testing.M) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// processor returns the processor time of this process and its children, such as the server.
+// processor returns the processor time of this process and its children.
 func processor(b *testing.B) time.Duration {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parent, used := map[int]int{}, map[int]time.Duration{}

@@ -58,7 +58,7 @@ func start(t *testing.T, role, url string) *process {
 	return &process{cmd, bufio.NewScanner(out), in}
 }
 
-// patience makes a test fail instead of waiting forever, even on a slow machine.
+// patience makes a test fail instead of waiting forever.
 const patience = 5 * time.Minute
 
 func temp(t *testing.T) (path, url string) {
@@ -107,7 +107,7 @@ func playLease(url string) error {
 	return l.Close(ctx)
 }
 
-// Many processes start together. No tick of a node ID is used twice.
+// No tick of a node ID is used twice.
 func TestProcesses(t *testing.T) {
 	n := 100
 	if testing.Short() {
@@ -150,7 +150,7 @@ func playCount(url string) error {
 	return err
 }
 
-// If a process is killed, the store has what it printed. Others are not disturbed.
+// If a process is killed, the store has what it printed.
 func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -210,7 +210,7 @@ func playHold(url string) error {
 	return err
 }
 
-// While another process has locked the file, a call waits until its context ends.
+// A call waits for the lock until its context ends.
 func TestHeld(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -232,7 +232,7 @@ func TestHeld(t *testing.T) {
 		},
 	} {
 		var err error
-		// A slow machine may need longer than a short time to open the file.
+		// A slow machine may need longer to open the file.
 		for d, seen := 100*time.Millisecond, false; !seen && d < patience; d *= 4 {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			err = call(ctx)
@@ -370,7 +370,7 @@ func TestBeingMade(t *testing.T) {
 	})
 }
 
-// If the file is gone, the store does not make it again, because all grants would be lost.
+// A file that is gone is not made again, because all grants would be lost.
 func TestGone(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -435,8 +435,7 @@ func use(t *testing.T, url string) error {
 	return errors.Join(err1, err2, err3, err4)
 }
 
-// If the file is damaged, calls return errors. The process never ends, and the file never stays
-// locked.
+// If the file is damaged, calls return errors. The file never stays locked.
 func TestDamaged(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)

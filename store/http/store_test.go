@@ -87,7 +87,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Open waits for a server that is busy or not ready, but not for one that refuses.
+// Open waits for a server that is not ready, but not for one that refuses.
 func TestNotReady(t *testing.T) {
 	for _, c := range []struct{ first, want int }{
 		{http.StatusServiceUnavailable, 3}, {http.StatusBadGateway, 3},

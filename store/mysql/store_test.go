@@ -180,7 +180,6 @@ func TestNoServer(t *testing.T) {
 		"does the server run")
 }
 
-// Open and all calls wait for a server that is full.
 func TestBusyServer(t *testing.T) {
 	faulttest.Crowd(t, Open, testserver.StartMySQL(t, "max-connections=12").URL)
 }
@@ -408,7 +407,7 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-// A change that changes nothing succeeds if the record is as expected.
+// It succeeds if the record is as expected.
 func TestChangeOfNothing(t *testing.T) {
 	s := open(t, testserver.MySQL(t))
 	faulttest.Change(t, s, record(0), record(1))

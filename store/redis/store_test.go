@@ -212,7 +212,7 @@ func TestRewrite(t *testing.T) {
 	faulttest.Conditions(t, open(t, server.URL))
 }
 
-// Settings that could not be read because the connection failed are an error, not a condition.
+// Settings that could not be read are an error, not a condition.
 func TestSettings(t *testing.T) {
 	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\naof_enabled:1\naof_last_bgrewrite_status:ok\n"
 	conditionsOf := func(info string, config error) ([]string, error) {
