@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Records returns a realm's record and its blocks' records, in the order of node IDs, larger blocks
+// Records returns the records of a realm and its blocks, in the order of node IDs, larger blocks
 // first. It fails with [ErrNoRealm] if there is no such realm. It leaves out records that no client
 // makes, and then also returns [ErrRecord].
 func Records(ctx context.Context, store Store,
@@ -59,8 +59,8 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	return root, checkTerms(root)
 }
 
-// Evict takes a block from its owner; the zero Owner means any owner. It reports whether the owner
-// held the block. The owner's generators stop by the end of their window.
+// Evict takes a block from its owner, and reports whether the owner held it. The zero Owner means
+// any owner. The owner's generators stop by the end of their window.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -125,8 +125,7 @@ func storeName(store Store) string {
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns its
 // terms. 0 leaves a value as it is. Leases without values of their own use the new ones from their
-// second renewal on. Leases that are configured with a longer one keep it until they need a new
-// node ID.
+// second renewal on. Leases with a longer one keep it until they need a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -178,9 +177,9 @@ func (t Terms) most(next Terms) (window, lead int64) {
 // windows, wait, and get new node IDs.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
-// lost grants were longer than the stored terms say. If the realm is gone, Fence makes it, but
-// without Format it fails with [ErrNoRealm]. If the format differs, it fails with [ErrRealm]. After
-// an error of the store, call Fence again.
+// lost grants were longer than the stored terms say. Fence makes a realm that is gone, but without
+// Format it fails with [ErrNoRealm]. If the format differs, it fails with [ErrRealm]. After an
+// error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -213,8 +212,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Processes may have reached the store and been granted ticks. Carry these over before
-		// anybody is granted ticks at the floor or above it.
+		// Carry over what was granted meanwhile, before anybody is granted ticks at the floor or
+		// above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -314,8 +313,8 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided returns the records of blocks. It leaves out blocks inside a whole or retired block,
-// whose HWM is valid for all parts.
+// divided returns the records of blocks, except inside a whole or retired block, whose HWM is valid
+// for all parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

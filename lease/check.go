@@ -94,7 +94,7 @@ func malformed(c Change) string {
 type Known struct {
 	// Root is the realm's record, with Revision 0 if there is none.
 	Root Record
-	// Now is the time of the store's clock, or of the server's if the store has none.
+	// Now is the time of the store's clock, or else of the server's.
 	Now time.Time
 	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, otherwise
 	// the realm's lead.
@@ -116,12 +116,12 @@ type Known struct {
 // clock behind Now does not go back:
 //
 //   - A grant starts at the HWM or above it. It ends within the realm's longest window and lead
-//     from now, so no grant ends above the floor of a fence.
+//     from now, below the floor of any fence.
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired since the merge began.
 //   - An ended generation gets no new records.
-//   - Check allows no fence: clients could prepare overlapping node IDs in a new generation. Only
-//     trusted people may fence, at the store itself.
+//   - Only trusted people may fence, at the store itself: clients could prepare overlapping node IDs
+//     in a new generation.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -237,7 +237,7 @@ func same(is, want, next Record) error {
 	return errors.New("the name or the key is wrong")
 }
 
-// outcome returns the record that must replace is, apart from the Revision.
+// outcome returns the record that must replace is, except the Revision.
 func (c *checker) outcome(is, next Record) (Record, error) {
 	switch {
 	case c.past && is.Revision == 0:

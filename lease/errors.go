@@ -30,7 +30,7 @@ var (
 	// ErrBusy: other processes were faster each time; try again.
 	ErrBusy   = errors.New("lease: too many others are changing this realm")
 	ErrNoTime = errors.New("lease: the store has no clock")
-	// ErrUnsafe: a [Store] refuses to serve, because its settings could lose data.
+	// ErrUnsafe: a [Store] refuses settings that could lose data.
 	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
 
 	// ErrExpired: no tick is granted now. The returned error says why.
@@ -39,7 +39,7 @@ var (
 )
 
 // A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. A
-// clock was ahead, or the realm has been fenced. The error matches [ErrLead].
+// clock was ahead, or the realm has been fenced. It matches [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block

@@ -23,26 +23,26 @@ const (
 )
 
 type Config struct {
-	// Realm names a set of node IDs, in which the leased one is unique. The name has up to 100
-	// bytes of UTF-8, without control characters and @.
+	// Realm names a set of node IDs, in which the leased one is unique. It has up to 100 bytes of
+	// UTF-8, without control characters and @.
 	Realm string
 	// MustExist makes [Acquire] fail with [ErrNoRealm] if the realm is missing: the store may have
 	// lost it.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
-	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
-	// share a realm.
+	// NodeBits is the size of the node ID, from 1 to Format.Bits. Leases of different sizes share a
+	// realm.
 	NodeBits int
 
 	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. Without
 	// the store, generators go on for at least half of it. A process that dies blocks its node ID
-	// for up to one and a half windows. 0 means the realm's window, which is also the maximum. A
-	// new realm gets this window, by default 1 minute.
+	// for up to one and a half windows. 0 means the realm's window, the maximum. A new realm gets
+	// this window, by default 1 minute.
 	Window time.Duration
 	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's may differ by as much. 0 means the realm's lead, which is also the
-	// maximum. A new realm gets this lead, by default 10 seconds.
+	// clock and the store's may differ by as much. 0 means the realm's lead, the maximum. A new
+	// realm gets this lead, by default 10 seconds.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
@@ -155,8 +155,8 @@ func (c Config) ticks(t Terms) (window, lead int64) {
 
 var _ sortid.Lease = (*Lease)(nil)
 
-// A Lease gives this process a node ID of its own. A goroutine renews it until Close. It is a
-// [sortid.Lease] that generators may share, and is safe for concurrent use.
+// A Lease gives this process a node ID of its own. A goroutine renews it until Close. Generators
+// may share it; it is safe for concurrent use.
 //
 // Without the store, generators go on to the end of the window. Then they fail or wait. If the node
 // ID was given to somebody else meanwhile, they get another one, and their IDs still increase.
@@ -232,7 +232,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 
 const waitPause = 5 * time.Second
 
-// passes reports whether waiting alone can end the cause of an error.
+// passes reports whether waiting can end an error.
 func passes(err error) bool { return isAny(err, ErrFull, ErrLead, ErrBusy) }
 
 func isPermanent(err error) bool {
@@ -244,7 +244,7 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// retry calls f up to four times, until it succeeds or fails with a permanent error.
+// retry calls f up to four times, until it succeeds or fails permanently.
 func retry(ctx context.Context, f func() error) (err error) {
 	pause := 200 * time.Millisecond
 	for range 4 {
@@ -292,7 +292,7 @@ func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 // Err returns why the last renewal failed, or nil.
 func (l *Lease) Err() error { return l.window.Err() }
 
-// publish gives generators the session's grant, and why the last renewal failed.
+// publish gives generators the grant, and why the last renewal failed.
 func (l *Lease) publish(reason error) {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))
@@ -331,14 +331,14 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease until ctx ends, when half of the window or a little more is left. What is
-// left counts from the generators' last tick or the clock, whichever is later. A renewal may need
-// as long as Acquire took, because it may also have to connect.
+// keep renews the lease until ctx ends, when about half of the window is left. What is left counts
+// from the generators' last tick or the clock, whichever is later. A renewal may need as long as
+// Acquire took, because it may also have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// If somebody sets the clock, no timer ends, so look at the clock sometimes.
+	// If somebody sets the clock, no timer ends.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
@@ -374,7 +374,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// The window was renewed, but is still short: the clocks disagree.
+			// The window is still short: the clocks disagree.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
@@ -400,8 +400,8 @@ const (
 )
 
 // Close ends the lease and returns the node ID with the unused ticks. Generators may still make
-// unique IDs in a tick that they have claimed. If Close fails, call it again. Otherwise the node ID
-// becomes free half a window after the current window.
+// unique IDs in a claimed tick. If Close fails, call it again. Otherwise the node ID becomes free
+// half a window after the current window.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

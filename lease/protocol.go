@@ -11,13 +11,12 @@ import (
 // these functions, which use no store, clock or randomness. Each takes stored records and returns
 // the one that replaces the first. The caller adds one to Revision for each write.
 //
-// Where a decision depends on a second record, the order of reading matters; docs/leases.md says
-// why:
+// The order of reading a second record matters; docs/leases.md says why:
 //
 //   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
 //     read both at the same moment.
 //   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
-//     Merging, even if they were Retired already. Then an earlier revive finds another Revision.
+//     Merging, even if they were Retired already.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
@@ -35,10 +34,9 @@ type request struct {
 	lead   int64
 }
 
-// free reports whether a block is whole and not held.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
-// grant grants a free block, from the returned record's From up to its HWM.
+// grant grants a free block, from the returned From up to the HWM.
 func (q request) grant(r Record) (Record, error) {
 	if !free(r, q.now) {
 		return r, errRefused
@@ -121,7 +119,6 @@ func changeState(r Record, from, to State) (Record, error) {
 	return r, nil
 }
 
-// retire ends the use of a half that is free or retired.
 func retire(r Record, now int64) (Record, error) {
 	if r.State != Retired && !free(r, now) {
 		return r, errRefused
@@ -140,9 +137,9 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a new generation, larger blocks before their parts, from
-// the records of the previous one. Blocks with an HWM above the floor keep it. The blocks around
-// them are split: no block may be whole with a lower HWM than its parts.
+// carryOver returns the first records of a new generation, larger blocks before their parts. Blocks
+// with an HWM above the floor keep it. The blocks around them are split: no block may be whole with
+// a lower HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

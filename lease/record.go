@@ -27,11 +27,11 @@ var (
 	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
-// MaxBits is the largest size of a node ID in any realm.
+// MaxBits is the largest size of any node ID.
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all larger node IDs that begin with these
-// bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm, not a node ID.
+// bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -108,8 +108,8 @@ func (o *Owner) UnmarshalText(text []byte) error {
 type State uint8
 
 const (
-	// Retired: not in use, like a block without a record. It becomes whole if the block around it
-	// is split and this one is revived.
+	// Retired: not in use, like a block without a record. It can be revived if the block around it
+	// is split.
 	Retired State = iota
 	// Whole: it may be granted, or split.
 	Whole
@@ -159,7 +159,7 @@ type Terms struct {
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
 
-// checkTerms returns [ErrRealm] if no [Config] makes these terms, which could break the arithmetic.
+// checkTerms returns [ErrRealm] if no [Config] makes these terms.
 func checkTerms(root Record) error {
 	const hour = int64(time.Hour / time.Millisecond)
 	t := root.Terms
@@ -178,7 +178,7 @@ func (t Terms) Time(tick int64) time.Time {
 	return time.UnixMilli(t.Epoch + tick*t.Tick).UTC()
 }
 
-// At returns the tick of a time; it is negative before the epoch.
+// At returns the tick of a time, negative before the epoch.
 func (t Terms) At(at time.Time) int64 {
 	ms := at.UnixMilli() - t.Epoch
 	if ms < 0 {
@@ -200,8 +200,8 @@ func (t Terms) ticks(d time.Duration) int64 {
 	return n
 }
 
-// Rounded returns the roundest duration that becomes this number of ticks. The ticks last up to one
-// tick longer: a minute becomes 235 ticks of 256 ms, or 60.16 s.
+// Rounded returns the roundest duration that becomes this number of ticks, up to one tick shorter:
+// a minute for 235 ticks of 256 ms, or 60.16 s.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
@@ -214,16 +214,16 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 }
 
 // A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
-// that was ever needed. Records are comparable with ==.
+// that was ever needed. Records are comparable.
 type Record struct {
-	// Realm is the realm's name, or "name@generation" in a block's record. So a new generation
-	// starts without blocks.
+	// Realm is the realm's name, with "@generation" in a block's record. So a new generation starts
+	// without blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
 	// HWM is the first tick that was never granted, in this block or in one that overlaps it. Only
-	// a release lowers it. In the realm's record: no grant of the generation starts below it.
+	// a release lowers it. In the realm's record, it is the least start of the generation's grants.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
@@ -255,7 +255,7 @@ func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }
 
-// maxName is the greatest length of the names of realms and holders, in bytes.
+// maxName limits the names of realms and holders, in bytes.
 const maxName = 100
 
 func checkName(what, s string) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session acquires, renews and releases one lease. It is not safe for concurrent use.
+// A session has one lease. It is not safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
@@ -33,11 +33,10 @@ type session struct {
 
 	area Block
 
-	// The held block, unless held.Revision is 0. The next change finds out if the store has a newer
-	// record.
+	// The held block, unless held.Revision is 0. The store may have a newer record.
 	held Record
 	key  Owner // proves who the owner is
-	// The block was lost: no tick of its grant may be used.
+	// No tick of the lost block's grant may be used.
 	withdrawn bool
 
 	// The grant with an unknown outcome. Nothing else is requested until it is known.
@@ -48,7 +47,7 @@ type session struct {
 	forgotten error // why nothing is requested until the store is fenced
 }
 
-// An attempt is a grant that takes effect when the store makes the last change.
+// An attempt takes effect when the store makes the last change.
 type attempt struct {
 	changes []Change
 	unsure  bool // it was sent, but not answered
@@ -72,7 +71,7 @@ func (s *session) newOwner() Owner {
 	return ownerOf(s.key)
 }
 
-// enter reads the realm's record. If there is none, it makes the realm if create is set.
+// enter reads the realm's record, or makes the realm if create is set.
 func (s *session) enter(ctx context.Context, create bool) error {
 	root, err := s.readRoot(ctx)
 	if err != nil {
@@ -108,8 +107,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. If a crash of the store undoes it, it also undoes all changes
-// that depend on it.
+// If a crash of the store undoes what readRoot reads, it also undoes all changes that depend on it.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -198,7 +196,7 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Reading the realm and the time takes so long that others would win the next race.
+		// Read the realm and the time rarely: meanwhile others would win the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -242,9 +240,9 @@ func (s *session) waiting() error {
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// none of these is free. Without lost races it looks where node IDs are in use, so that room for
-// large blocks remains. After lost races many processes are starting, so it searches a wider area
-// and reads less.
+// none of these is free. Without lost races it looks where node IDs are in use, so that large
+// blocks keep room. After lost races many processes are starting, so it searches a wider area and
+// reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
@@ -311,7 +309,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look surveys blocks. It reads each block before the block that contains it.
+// look reads each block before the block that contains it.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -320,8 +318,8 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
 
-// take acquires leaf, a block in a free region of the survey. It returns errRefused if the store's
-// records differ.
+// take acquires leaf, a free block of the survey. It returns errRefused if the store's records
+// differ.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
 	around, ok := v.around(leaf)
 	if !ok {
@@ -387,8 +385,8 @@ func (s *session) withSpace(r Record) Record {
 	return r
 }
 
-// makeWhole returns the stored record of r's block, and the record that will make it whole, which
-// is not written yet.
+// makeWhole returns the stored record of r's block, and the one that will make it whole, not
+// written yet.
 func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	now int64) (prev, whole Record, err error) {
 	switch r.State {
@@ -406,8 +404,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b, read together with the record of b, or
-// later. If that block is merging, splitParent stops this.
+// splitParent returns the record of the block around b, read together with that of b, or later. If
+// that block is merging, splitParent stops this.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation its HWM and its state do not change
@@ -487,9 +485,8 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose requests the grant of the last change, and finds out whether it was made. It reads the
-// random nonce from the operating system at the last moment, so copies of a process have different
-// nonces.
+// propose requests the grant of the last change. It reads the random nonce from the operating
+// system at the last moment, so copies of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
@@ -500,9 +497,8 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 	return s.settle(ctx)
 }
 
-// settle finds out whether the pending grant was made, and if so, holds it. After an error the
-// outcome is unknown, and settle must be called again. docs/leases.md ("Why no ID is issued twice")
-// explains its steps.
+// settle finds out whether the pending grant was made, and then holds it. After an error it must be
+// called again. docs/leases.md ("Why no ID is issued twice") explains its steps.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
@@ -535,7 +531,7 @@ func (s *session) settle(ctx context.Context) error {
 		p.made = true
 	}
 	// The grant counts only if its generation is still the realm's. This check after the commit
-	// detects a fence, even if this process was stopped before it.
+	// detects a fence.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err
@@ -562,7 +558,6 @@ func (s *session) compareAndSet(ctx context.Context, changes []Change) (bool, er
 	return s.store.CompareAndSetMany(ctx, changes)
 }
 
-// lose gives up the held block, because its record differs.
 func (s *session) lose(is, was Record) {
 	if s.held.Revision != 0 {
 		s.log.Warn("lease: node ID lost to another process", "realm", s.config.Realm,

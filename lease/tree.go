@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A region is a free part of the realm: a block of the requested size or larger.
+// A region is a free block of the requested size or larger.
 type region struct {
 	record Record
 	mark   int64 // no earlier tick of the region can be granted
 	effort int
 }
 
-// A survey finds free blocks of one size, given the records of some or all blocks.
+// A survey finds free blocks of one size, given some or all records.
 type survey struct {
 	records map[Block]Record
 	partial bool // blocks without a record here are unknown
@@ -86,13 +86,13 @@ func (v *survey) vacant(r Record) (mark int64, ok bool) {
 	return mark, ok
 }
 
-// knows reports whether the survey knows a block's record, or that there is none.
+// knows reports whether a block's record, or its absence, is known.
 func (v *survey) knows(b Block) bool {
 	_, ok := v.records[b]
 	return ok || !v.partial
 }
 
-// get returns a block's record. If the survey has none, its Realm may be empty.
+// get returns a block's record, possibly without a Realm.
 func (v *survey) get(b Block) Record {
 	if r, ok := v.records[b]; ok {
 		return r
@@ -100,7 +100,6 @@ func (v *survey) get(b Block) Record {
 	return Record{Block: b}
 }
 
-// around returns the region that contains a leaf.
 func (v *survey) around(leaf Block) (region, bool) {
 	for _, u := range v.regions {
 		if u.record.Block.Contains(leaf) {
@@ -152,8 +151,8 @@ func (v *survey) area() Block {
 	return area
 }
 
-// usable returns the regions where a grant can start now, or if there is none, within the lead. The
-// smallest come first, so that large blocks remain.
+// usable returns the regions where a grant can start now, or else within the lead. The smallest
+// come first, so that large blocks remain.
 func (v *survey) usable(lead int64) []region {
 	some := v.until(v.now)
 	if len(some) == 0 {
@@ -202,7 +201,7 @@ func (v *survey) until(t int64) (some []region) {
 
 func (u region) count(size uint8) int { return 1 << (size - u.record.Block.Size) }
 
-// soonest returns the first tick at which a block is free if nobody renews.
+// soonest returns when a block is free if nobody renews.
 func (v *survey) soonest(lead int64) (tick int64, ok bool) {
 	from := map[Block]int64{}
 	for _, r := range v.held {

@@ -1,5 +1,5 @@
 // Package store opens a store of leases by its URL. Import it if your program learns only at run
-// time which store it uses. Otherwise import only the package of that store.
+// time which store it uses. Otherwise import only that store's package.
 //
 // All stores have this in common:
 //
@@ -36,8 +36,8 @@ type Store interface {
 	lease.Store
 	// String returns the name of the store, without a password.
 	String() string
-	// Conditions lists, in sentences, what must be true so that no ID is issued twice, but could
-	// not be verified. It is nil if there is nothing to name.
+	// Conditions lists, in sentences, what the guarantee depends on, but could not be verified. It
+	// is nil if there is nothing to name.
 	Conditions() []string
 }
 

@@ -1,4 +1,4 @@
-// Package storetest tests whether a [lease.Store] keeps the promises that leases depend on.
+// Package storetest tests whether a [lease.Store] keeps its promises.
 package storetest
 
 import (
@@ -18,8 +18,8 @@ import (
 )
 
 // Run tests a kind of store. For each test it calls setup, which prepares an empty store and
-// returns a function that opens it. Each call of that function returns its own connection. Run
-// closes each one.
+// returns a function that opens it. Each call of that function returns its own connection, which
+// Run closes.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},
@@ -63,7 +63,7 @@ func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests
 	}
 }
 
-// patience makes a test that hangs fail, even on a slow machine.
+// patience makes a test that hangs fail.
 const patience = 3 * time.Minute
 
 func full(realm string, b lease.Block, revision uint64) lease.Record {
@@ -277,8 +277,7 @@ func testList(t *testing.T, open func() lease.Store) {
 	checkList(t, other, "realm", want)
 }
 
-// Several records are read in the requested order and changed together. No change after a refused
-// one is made.
+// Several records are read in the requested order and changed together, until one is refused.
 func testMany(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
 	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2},
@@ -320,7 +319,7 @@ func testMany(t *testing.T, open func() lease.Store) {
 	setAll(true, lease.Change{Prev: one[1], Next: two[1]},
 		lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
 	check(two[0], two[1], one[2], none[3])
-	// The last change is refused. The changes before it may have been made.
+	// The changes before the refused one may have been made.
 	setAll(false, lease.Change{Prev: none[3], Next: one[3]},
 		lease.Change{Prev: one[0], Next: two[0]})
 	if r := get(t, other, "realm", blocks[3]); r != none[3] && r != one[3] {
@@ -464,7 +463,7 @@ func testReopen(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// If the context has ended, every call soon fails. The store works with other contexts.
+// If the context has ended, every call soon fails. Other contexts work.
 func testContext(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}

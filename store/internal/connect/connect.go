@@ -24,7 +24,7 @@ func BadURL(err error) error { return marked{err, ErrURL} }
 
 var errTemporary = errors.New("store: temporary error")
 
-// Temporary marks an error that may not occur at the next attempt.
+// Temporary marks an error that may not occur again.
 func Temporary(err error) error { return marked{err, errTemporary} }
 
 // Busy marks the error of a server without a free connection. The pause after it depends on what a
@@ -68,17 +68,16 @@ const (
 	readLimit = 3 * time.Second
 	readPause = time.Second / 2 // the shortest time from one attempt to the next
 	lastLimit = 16 * time.Second
-	// firstLimit is for a connection, or for a change, which this package does not repeat.
+	// firstLimit is for a connection, or for a change, which is not repeated.
 	firstLimit = 5 * time.Second
 )
 
-// retrying marks the context of an attempt, within which a [Retry] makes only one attempt.
+// retrying marks the context of an attempt. A [Retry] within it makes only one attempt.
 type retrying struct{}
 
-// Retry calls attempt until it succeeds, its error is permanent, or ctx ends, with growing pauses.
-// Without a deadline, it tries for [Patience]. The limit of an attempt is three times the limit of
-// a request by [Ask]. If no attempt got an answer, the error says so, with where as the server's
-// name.
+// Retry calls attempt, with growing pauses, until it succeeds, its error is permanent, or ctx ends.
+// Without a deadline, it tries for [Patience]. The limit of an attempt is three times that of
+// [Ask]. If no attempt got an answer, the error says so, with where as the server's name.
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -206,7 +205,7 @@ func (l *Limit) Next() time.Duration {
 
 func (l *Limit) Connected() { l.failed.Store(0) }
 
-// noAnswer hides the text of the wrapped error, which says only that the time was up.
+// noAnswer hides the text of the wrapped error: only the time was up.
 type noAnswer struct {
 	text string
 	err  error
@@ -291,7 +290,7 @@ func (i *Idle) Stop() {
 }
 
 // Dial connects to an address. If many processes connect together, a server drops packets, which
-// are sent again only after 1, 3, 7 and 15 seconds. So Dial itself tries again sooner.
+// are sent again only after 1, 3, 7 and 15 seconds. So Dial tries again sooner.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {
 		d := net.Dialer{Timeout: timeout/2 + rand.N(timeout/2), KeepAlive: 30 * time.Second}
@@ -302,7 +301,6 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 }
 
-// dialLimit is longer than a server needs if it drops no packets.
 const dialLimit = time.Second
 
 // DialTLS is like Dial, but encrypts if there is a config.

@@ -17,7 +17,7 @@ import (
 )
 
 // Faults tests a kind of store on a server that comes late, crashes, is away for long, or loses
-// connections. If its calls wait for connections, a store must work at once after a crash.
+// connections. A store whose calls wait for connections must work at once after a crash.
 func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T){
@@ -51,7 +51,7 @@ func comes[S lease.Store](t *testing.T, open Opener[S], server *testserver.Serve
 }
 
 // connections opens stores while their first two connections break, in each way and after each
-// number of requests. Each must open and work.
+// number of requests. Each must work.
 func connections[S lease.Store](t *testing.T, open Opener[S], url string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -141,7 +141,7 @@ func recovers(t *testing.T, s lease.Store) {
 }
 
 // LostAnswers cuts a connection within the server's answers to a change: at each third byte if it
-// was open, and at each 25th byte of a new one. It ends when the change passes.
+// was open, and at each 25th byte of a new one, until the change passes.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -172,7 +172,7 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	}
 }
 
-// A loser makes changes: the first of a record, a further one of another, or both.
+// A loser changes one record, makes another, or both.
 type loser struct {
 	lease.Store
 	direct  lease.Store

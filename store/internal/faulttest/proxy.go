@@ -129,7 +129,6 @@ func Edit(t testing.TB, raw string, change func(u *url.URL)) string {
 	return u.String()
 }
 
-// breakTwo breaks a client's first two connections after n requests.
 func breakTwo(t *testing.T, server string, n int, breaks func(client net.Conn)) (address string) {
 	var connections atomic.Int32
 	return Relay(t, server, func(client, _ net.Conn) (request, answer func([]byte) bool) {

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// patience makes a test fail instead of hang, even on a slow machine.
+// patience makes a test fail instead of hang.
 const patience = 3 * time.Minute
 
 func Eventually(t *testing.T, ok func() bool, what func() string) {
@@ -113,7 +113,7 @@ func BadURLs[S lease.Store](t *testing.T, open Opener[S], urls map[string]string
 	}
 }
 
-// Secrets opens URLs with a password in any form. No error repeats it.
+// Secrets opens URLs with a password. No error repeats it.
 func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	t.Helper()
 	for _, form := range []string{"%s", "a%%40%s", "%%zz%s", "#%s", "/%s", "?%s", "@%s", ":%s",
@@ -161,7 +161,7 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 }
 
 // NoServer opens a store on a server that is away, and on one that says nothing. Both must fail
-// exactly when the context ends, with the address.
+// when the context ends, with the address.
 func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
 	away, silent := Away(t), Listen(t, anyPort, nil).Addr().String()
@@ -197,7 +197,7 @@ func Conditions(t *testing.T, s interface{ Conditions() []string }, want ...stri
 	}
 }
 
-// Crowd uses many more stores at a time than their server has connections.
+// Crowd uses many more stores than their server has connections.
 func Crowd[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -254,8 +254,8 @@ func ClusterURL(servers []*testserver.Server) string {
 	return url
 }
 
-// stores makes a change in a cluster that may have no leader for a while. After an error, the
-// change may be stored or not.
+// stores makes a change in a cluster that may have no leader. After an error, it may be stored or
+// not.
 func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	t.Helper()
 	var err error
@@ -272,7 +272,7 @@ func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	}, func() string { return fmt.Sprintf("%s: %v", when, err) })
 }
 
-// NotARecord tests that reading the record at [Block] of the realm "realm" fails.
+// NotARecord tests that reading the record at [Block] of "realm" fails.
 func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	t.Helper()
 	_, err1 := s.Get(t.Context(), "realm", Block)

@@ -23,7 +23,7 @@ type Records[V any] struct {
 	seen   map[key]seen[V]
 }
 
-// A Server has the requests that one kind of server understands.
+// A Server has the requests of one kind of server.
 type Server[V any] struct {
 	// Read returns the values of records, nil if missing, and their versions.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)

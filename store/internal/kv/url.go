@@ -26,7 +26,7 @@ type URL struct {
 var TLS = []string{"ca", "cert", "key"}
 
 // ParseURL parses a URL. Hosts without a port get this one. names has the allowed parameters.
-// Errors quote only names of parameters, because a malformed URL may have a password anywhere.
+// Errors quote only these, because a malformed URL may have a password anywhere.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -56,7 +56,7 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 		authority = authority[i+1:]
 	}
 	for host := range strings.SplitSeq(authority, ",") {
-		// net/url does not accept a list of hosts, but it can check each host.
+		// net/url does not accept a list of hosts.
 		h, err := url.Parse("tcp://" + host)
 		if err != nil || h.Hostname() == "" || strings.Contains(h.Hostname(), ":") &&
 			host[0] != '[' {
@@ -87,7 +87,7 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
 // TLS returns nil if the scheme is plain. If an s follows, it returns a configuration from the
-// parameters ca, cert and key, which package store explains.
+// parameters ca, cert and key.
 func (u *URL) TLS(plain string) (*tls.Config, error) {
 	switch {
 	case u.Scheme == plain+"s":
