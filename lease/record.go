@@ -200,8 +200,8 @@ func (t Terms) ticks(d time.Duration) int64 {
 	return n
 }
 
-// Rounded returns the roundest duration that becomes this number of ticks, up to one tick shorter:
-// a minute for 235 ticks of 256 ms, or 60.16 s.
+// Rounded returns the roundest duration that becomes this number of ticks. It is up to one tick
+// shorter: a minute for 235 ticks of 256 ms, or 60.16 s.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
@@ -223,7 +223,7 @@ type Record struct {
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
 	// HWM is the first tick that was never granted, in this block or in one that overlaps it. Only
-	// a release lowers it. In the realm's record, it is the least start of the generation's grants.
+	// a release lowers it. In the realm's record: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 

@@ -404,7 +404,7 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b, read together with that of b, or later. If
+// splitParent returns the record of the block around b, read together with b's record, or later. If
 // that block is merging, splitParent stops this.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {

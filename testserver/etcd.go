@@ -32,7 +32,7 @@ func Etcd(t testing.TB) string {
 	return u.JoinPath(prefix).String()
 }
 
-// etcdCall calls a method of etcd through its JSON gateway.
+// etcdCall calls a method through etcd's JSON gateway.
 func etcdCall(ctx context.Context, u *url.URL, method string, request, answer any) error {
 	var auth struct{ Token string }
 	if password, ok := u.User.Password(); ok && method != "auth/authenticate" {
@@ -130,8 +130,8 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	return servers
 }
 
-// etcdProgram returns the path of etcd's server. If it is not in the PATH, the go command builds it
-// from the module in the folder "etcd".
+// etcdProgram returns the path of etcd's server. The go command builds it from the folder "etcd" if
+// it is not in the PATH.
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// NATS returns a URL with a bucket that no other test has, and that does not exist yet.
+// NATS returns a URL with a new bucket, which does not exist yet.
 func NATS(t testing.TB) string {
 	t.Helper()
 	u := choose(t, "SORTID_TEST_NATS_URL", func(ctx context.Context, server string) error {
@@ -32,7 +32,7 @@ func NATS(t testing.TB) string {
 	return u.JoinPath(bucket).String()
 }
 
-// natsCall sends an empty request and waits for the answer. It fails without JetStream.
+// natsCall sends an empty request and waits for the answer.
 func natsCall(ctx context.Context, u *url.URL, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -3,8 +3,8 @@
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
 // prefix or bucket for this test alone. It takes the first of these servers: the one in a variable
 // such as SORTID_TEST_POSTGRES_URL, the one at the usual address on this machine, a new one. With
-// -short, it takes only the one in the variable. A function whose name begins with Start always
-// starts a server. If a program is not installed, the test is skipped. If CI is set, it fails.
+// -short, it takes only the first. A function whose name begins with Start always starts a server.
+// If a program is not installed, the test is skipped, or fails if CI is set.
 package testserver
 
 import (
@@ -68,7 +68,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// patience makes a test fail instead of waiting forever, even on a slow machine.
+// patience makes a test fail instead of waiting forever.
 const patience = 3 * time.Minute
 
 // Start starts the server after Stop, with the same data and port, and waits until it is ready.
@@ -118,8 +118,7 @@ func (s *Server) Start() {
 	}
 }
 
-// choose returns the server in an environment variable, or else a local server that answers, or
-// else a new one.
+// choose returns the server in an environment variable, or else a local one, or else a new one.
 func choose(t testing.TB, variable string, serves func(ctx context.Context, server string) error,
 	start func(t testing.TB, settings ...string) *Server, local ...string) *url.URL {
 	t.Helper()
@@ -154,10 +153,9 @@ func cleanUp(t testing.TB, remove func(context.Context) error) {
 	})
 }
 
-// A client runs a program that sends a statement to the server at a URL, and returns its output.
+// A client runs a program that sends a statement to a server, and returns its output.
 type client func(ctx context.Context, server, statement string) (string, error)
 
-// serves returns a function that fails if the server does not execute the statement.
 func (c client) serves(statement string) func(ctx context.Context, server string) error {
 	return func(ctx context.Context, server string) error {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -222,8 +220,8 @@ func tempDir(t testing.TB) string {
 }
 
 // FreePort returns a port of 127.0.0.1 on which nothing listens. The system does not use it for
-// outgoing connections, so a stopped server can start on it again. Until the test ends, FreePort
-// keeps the same UDP port, so no other test gets it.
+// outgoing connections, so a stopped server can start on it again. FreePort keeps the same UDP
+// port, so no other test gets it.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {

@@ -24,10 +24,10 @@ import (
 
 var bucket = []byte("leases")
 
-// ErrDamaged means that the file is not a bbolt file with leases, or that it is damaged.
+// ErrDamaged means that the file is damaged, or not a bbolt file with leases.
 var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
 
-// A Store is a [lease.Store] in a file, safe for concurrent use.
+// A Store is a [lease.Store] in a file.
 type Store struct {
 	path string // absolute, without symbolic links
 	// mutex lets only one goroutine of this process use the file.
@@ -84,10 +84,10 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 }
 
 // mutexes has the channel of each file. On systems without flock (Solaris, AIX, Android), the lock
-// of the file does not separate goroutines.
+// does not separate goroutines.
 var mutexes sync.Map
 
-// parse does not show the URL in errors: it may be another store's, with a password.
+// parse does not show the URL in errors: it may have a password.
 func parse(url string) (string, error) {
 	scheme, path, _ := strings.Cut(url, ":")
 	rest, slashes := strings.CutPrefix(path, "//")
@@ -214,8 +214,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page claims to be longer than any file. When bbolt replaces it, it lists
-// all its page numbers, which may not fit in memory.
+// checkPages fails if a page claims to be longer than any file. bbolt would list all its page
+// numbers, which may not fit in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
 	for id := 0; ; id++ {
@@ -276,8 +276,8 @@ func (s *Store) String() string { return "bolt:" + s.path }
 
 func (s *Store) Close() error { return nil }
 
-// key returns the key of a record. The text of a block has one slash, so the realm's name ends at
-// the last slash but one.
+// key returns the key of a record. A block has one slash, so the realm ends at the last slash but
+// one.
 func key(realm string, b lease.Block) []byte { return []byte(realm + "/" + b.String()) }
 
 func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, error) {
@@ -347,12 +347,12 @@ const (
 	longest  = 16 * time.Millisecond
 )
 
-// beginning is how long a new file may stay empty while another process makes it.
+// beginning is how long another process may need to make a file.
 const beginning = time.Second
 
 var errEmpty = fmt.Errorf("%w: it is empty", ErrDamaged)
 
-// lock opens the file, and waits until no other process has locked it.
+// lock opens the file when no other process has locked it.
 func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, error) {
 	options := &bbolt.Options{
 		ReadOnly: flag == os.O_RDONLY,

@@ -16,8 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// A clock reads the time of etcd's members: the Date of an HTTP answer. Other answers do not have
-// it.
+// A clock reads the time of etcd's members: the Date of an HTTP answer.
 type clock struct {
 	tls   *tls.Config
 	hosts []string

@@ -12,9 +12,9 @@
 // compact old revisions, for example with --auto-compaction-retention=1h. Otherwise etcd reaches its
 // quota, and refuses changes.
 //
-// The time is the time of a member: the Date of an HTTP answer, which is exact to a second. If HTTP
-// has a separate port (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each
-// process uses its own clock, and you must keep the clocks synchronized.
+// The time is a member's: the Date of an HTTP answer, exact to a second. If HTTP has a separate port
+// (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each process uses its own
+// clock, and you must keep the clocks synchronized.
 //
 // # Guarantee
 //
@@ -23,16 +23,14 @@
 //   - the cluster is not restored from a snapshot, or made with --force-new-cluster. If this has
 //     happened, fence all realms;
 //   - no member runs with --unsafe-no-fsync. Clients cannot see this flag;
-//   - the disks keep what they have synced;
 //   - no member has a version that can lose changes in a crash. Open refuses 3.5.0 to 3.5.4.
 //     [Store.Conditions] names versions before 3.4.21, which can lose changes in a cluster of one
-//     member;
-//   - nobody edits or deletes the keys.
+//     member.
 //
 // # Privileges and connections
 //
-// A store keeps one connection to each member that it has used. To read the time, it briefly opens
-// another one. Open checks that the user may read and write. To grant this, run
+// A store keeps one connection to each member that it has used, and briefly opens another one to
+// read the time. Open checks that the user may read and write. To grant this, run
 //
 //	etcdctl role grant-permission ROLE readwrite --prefix /sortid/
 package etcd

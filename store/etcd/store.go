@@ -24,7 +24,7 @@ import (
 // DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid"
 
-// A Store is a [lease.Store] in etcd, safe for concurrent use.
+// A Store is a [lease.Store] in etcd.
 type Store struct {
 	*records
 	client     *clientv3.Client
@@ -71,8 +71,8 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 }
 
 // New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
-// New takes no client, because that may repeat requests; it sets MaxUnaryRetries to 1. If
-// keep-alive times or the logger are missing, New sets values that suit leases.
+// New takes no client, because that may repeat requests; it sets MaxUnaryRetries to 1. Missing
+// keep-alive times and loggers get values that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
 	config.MaxUnaryRetries = 1 // the number of attempts, not of repetitions
 	if config.Logger == nil && config.LogConfig == nil {
@@ -101,7 +101,7 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client lives as long as its context. While it is made, its context also ends with ctx.
+	// The client lives as long as its context, which until then also ends with ctx.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	config.Context = life
@@ -143,15 +143,15 @@ func temporary(err error) error {
 var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
 	MaxDelay: 500 * time.Millisecond}
 
-// failFast makes a request fail immediately if no member can be reached. Otherwise etcd's client
-// waits until the context ends.
+// failFast makes a request fail at once if no member can be reached. By default, etcd's client
+// waits.
 func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try sends the kinds of requests that the store needs. It changes nothing, because no revision is
-// below 0. But etcd checks the permissions and the quota.
+// try sends the kinds of requests that the store needs. No revision is below 0, so nothing is
+// changed. But etcd checks the permissions and the quota.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
 	_, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
@@ -168,7 +168,7 @@ func (s *Store) try(ctx context.Context) error {
 }
 
 // ask repeats a request once if its token is unknown or expired. Then etcd has done nothing, and
-// the client already has a new token.
+// the client has a new token.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	r, err := connect.Ask(ctx, f)
 	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,

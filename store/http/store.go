@@ -20,7 +20,7 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// A Store is a [lease.Store] that a server gives access to, safe for concurrent use.
+// A Store is a [lease.Store] that a server gives access to.
 type Store struct {
 	client     *http.Client
 	address    string // without /v1/store/
@@ -125,8 +125,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany sends one request. It depends on the server's store whether some changes are
-// made or all.
+// CompareAndSetMany sends one request. The server's store may make only some changes.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil
@@ -195,9 +194,8 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// With GetBody, the transport could send the body again on another connection. This would be
-	// safe, because the server acts only on complete requests. But one attempt is easier to
-	// understand.
+	// With GetBody, the transport could safely send the body again, because the server acts only on
+	// complete requests. But one attempt is easier to understand.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")

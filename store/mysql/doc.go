@@ -23,18 +23,17 @@
 //   - the server is not a replica. Open and Get refuse a server that is read_only;
 //   - no proxy sends reads to replicas, such as MaxScale's readwritesplit, ProxySQL's query rules
 //     or MySQL Router's read-write splitting. Open cannot detect this;
-//   - no replica that lacks changes becomes the primary, alone or beside another primary.
-//     [Store.Conditions] names visible replicas. After such a failover, or if you have restored a
-//     backup, fence all realms;
+//   - no replica that lacks changes becomes the primary, alone or beside another primary. After such
+//     a failover, fence all realms. [Store.Conditions] names visible replicas;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
 //   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names which of these
 //     three apply;
-//   - the disk keeps what it has synced, and nobody changes these settings or the table.
+//   - nobody changes these settings.
 //
 // # Privileges and connections
 //
 // A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With PROCESS,
 // Open sees MySQL's replicas. There are at most two connections, which are closed soon after use. If
-// the server has no free connection, calls wait until their contexts end.
+// the server has none free, calls wait until their contexts end.
 package mysql

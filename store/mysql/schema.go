@@ -136,7 +136,7 @@ func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 
 func on(value string) bool { return strings.EqualFold(value, "ON") || value == "1" }
 
-// inspect returns the conditions that follow from the settings of a server, or [lease.ErrUnsafe].
+// inspect returns the conditions that follow from a server's settings, or [lease.ErrUnsafe].
 // Settings that the server does not know are missing.
 func inspect(settings map[string]string) (conditions []string, err error) {
 	unsafe := func(name, want, how string) error {
@@ -182,7 +182,7 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 var errReplica = connect.Unsafe("the server is read_only, like a replica, it must be the " +
 	"primary: name that in the URL, or SET GLOBAL read_only = OFF if it is")
 
-// writable reports whether a value of read_only means off. MariaDB 12 has several that mean on.
+// writable reports whether read_only is off. MariaDB 12 has several values that mean on.
 func writable(readOnly string) bool {
 	return readOnly == "0" || strings.EqualFold(readOnly, "OFF")
 }
@@ -196,7 +196,7 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 		return connect.Unsafe("the table sortid_lease is of the engine %q, it must be InnoDB: "+
 			"ALTER TABLE sortid_lease ENGINE=InnoDB", is.engine)
 	}
-	// Preparing this statement checks whether the user may insert, update and select.
+	// This checks whether the user may insert, update and select.
 	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		prepared, err := conn.PrepareContext(ctx, insertStatement+
 			" ON DUPLICATE KEY UPDATE hwm = hwm + 1")

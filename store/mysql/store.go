@@ -18,7 +18,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a MariaDB or MySQL database, safe for concurrent use.
+// A Store is a [lease.Store] in a MariaDB or MySQL database.
 type Store struct {
 	db         *sql.DB
 	idle       *connect.Idle // closes the connections
@@ -57,7 +57,7 @@ func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	return s, nil
 }
 
-// connect prepares a pool of connections. Each begins with the statements in setup.
+// connect prepares a pool of connections that begin with the statements in setup.
 func (s *Store) connect(config *mysql.Config, setup []string) error {
 	c, err := newConnector(config, setup)
 	if err != nil {
@@ -104,8 +104,8 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get reads a record, and then makes a small change. When this is on the disk, so is the record,
-// because the server writes its log in order.
+// Get reads a record, and then makes a small change. The server writes its log in order, so when
+// this change is on the disk, so is the record.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -268,8 +268,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls do for one request and its answer. It never repeats a request that the server may have
-// executed.
+// ask calls do for one request. It never repeats what the server may have executed.
 func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
@@ -290,7 +289,7 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
 }
 
 // rows calls f for each row of a query's result. If the answer is not complete in time, it begins
-// again with the first row.
+// again.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {

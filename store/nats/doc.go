@@ -29,7 +29,6 @@
 //     cannot see it, so [Store.Conditions] names it unless the URL has sync=always;
 //   - there is one replica. With several, a leader that is cut off may answer with an old record,
 //     and Conditions says so. Before version 2.11, Open refuses several replicas;
-//   - the disk keeps what it has synced;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
 //     key was deleted, calls fail with [ErrDeleted]: then fence its realm. If the key of the realm
 //     itself was deleted, first delete the bucket.

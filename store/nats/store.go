@@ -35,7 +35,7 @@ type Options struct {
 // DefaultBucket is the bucket if none is named.
 const DefaultBucket = "sortid"
 
-// A Store is a [lease.Store] in a key-value bucket, safe for concurrent use.
+// A Store is a [lease.Store] in a key-value bucket.
 type Store struct {
 	*records
 	conn       *nats.Conn
@@ -78,7 +78,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		})
 }
 
-// passing lists errors of a lost connection, and of a server that starts or is full.
+// passing lists errors of a lost connection, or of a server that starts or is full.
 var passing = []error{
 	nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected,
 	nats.ErrStaleConnection,
@@ -94,8 +94,8 @@ func temporary(err error) error {
 }
 
 // New is like Open, for a program with a connection, which Close does not close. It should not
-// buffer messages while the server cannot be reached (see [nats.ReconnectBufSize]): such changes
-// come too late.
+// buffer messages while the server is away (see [nats.ReconnectBufSize]): such changes come too
+// late.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
 	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -133,8 +133,8 @@ func (s *Store) String() string {
 // Conditions lists what the guarantee depends on, but could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. The stream's leader answers, even if somebody turns on
-// direct gets after check.
+// read reads one record after the other. The stream's leader answers, even if direct gets are
+// turned on after check.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
 	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))
@@ -203,7 +203,7 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 }
 
 // ask sends a request once. If no answer comes, it reconnects, because the client notices a dead
-// connection only after half a minute. A missing permission to publish also gets no answer.
+// connection only after half a minute. Without permission to publish, no answer comes either.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -297,7 +297,7 @@ func folder(realm string) string {
 	return key.String() + "."
 }
 
-// timeKey is the key of a message that is written only to get JetStream's time.
+// timeKey is the key of the message that gets JetStream's time.
 const timeKey = "=time"
 
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
@@ -334,7 +334,7 @@ func (s *Store) failed(what string, err error) error {
 		hint = "; the bucket " + s.name +
 			" has no leader at present, or was deleted, or the server has no JetStream (-js)"
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(last, nats.ErrPermissionViolation):
-		// A client learns that it may not publish, but not which request was refused.
+		// A client does not learn which request was refused.
 		hint = fmt.Sprintf("; perhaps a permission is missing: %v", last)
 	}
 	err = fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)

@@ -36,8 +36,7 @@ func code(err error) string {
 	return ""
 }
 
-// connection returns a connection of the pool. It waits if the server has none free, or is too busy
-// to answer in time.
+// connection waits if the server has no free connection, or is too busy to answer in time.
 func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	return connect.Connect(ctx, s.hosts, func(ctx context.Context) (*pgxpool.Conn, error) {
 		conn, err := s.pool.Acquire(ctx)

@@ -22,18 +22,15 @@
 //   - fsync and full_page_writes are on, and the table is not UNLOGGED. Otherwise Open fails with
 //     [lease.ErrUnsafe];
 //   - the server is the primary. Open and each call except Time refuse a standby;
-//   - no standby that lacks commits becomes the primary, alone or beside another primary.
-//     [Store.Conditions] names asynchronous standbys. After such a failover, or if you have
-//     restored a backup, fence all realms;
-//   - the disk keeps what it has synced;
-//   - nobody changes these settings, cancels a COMMIT that waits for a standby (with
-//     pg_cancel_backend), or edits the table.
+//   - no standby that lacks commits becomes the primary, alone or beside another primary. After such
+//     a failover, fence all realms. [Store.Conditions] names asynchronous standbys;
+//   - nobody changes these settings, or cancels a COMMIT that waits for a standby (with
+//     pg_cancel_backend).
 //
 // # Privileges and connections
 //
 // A user needs SELECT, INSERT and UPDATE on the table, and CREATE on the schema if the table does
 // not exist. There are at most two connections, which are closed soon after use. If the server has
-// no free connection, calls wait until their contexts end. Poolers such as PgBouncer work in
-// transaction mode: the store uses no prepared statements, and no session settings except the
-// search_path of the URL.
+// none free, calls wait until their contexts end. Poolers such as PgBouncer work in transaction
+// mode: the store uses no prepared statements, and no session settings except the search_path.
 package postgres

@@ -9,9 +9,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Schema is the statement that makes the table, in the first schema of the search_path. The keys
-// have the collation "C". Other collations can change with the operating system, which breaks the
-// index.
+// Schema is the statement that makes the table, in the first schema of the search_path. Collations
+// other than "C" can change with the operating system, which breaks the index.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    text   COLLATE "C" NOT NULL,
 	block    text   COLLATE "C" NOT NULL,
@@ -56,7 +55,7 @@ type state struct {
 	columns []string
 }
 
-// inspect sends only one request, because a thousand processes may start together.
+// A thousand processes may start together, so inspect sends only one request.
 func (s *Store) inspect(ctx context.Context) (*state, error) {
 	r, err := s.query(ctx, inspection)
 	if err != nil {
@@ -74,8 +73,7 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 
 const table = "sortid_lease"
 
-// A new connection loads each catalog that a statement needs. So this one needs few, without a
-// join.
+// A new connection loads each catalog that a statement needs. So this one needs few.
 const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
 		CASE WHEN current_setting('synchronous_standby_names') = ''
 			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,

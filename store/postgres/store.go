@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a PostgreSQL database, safe for concurrent use.
+// A Store is a [lease.Store] in a PostgreSQL database.
 type Store struct {
 	pool       *pgxpool.Pool
 	idle       *connect.Idle // closes the connections of the pool that Open makes
@@ -146,8 +146,8 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, until one is refused. It is one statement, so it
-// has no locks while an answer is on its way. All processes lock larger blocks first, so none waits
+// CompareAndSetMany makes changes in their order, until one is refused. As one statement, it has no
+// locks while an answer is on its way. All processes lock larger blocks first, so none waits
 // forever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
@@ -274,8 +274,7 @@ func (s *Store) read(ctx context.Context, statement string,
 	})
 }
 
-// send calls do for one request and its answer. If the error is not from the server, the connection
-// is lost.
+// send calls do for one request. If the error is not from the server, the connection is lost.
 func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {

@@ -23,10 +23,9 @@
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
 //     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
 //     that failed or has not finished since appendonly was turned on;
-//   - the server has no replicas, because a replica that becomes the master can lack changes.
-//     Conditions names replicas. After a failover, or if you have restored a copy, fence all
-//     realms;
-//   - the disk keeps what it has synced, and nobody changes these settings or the keys.
+//   - the server has no replicas, which Conditions names. A replica that becomes the master can lack
+//     changes: after a failover, fence all realms;
+//   - nobody changes these settings.
 //
 // # Privileges and connections
 //

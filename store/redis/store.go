@@ -19,7 +19,7 @@ import (
 // DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid:"
 
-// A Store is a [lease.Store] in Redis, safe for concurrent use.
+// A Store is a [lease.Store] in Redis.
 type Store struct {
 	*records
 	client     *redis.Client
@@ -82,8 +82,8 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 
 // New is like Open, for a program with a client, which Close does not close. An empty prefix means
 // [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a change twice, and
-// report it as refused although it was made. With ContextTimeoutEnabled, calls end when their
-// contexts end.
+// report it as refused although it was made. With ContextTimeoutEnabled, calls end with their
+// contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
 	s.records = kv.NewRecords(kv.Server[string]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -99,7 +99,7 @@ func New(ctx context.Context, client *redis.Client, prefix string) (*Store, erro
 	return s, nil
 }
 
-// prepare checks the server's settings and the user's permissions in one request.
+// prepare checks the settings and the user's permissions in one request.
 func (s *Store) prepare(ctx context.Context) error {
 	conn := s.client.Conn() // the client itself would open a connection only for pipelines
 	defer conn.Close()
@@ -131,14 +131,13 @@ func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 func (s *Store) Conditions() []string { return s.conditions }
 
 // The script get deletes nothing, because no field has an empty name. But because it might, a
-// replica refuses it. A replica's answer may be old.
+// replica, whose answer may be old, refuses it.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`
 
-// The arguments of the script set are a field, its value and its next value, for each field. The
-// value of a missing field is "". The script compares text, because Lua's numbers have only 53
-// bits.
+// The arguments of the script set are a field, its value ("" if missing) and its next value, for
+// each field. The script compares text, because Lua's numbers have only 53 bits.
 const set = `
 for i = 1, #ARGV, 3 do
 	if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then

@@ -76,8 +76,8 @@ const (
 type retrying struct{}
 
 // Retry calls attempt, with growing pauses, until it succeeds, its error is permanent, or ctx ends.
-// Without a deadline, it tries for [Patience]. The limit of an attempt is three times that of
-// [Ask]. If no attempt got an answer, the error says so, with where as the server's name.
+// Without a deadline, it tries for [Patience]. An attempt has three times the limit of [Ask]. If no
+// attempt got an answer, the error says so, with where as the server's name.
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {

@@ -26,7 +26,7 @@ type URL struct {
 var TLS = []string{"ca", "cert", "key"}
 
 // ParseURL parses a URL. Hosts without a port get this one. names has the allowed parameters.
-// Errors quote only these, because a malformed URL may have a password anywhere.
+// Errors quote only names of parameters, because a malformed URL may have a password anywhere.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
