@@ -105,7 +105,6 @@ func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	return false, cmp.Or(checkTerms(root), config.check(root.Terms))
 }
 
-// createRealm reports false if another process was faster.
 func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
 	prev := Record{Realm: config.Realm}
 	next := fenced(prev, config.terms(), newGeneration(), 0)

@@ -65,7 +65,6 @@ func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	return realm, blocks, nil
 }
 
-// malformed says what is wrong with a change in itself.
 func malformed(c Change) string {
 	next := c.Next
 	realm, generation, ofBlock := strings.Cut(next.Realm, "@")

@@ -232,7 +232,6 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 
 const waitPause = 5 * time.Second
 
-// passes reports whether waiting can end an error.
 func passes(err error) bool { return isAny(err, ErrFull, ErrLead, ErrBusy) }
 
 func isPermanent(err error) bool {
@@ -292,7 +291,6 @@ func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 // Err returns why the last renewal failed, or nil.
 func (l *Lease) Err() error { return l.window.Err() }
 
-// publish gives generators the grant, and why the last renewal failed.
 func (l *Lease) publish(reason error) {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))
@@ -374,7 +372,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// The window is still short: the clocks disagree.
+			// The clocks disagree.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),

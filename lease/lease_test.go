@@ -834,7 +834,6 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 	})
 }
 
-// The generators' ticks may be ahead of the clock.
 func TestRenewalFollowsTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(8)

@@ -893,7 +893,6 @@ func (m *model) canonical(s *mState) {
 			p.win, p.winLo, p.winHi = -1, 0, 0
 		}
 	}
-	// The names of processes do not matter.
 	self := func(p mProc) mProc {
 		p.rec.owner, p.ask.next.owner = 0, 0
 		p.id = 0
@@ -915,7 +914,6 @@ func (m *model) canonical(s *mState) {
 	}
 }
 
-// An mSearch searches all states, breadth first.
 type mSearch struct {
 	limit int
 

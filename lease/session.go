@@ -36,7 +36,7 @@ type session struct {
 	// The held block, unless held.Revision is 0. The store may have a newer record.
 	held Record
 	key  Owner // proves who the owner is
-	// No tick of the lost block's grant may be used.
+	// The block was lost: none of its ticks may be used.
 	withdrawn bool
 
 	// The grant with an unknown outcome. Nothing else is requested until it is known.

@@ -445,7 +445,6 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	w.tell("%d: process %d begins, %d bits, clock %d ms ahead", p.name, p.life, p.size, p.clock)
 }
 
-// own gives the session the simulation's store, clock and randomness.
 func (p *simProcess) own(s *session, t *simTask, yield func() bool) {
 	w := p.w
 	s.store, s.config.Now, s.rand = &simStore{nil, w, p, p.life, t, yield}, p.now, w.rand

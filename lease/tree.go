@@ -201,7 +201,6 @@ func (v *survey) until(t int64) (some []region) {
 
 func (u region) count(size uint8) int { return 1 << (size - u.record.Block.Size) }
 
-// soonest returns when a block is free if nobody renews.
 func (v *survey) soonest(lead int64) (tick int64, ok bool) {
 	from := map[Block]int64{}
 	for _, r := range v.held {

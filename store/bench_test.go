@@ -480,7 +480,6 @@ func connections(raw string) (n int) {
 	return n
 }
 
-// startProcesses leases node IDs in several processes of this program.
 func startProcesses(b *testing.B, url string, processes, nodes int) time.Duration {
 	b.Helper()
 	var wg sync.WaitGroup
@@ -533,7 +532,7 @@ func TestMain(m *testing.M) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// processor returns the processor time of this process and its children.
+// processor includes children, such as the server.
 func processor(b *testing.B) time.Duration {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parent, used := map[int]int{}, map[int]time.Duration{}

@@ -32,7 +32,6 @@ func Etcd(t testing.TB) string {
 	return u.JoinPath(prefix).String()
 }
 
-// etcdCall calls a method through etcd's JSON gateway.
 func etcdCall(ctx context.Context, u *url.URL, method string, request, answer any) error {
 	var auth struct{ Token string }
 	if password, ok := u.User.Password(); ok && method != "auth/authenticate" {

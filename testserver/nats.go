@@ -32,7 +32,6 @@ func NATS(t testing.TB) string {
 	return u.JoinPath(bucket).String()
 }
 
-// natsCall sends an empty request and waits for the answer.
 func natsCall(ctx context.Context, u *url.URL, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

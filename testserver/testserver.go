@@ -53,7 +53,6 @@ type Server struct {
 	stop    func()         // nil while the server does not run
 }
 
-// start starts the server until the end of the test.
 func (s *Server) start() *Server {
 	s.t.Cleanup(s.Stop)
 	s.Start()
@@ -68,7 +67,6 @@ func (s *Server) Stop() {
 	}
 }
 
-// patience makes a test fail instead of waiting forever.
 const patience = 3 * time.Minute
 
 // Start starts the server after Stop, with the same data and port, and waits until it is ready.
@@ -192,7 +190,6 @@ func clientOutput(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// tail keeps the last part of a program's output.
 type tail []byte
 
 func (o *tail) Write(p []byte) (int, error) {

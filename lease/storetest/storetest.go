@@ -63,7 +63,6 @@ func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests
 	}
 }
 
-// patience makes a test that hangs fail.
 const patience = 3 * time.Minute
 
 func full(realm string, b lease.Block, revision uint64) lease.Record {

@@ -352,7 +352,6 @@ const beginning = time.Second
 
 var errEmpty = fmt.Errorf("%w: it is empty", ErrDamaged)
 
-// lock opens the file when no other process has locked it.
 func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, error) {
 	options := &bbolt.Options{
 		ReadOnly: flag == os.O_RDONLY,

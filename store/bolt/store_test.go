@@ -58,7 +58,6 @@ func start(t *testing.T, role, url string) *process {
 	return &process{cmd, bufio.NewScanner(out), in}
 }
 
-// patience makes a test fail instead of waiting forever.
 const patience = 5 * time.Minute
 
 func temp(t *testing.T) (path, url string) {
@@ -210,7 +209,6 @@ func playHold(url string) error {
 	return err
 }
 
-// A call waits for the lock until its context ends.
 func TestHeld(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)

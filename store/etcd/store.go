@@ -187,7 +187,6 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 // Conditions lists what the guarantee requires because of the versions in this cluster.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads all records at one moment.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []int64, err error) {
 	gets := make([]clientv3.Op, len(blocks))
@@ -256,7 +255,6 @@ func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	}
 }
 
-// page is how many records List requests at a time.
 const page = 1000
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {

@@ -166,7 +166,6 @@ func TestNoServer(t *testing.T) {
 	faulttest.NoServer(t, Open, "etcd://u:secret@host")
 }
 
-// The store replaces tokens that etcd no longer knows.
 func TestAuth(t *testing.T) {
 	server := testserver.StartEtcd(t, "auth-token-ttl=1")
 	admin, ctx := client(t, server.URL, "", ""), t.Context()

@@ -163,7 +163,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// read calls an operation that changes nothing.
 func (s *Store) read(ctx context.Context, operation string, request, answer any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
 		return s.call(ctx, operation, request, answer)

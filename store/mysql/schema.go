@@ -236,7 +236,6 @@ func (s *Store) find(ctx context.Context) (t table, err error) {
 	return t, err
 }
 
-// create makes the table, unless another process is faster.
 func (s *Store) create(ctx context.Context) error {
 	err := s.exec(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
 	switch {

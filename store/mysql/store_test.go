@@ -407,7 +407,7 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-// It succeeds if the record is as expected.
+// A change that changes nothing succeeds if the record is as expected.
 func TestChangeOfNothing(t *testing.T) {
 	s := open(t, testserver.MySQL(t))
 	faulttest.Change(t, s, record(0), record(1))

@@ -81,7 +81,6 @@ func (s *Store) String() string {
 // Conditions lists what the guarantee needs, but may not be true here.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// The store replaces {table} in these statements.
 const (
 	// Because of the message, this transaction writes. So its COMMIT waits for the synchronous
 	// standbys.
@@ -262,7 +261,6 @@ func (s *Store) query(ctx context.Context, statement string,
 	return results[len(begin)], nil
 }
 
-// read runs a statement that changes nothing, without a transaction.
 func (s *Store) read(ctx context.Context, statement string,
 	args ...string) (*pgconn.Result, error) {
 	return connect.Read(ctx, func(ctx context.Context) (r *pgconn.Result, err error) {

@@ -24,7 +24,6 @@ const (
 	dialTime = time.Second
 )
 
-// dialer makes connections that close themselves when idle.
 func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn,
 	error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -99,7 +99,6 @@ func New(ctx context.Context, client *redis.Client, prefix string) (*Store, erro
 	return s, nil
 }
 
-// prepare checks the settings and the user's permissions in one request.
 func (s *Store) prepare(ctx context.Context) error {
 	conn := s.client.Conn() // the client itself would open a connection only for pipelines
 	defer conn.Close()
@@ -149,7 +148,6 @@ for i = 1, #ARGV, 3 do
 end
 return 1`
 
-// read reads all records at one moment.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, versions []string, err error) {
 	fields := make([]any, len(blocks))

@@ -32,7 +32,6 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// do sends a command, whose words have no spaces.
 func do(t *testing.T, url, command string) any {
 	t.Helper()
 	var args []any

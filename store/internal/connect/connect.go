@@ -42,7 +42,6 @@ var errReason = errors.New("store: known reason")
 // up.
 func Reason(err error) error { return marked{err, errReason} }
 
-// marked also matches another error, but does not show its text.
 type marked struct {
 	error
 	as error

@@ -16,7 +16,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// patience makes a test fail instead of hang.
 const patience = 3 * time.Minute
 
 func Eventually(t *testing.T, ok func() bool, what func() string) {
