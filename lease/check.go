@@ -119,8 +119,8 @@ type Known struct {
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired since the merge began.
 //   - An ended generation gets no new records.
-//   - Only trusted people may fence, at the store itself: clients could prepare overlapping node IDs
-//     in a new generation.
+//   - Only trusted people may fence, at the store itself: clients could prepare overlapping node
+//     IDs in a new generation.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err

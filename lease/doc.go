@@ -19,8 +19,8 @@
 // once, in rising order. If clocks are wrong, node IDs are wasted or refused, but never shared;
 // docs/leases.md says why.
 //
-// This package cannot detect a virtual machine that is cloned while it runs, two stores that serve
-// one realm, or a store that silently loses data. Two clones can make the same IDs until each renews
+// This package cannot detect that a running virtual machine is cloned, that two stores serve one
+// realm, or that a store silently loses data. Two clones can make the same IDs until each renews
 // its lease. A store that was restored from an old copy needs [Fence]. A server that gives others
 // access to its store checks each change with [Known.Check].
 package lease

@@ -159,7 +159,7 @@ var _ sortid.Lease = (*Lease)(nil)
 // may share it; it is safe for concurrent use.
 //
 // Without the store, generators go on to the end of the window. Then they fail or wait. If the node
-// ID was given to somebody else meanwhile, they get another one, and their IDs still increase.
+// ID was given to somebody else, they get another one, and their IDs still increase.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32

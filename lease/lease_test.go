@@ -539,7 +539,7 @@ func TestSizes(t *testing.T) {
 		disjoint(both...)
 		closed(t, both...)
 	}
-	// Without lost races, blocks are close together, so large ones have room.
+	// A process that loses its node ID gets a new one. Until then generators have no ticks.
 	leases := append(sized(6, 8), sized(2, 3)...)
 	closed(t, leases...)
 }

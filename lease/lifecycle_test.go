@@ -134,8 +134,8 @@ func TestFenceCarriesMarks(t *testing.T) {
 	}
 }
 
-// After a fence with a floor below its grants, a process says when it will have a node ID, and then
-// gets one.
+// After a fence with a floor below its grants, a process says when it will have a node ID, and gets
+// one.
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -165,7 +165,7 @@ func TestFenceBelowGrants(t *testing.T) {
 }
 
 // The answer to a renewal is lost. When the lease finds that it was made, generators get its
-// window, even if the next renewal fails.
+// window.
 func TestPublishedBeforeFailure(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()

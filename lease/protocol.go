@@ -16,7 +16,7 @@ import (
 //   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
 //     read both at the same moment.
 //   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
-//     Merging, even if they were Retired already.
+//     Merging. This is needed even if they were Retired already.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")

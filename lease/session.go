@@ -240,9 +240,8 @@ func (s *session) waiting() error {
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// none of these is free. Without lost races it looks where node IDs are in use, so that large
-// blocks keep room. After lost races many processes are starting, so it searches a wider area and
-// reads less.
+// none of these is free. It begins where node IDs are in use, so that large blocks keep room. After
+// lost races many processes are starting, so it searches a wider area and reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (

@@ -4,8 +4,8 @@
 // All stores have this in common:
 //
 //   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
-//   - The parameters ca, cert and key are files: the trusted certificates (by default the system's),
-//     and this client's certificate and key.
+//   - The parameters ca, cert and key are files: the trusted certificates (by default the
+//     system's), and this client's certificate and key.
 //   - If the server cannot be reached or is busy, Open tries again until ctx ends. Without a
 //     deadline, it tries for 30 seconds.
 //   - No error contains a password.

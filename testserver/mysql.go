@@ -25,7 +25,7 @@ func MySQL(t testing.TB) string {
 }
 
 // StartMySQL starts MariaDB, or MySQL if MariaDB is not installed, with settings such as
-// "sync_binlog=0". Its superuser is root, without a password. It has an empty database "test".
+// "sync_binlog=0". It has a superuser root, without a password, and an empty database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)

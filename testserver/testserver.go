@@ -1,10 +1,10 @@
 // Package testserver gives a test the servers that it uses. They stop when the test ends.
 //
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
-// prefix or bucket for this test alone. It takes the first of these servers: the one in a variable
-// such as SORTID_TEST_POSTGRES_URL, the one at the usual address on this machine, a new one. With
-// -short, it takes only the first. A function whose name begins with Start always starts a server.
-// If a program is not installed, the test is skipped, or fails if CI is set.
+// prefix or bucket for this test alone. It takes the server in a variable such as
+// SORTID_TEST_POSTGRES_URL. Without the variable, it takes a local server or, if none answers, a
+// new one; with -short, none. A function whose name begins with Start always starts a server. If a
+// program is not installed, the test is skipped, or fails if CI is set.
 package testserver
 
 import (

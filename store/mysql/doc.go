@@ -8,10 +8,10 @@
 // encrypted. Package [github.com/sortid/sortid/store] explains what all stores have in common.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
-// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an INSERT,
-// and is never sent again if the server may have executed it. InnoDB shows a change before it is on
-// the disk. So Get also makes a small change, and its commit waits for the log. On a Galera cluster,
-// Get and GetMany wait for the changes of other nodes instead.
+// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
+// INSERT, and is never sent again if the server may have executed it. InnoDB shows a change before
+// it is on the disk. So Get also makes a small change, and its commit waits for the log. On a
+// Galera cluster, Get and GetMany wait for the changes of other nodes instead.
 //
 // # Guarantee
 //
@@ -23,8 +23,8 @@
 //   - the server is not a replica. Open and Get refuse a server that is read_only;
 //   - no proxy sends reads to replicas, such as MaxScale's readwritesplit, ProxySQL's query rules
 //     or MySQL Router's read-write splitting. Open cannot detect this;
-//   - no replica that lacks changes becomes the primary, alone or beside another primary. After such
-//     a failover, fence all realms. [Store.Conditions] names visible replicas;
+//   - no replica that lacks changes becomes the primary, alone or beside another primary. After
+//     such a failover, fence all realms. [Store.Conditions] names visible replicas;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
 //   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names which of these
@@ -33,7 +33,7 @@
 //
 // # Privileges and connections
 //
-// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With PROCESS,
-// Open sees MySQL's replicas. There are at most two connections, which are closed soon after use. If
-// the server has none free, calls wait until their contexts end.
+// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With
+// PROCESS, Open sees MySQL's replicas. There are at most two connections, which are closed soon
+// after use. If the server has none free, calls wait until their contexts end.
 package mysql

@@ -10,8 +10,8 @@
 // [github.com/sortid/sortid/store] explains what all stores have in common.
 //
 // A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
-// the value. CompareAndSet runs a script, once, that writes the field if it still has the value that
-// was read. Reads run a script that a replica refuses.
+// the value. CompareAndSet runs a script, once, that writes the field if it still has the value
+// that was read. Reads run a script that a replica refuses.
 //
 // # Guarantee
 //
@@ -23,8 +23,8 @@
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
 //     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
 //     that failed or has not finished since appendonly was turned on;
-//   - the server has no replicas, which Conditions names. A replica that becomes the master can lack
-//     changes: after a failover, fence all realms;
+//   - the server has no replicas, which Conditions names. A replica that becomes the master can
+//     lack changes: after a failover, fence all realms;
 //   - nobody changes these settings.
 //
 // # Privileges and connections

@@ -60,14 +60,15 @@ const (
 	lastPause  = 4 * time.Second
 )
 
-// If a request takes too long, the limit for the next one doubles, up to lastLimit. Each request
-// that is given up costs a busy server a new connection. So the limits are a multiple of what a
-// server needs when a thousand processes connect together.
+// The pauses grow from firstPause to lastPause. Each is cut at random, so that processes do not try
+// together.
 const (
 	readLimit = 3 * time.Second
 	readPause = time.Second / 2 // the shortest time from one attempt to the next
 	lastLimit = 16 * time.Second
-	// firstLimit is for a connection, or for a change, which is not repeated.
+	// If a request takes too long, the limit for the next one doubles, up to lastLimit. A request
+	// that is given up costs a busy server a new connection. So the limits are far above what a
+	// server needs when a thousand processes connect together.
 	firstLimit = 5 * time.Second
 )
 
@@ -138,7 +139,8 @@ func Connect[T any](ctx context.Context, where string,
 	return result, err
 }
 
-// NoResult makes f a function for [Retry], [Read] and [Ask].
+// Connect calls connect, and [Retry] if the server has no free connection, or is too busy to answer
+// in time.
 func NoResult(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }

@@ -51,7 +51,7 @@ func comes[S lease.Store](t *testing.T, open Opener[S], server *testserver.Serve
 }
 
 // connections opens stores while their first two connections break, in each way and after each
-// number of requests. Each must work.
+// number of requests.
 func connections[S lease.Store](t *testing.T, open Opener[S], url string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -89,8 +89,7 @@ func in(realm string, revision uint64) lease.Record {
 	return r
 }
 
-// Restart crashes the server after several connections have been used. Calls fail meanwhile, and
-// afterwards the records are there.
+// Restart crashes the server. Calls fail meanwhile, and afterwards the records are there.
 func Restart(t *testing.T, server *testserver.Server, s lease.Store, waits bool) {
 	t.Helper()
 	const realm = "restart"
@@ -140,8 +139,8 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
 }
 
-// LostAnswers cuts a connection within the server's answers to a change: at each third byte if it
-// was open, and at each 25th byte of a new one, until the change passes.
+// LostAnswers cuts a connection within the server's answers to a change, until the change passes.
+// It cuts an open connection at each third byte, and a new one at each 25th.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -237,7 +236,7 @@ func following(r lease.Record, name string) lease.Record {
 }
 
 // outage holds a lease while its server is away for longer than the window. Then the lease
-// continues by itself, with later ticks.
+// continues, with later ticks.
 func outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	l, err := lease.Acquire(t.Context(), s, lease.Config{
 		Realm: "outage", NodeBits: 3, Window: 4 * time.Second,

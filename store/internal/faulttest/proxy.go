@@ -32,7 +32,7 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 }
 
 // Relay stands between clients and a server, and returns its address. It calls connected for each
-// connection. Then it passes on the requests and answers for which the two functions return true.
+// connection, and passes on the requests and answers for which the two functions return true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -69,7 +69,7 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 	}
 }
 
-// A cutter is a relay that cuts a connection within the server's answers.
+// A cutter cuts connections within the server's answers.
 type cutter struct {
 	address string
 	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made

@@ -60,7 +60,8 @@ func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB)
 	})
 }
 
-// Refused opens a store, which must fail at once with these words, without the password "secret".
+// Refused opens a store, which must fail at once with these words, and without the password
+// "secret".
 func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -112,7 +113,7 @@ func BadURLs[S lease.Store](t *testing.T, open Opener[S], urls map[string]string
 	}
 }
 
-// Secrets opens URLs with a password. No error repeats it.
+// Secrets opens URLs with a password, which no error repeats.
 func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	t.Helper()
 	for _, form := range []string{"%s", "a%%40%s", "%%zz%s", "#%s", "/%s", "?%s", "@%s", ":%s",
@@ -139,7 +140,7 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 // Away returns an address where nobody listens.
 func Away(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
-// Patiently calls f with longer and longer contexts, until its error contains these words.
+// Patiently calls f with longer and longer contexts, until its error has these words.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	want ...string) (err error) {
 	t.Helper()
@@ -159,8 +160,8 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	return err
 }
 
-// NoServer opens a store on a server that is away, and on one that says nothing. Both must fail
-// when the context ends, with the address.
+// NoServer opens a store on a server that is away, and on a silent one. Both must fail when the
+// context ends, with the address.
 func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
 	away, silent := Away(t), Listen(t, anyPort, nil).Addr().String()
@@ -228,8 +229,7 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Cluster stops each server of a cluster in turn, and the others go on. It calls back after each
-// restart.
+// Cluster stops each server in turn, and the others go on. It calls back after each restart.
 func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
 	back func(i int, is lease.Record)) {
 	t.Helper()
@@ -253,8 +253,7 @@ func ClusterURL(servers []*testserver.Server) string {
 	return url
 }
 
-// stores makes a change in a cluster that may have no leader. After an error, it may be stored or
-// not.
+// stores makes a change in a cluster that may have no leader.
 func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	t.Helper()
 	var err error

@@ -15,8 +15,8 @@ import (
 // Records has the methods of a [lease.Store] that read and change records. A V is the version of a
 // value, which the server compares: a revision, or the value itself.
 //
-// Records remembers the last records, so a change of one takes one request. If the server refuses
-// it, Records reads the record again before it reports that.
+// A change of a remembered record takes one request. If the server refuses it, Records reads the
+// record again before it reports that.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
