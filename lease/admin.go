@@ -172,8 +172,7 @@ func (t Terms) most(next Terms) (window, lead int64) {
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes.
 // Call it before any process can reach that store. All later grants start at the returned time or
 // after it: later than all earlier grants, if no clock was ahead by more than skew. So no node ID
-// is granted for about the realm's window plus its lead plus skew. Running processes use up their
-// windows, wait, and get new node IDs.
+// is granted for about the realm's window plus its lead plus skew.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // lost grants were longer than the stored terms say. If the realm is gone, Fence makes it with

@@ -330,8 +330,8 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
 // keep renews the lease until ctx ends, when about half of the window is left. What is left counts
-// from the generators' last tick or the clock, whichever is later. A renewal may need as long as
-// Acquire took, because it may also have to connect.
+// from the generators' last tick or the clock, whichever is later. It may take as long as Acquire
+// took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session

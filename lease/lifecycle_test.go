@@ -65,7 +65,7 @@ func TestClones(t *testing.T) {
 }
 
 // A process is cloned before it sends a request. The first answer tells the clone that the grant is
-// not its own. It releases no grant of the original.
+// not its own.
 func TestCloneBeforeSending(t *testing.T) {
 	m := NewMemory()
 	c, err := config(8).complete()

@@ -214,7 +214,7 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 }
 
 // A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
-// that was ever needed. Records are comparable.
+// that was ever needed. Records are comparable with ==.
 type Record struct {
 	// Realm is the realm's name, with "@generation" in a block's record. So a new generation starts
 	// without blocks.

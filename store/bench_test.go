@@ -435,8 +435,7 @@ func BenchmarkHeld(b *testing.B) {
 	}
 }
 
-// oneStart reports the requests and bytes of one start. A request is what the client sends in one
-// piece.
+// oneStart reports the requests and bytes of one start. A request is what the client sends at once.
 func oneStart(b *testing.B, raw string) {
 	b.Helper()
 	u, err := url.Parse(raw)

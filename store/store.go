@@ -37,8 +37,7 @@ type Store interface {
 	lease.Store
 	// String returns the name of the store, without a password.
 	String() string
-	// Conditions lists, in sentences, what the guarantee depends on, but could not be verified. It
-	// is nil if there is nothing to name.
+	// Conditions lists, in sentences, what the guarantee depends on, but could not be verified.
 	Conditions() []string
 }
 

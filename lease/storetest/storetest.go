@@ -18,8 +18,7 @@ import (
 )
 
 // Run tests a kind of store. For each test it calls setup, which prepares an empty store and
-// returns a function that opens it. Each call of that function returns its own connection, which
-// Run closes.
+// returns a function that opens it. Each call returns its own connection, which Run closes.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},
@@ -548,8 +547,7 @@ func testTime(t *testing.T, open func() lease.Store) {
 
 var format = lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
 
-// Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick is used
-// twice.
+// Many processes lease node IDs of mixed sizes again and again. No tick is used twice.
 func testLeases(t *testing.T, open func() lease.Store) {
 	const processes, lives, ticks = 6, 5, 200
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -5,7 +5,7 @@
 // The URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// with TLS and the
 // parameters ca, cert and key. The hosts are members of one cluster. All keys begin with PREFIX, by
 // default sortid. If etcd takes the user from the certificate, the URL must have no user. Package
-// [github.com/sortid/sortid/store] explains what all stores have in common.
+// [github.com/sortid/sortid/store] explains what all stores share.
 //
 // Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet is a transaction
 // that requires the revision that was read, and is sent once. Reads are linearizable. Let etcd

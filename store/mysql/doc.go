@@ -5,7 +5,7 @@
 // The URL is mysql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE&..., or mariadb://. The
 // parameter socket is the path of a Unix socket. The parameters of github.com/go-sql-driver/mysql
 // also work, such as timeout and tls (true, skip-verify, preferred). Without tls, nothing is
-// encrypted. Package [github.com/sortid/sortid/store] explains what all stores have in common.
+// encrypted. Package [github.com/sortid/sortid/store] explains what all stores share.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an

@@ -104,8 +104,8 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get reads a record, and then makes a small change. The server writes its log in order, so when
-// this change is on the disk, so is the record.
+// Get makes a small change after it has read the record. The server writes its log in order, so
+// both are then on the disk.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {

@@ -16,7 +16,7 @@
 // Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record,
 // once, with the condition that the key still has the revision that was read. The stream's leader
 // answers reads. To get the time, the store writes an empty message, "=time". Package
-// [github.com/sortid/sortid/store] explains what all stores have in common.
+// [github.com/sortid/sortid/store] explains what all stores share.
 //
 // # Guarantee
 //

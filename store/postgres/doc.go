@@ -7,7 +7,7 @@
 // that psql or pgx accepts, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s),
 // and settings of the server, such as search_path. Several hosts need
 // target_session_attrs=read-write. Package [github.com/sortid/sortid/store] explains what all
-// stores have in common.
+// stores share.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or INSERT

@@ -62,7 +62,7 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the calls in progress. Then it closes the connections that Open has made.
+// Close waits for the calls in progress, and closes the connections that Open has made.
 func (s *Store) Close() error {
 	if s.idle != nil {
 		s.idle.Stop()

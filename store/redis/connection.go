@@ -13,9 +13,9 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A lease needs a connection about twice a minute, for some milliseconds. By default, a server
-// accepts 10,000 connections. The client discards an idle connection only when it needs one again.
-// So each closes itself a little after idleTime.
+// A lease needs a connection about twice a minute, briefly. By default, a server accepts 10,000
+// connections. The client discards an idle connection only when it needs one again. So each closes
+// itself a little after idleTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second

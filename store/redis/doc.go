@@ -7,7 +7,7 @@
 //
 // The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS and the
 // parameters ca, cert and key. All keys begin with the prefix, by default "sortid:". Package
-// [github.com/sortid/sortid/store] explains what all stores have in common.
+// [github.com/sortid/sortid/store] explains what all stores share.
 //
 // A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
 // the value. CompareAndSet runs a script, once, that writes the field if it still has the value

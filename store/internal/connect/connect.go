@@ -27,8 +27,7 @@ var errTemporary = errors.New("store: temporary error")
 // Temporary marks an error that may not occur again.
 func Temporary(err error) error { return marked{err, errTemporary} }
 
-// Busy marks the error of a server without a free connection. The pause after it depends on what a
-// refusal costs.
+// Busy marks the error of a server without a free connection, and sets the pause after it.
 func Busy(err error, pause time.Duration) error { return busy{marked{err, errTemporary}, pause} }
 
 type busy struct {
@@ -77,7 +76,7 @@ type retrying struct{}
 
 // Retry calls attempt, with growing pauses, until it succeeds, its error is permanent, or ctx ends.
 // Without a deadline, it tries for [Patience]. An attempt has three times the limit of [Ask]. If no
-// attempt got an answer, the error says so, with where as the server's name.
+// attempt got an answer, the error says so and names the server, where.
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
