@@ -71,7 +71,7 @@ func (s *session) newOwner() Owner {
 	return ownerOf(s.key)
 }
 
-// enter reads the realm's record, or makes the realm if create is set.
+// enter reads the realm's record, or makes the realm if there is none and create is set.
 func (s *session) enter(ctx context.Context, create bool) error {
 	root, err := s.readRoot(ctx)
 	if err != nil {

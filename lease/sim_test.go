@@ -19,8 +19,8 @@ import (
 
 // This file simulates many processes and one store, in virtual time, at random from a seed. The
 // processes run the real client and windows. Requests are lost, late and repeated, answers are
-// lost, and processes stop, die and start again. All clocks step and drift. The store is restored from old
-// copies and fenced, and machines are cloned.
+// lost, and processes stop, die and start again. All clocks step and drift. The store is restored
+// from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")

@@ -119,6 +119,7 @@ func At(t testing.TB, raw, address string) string {
 	return Edit(t, raw, func(u *url.URL) { u.Host = address })
 }
 
+// Edit returns a URL after a change.
 func Edit(t testing.TB, raw string, change func(u *url.URL)) string {
 	t.Helper()
 	u, err := url.Parse(raw)
