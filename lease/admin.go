@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Records returns a realm's record and its blocks' records, in the order of node IDs, larger blocks
-// first. If there is no such realm, it fails with [ErrNoRealm]. It leaves out records that no
-// client makes, and then also returns [ErrRecord].
+// Records returns the records of a realm and its blocks, in the order of node IDs, larger blocks
+// first. It fails with [ErrNoRealm] if there is no such realm. It leaves out records that no client
+// makes, and then also returns [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -44,7 +44,7 @@ func Records(ctx context.Context, store Store,
 	return root, blocks, nil
 }
 
-// Realm returns the record of a realm. If there is none, it fails with [ErrNoRealm].
+// Realm returns the record of a realm, or [ErrNoRealm].
 func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	if err := checkRealm(realm); err != nil {
 		return Record{}, err
@@ -59,8 +59,8 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	return root, checkTerms(root)
 }
 
-// Evict takes a block from its owner; the zero Owner means any owner. It reports whether the owner
-// held the block. The owner's generators stop at the end of their window at the latest.
+// Evict takes a block from its owner, and reports whether the owner held it. The zero Owner means
+// any owner. The owner's generators stop by the end of their window.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -82,9 +82,8 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 // maxSkew limits the skew of a fence, because a fence cannot be undone.
 const maxSkew = 24 * time.Hour
 
-// Create makes the realm of a configuration, as [Acquire] does without Config.MustExist, and
-// reports whether it made one. NodeBits is not needed. If a matching realm exists, that is not an
-// error.
+// Create makes the realm of a configuration, and reports whether it made one. NodeBits is not
+// needed. If a matching realm exists, that is not an error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
@@ -106,7 +105,6 @@ func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	return false, cmp.Or(checkTerms(root), config.check(root.Terms))
 }
 
-// createRealm reports false if another process was faster.
 func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
 	prev := Record{Realm: config.Realm}
 	next := fenced(prev, config.terms(), newGeneration(), 0)
@@ -117,7 +115,6 @@ func createRealm(ctx context.Context, store Store, config Config) (bool, error) 
 	return ok, err
 }
 
-// storeName uses the store's method String if it has one.
 func storeName(store Store) string {
 	if s, ok := store.(fmt.Stringer); ok {
 		return s.String()
@@ -126,9 +123,8 @@ func storeName(store Store) string {
 }
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns its
-// terms. 0 leaves a value as it is. Leases without a Window or a MaxLead of their own use the new
-// value from their second renewal on. Leases that are configured with a longer one keep it until
-// they need a new node ID.
+// terms. 0 leaves a value as it is. Leases without values of their own use the new ones from their
+// second renewal on. Leases with a longer one keep it until they need a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -162,7 +158,7 @@ func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	return next, nil
 }
 
-// most returns the longest window and lead of t and next. It returns 0 if next has the longest.
+// most returns the longest window and lead of t and next, or 0 where next has it.
 func (t Terms) most(next Terms) (window, lead int64) {
 	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
 		window = 0
@@ -173,15 +169,14 @@ func (t Terms) most(next Terms) (window, lead int64) {
 	return window, lead
 }
 
-// Fence makes a realm safe after its store was restored from an old copy, or may have lost changes
-// for another reason. Call it before any process can reach that store. All later grants start at
-// the returned time or after it: later than all earlier grants, if no clock was ahead by more than
-// skew. So no node ID is granted for about the realm's window plus its lead plus skew. Running
-// processes use up their windows, wait, and get new node IDs.
+// Fence makes a realm safe after its store was restored from an old copy, or may have lost changes.
+// Call it before any process can reach that store. All later grants start at the returned time or
+// after it: later than all earlier grants, if no clock was ahead by more than skew. So no node ID
+// is granted for about the realm's window plus its lead plus skew.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
-// lost grants were longer than the stored terms say. If the realm is gone, Fence makes it, but
-// without Format it fails with [ErrNoRealm]. If the realm's format differs, Fence fails with
+// lost grants were longer than the stored terms say. If the realm is gone, Fence makes it with
+// config's Format, or else fails with [ErrNoRealm]. If the format differs, it fails with
 // [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
@@ -215,8 +210,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// If processes did reach the store, they were granted ticks meanwhile. This carries them
-		// over before anybody can be granted ticks at the floor or above it.
+		// Carry over what was granted meanwhile, before anybody is granted ticks at the floor or
+		// above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -268,7 +263,7 @@ func (t Terms) floor(now time.Time, skew time.Duration) int64 {
 	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // two roundings can each lose a tick
 }
 
-// fenceTime is the longest time between reading the clock and the start of the new generation.
+// fenceTime is the longest time from reading the clock to the new generation.
 const fenceTime = time.Second
 
 func fenced(root Record, terms Terms, generation string, floor int64) Record {
@@ -280,7 +275,7 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 }
 
 // carry writes the first records of a generation, unless they exist. Before the generation starts,
-// it writes parts before their blocks: a block is split only because a part of it has a record.
+// it writes parts before their blocks: a block is split only because a part has a record.
 func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {
@@ -316,8 +311,8 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided returns the records of blocks. It leaves out blocks inside a whole or retired block,
-// because the HWM of that block is valid for all its parts.
+// divided returns the records of blocks, except inside a whole or retired block, whose HWM is valid
+// for all parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// MaxRecords is how many records [Known.Check] allows in one generation of a realm. Any client that
-// may change the realm can store them: 20 MB. They are enough for all 32,768 node IDs of 15 bits,
-// or for about 3,000 scattered node IDs in the largest realm.
+// MaxRecords is how many records [Known.Check] allows in one generation of a realm: 20 MB that any
+// client may fill. They suffice for all 32,768 node IDs of 15 bits, or about 3,000 scattered ones
+// in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
@@ -28,7 +28,7 @@ func (e *ChangeError) Error() string {
 func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 
 // Evidence returns the blocks of one realm that a server must read with GetMany, in this order, to
-// check changes. It fails with [ErrIllegal] if no records can allow the changes.
+// check changes. It fails with [ErrIllegal] if no records allow the changes.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
 		return "", nil, &ChangeError{0, "the request contains no change"}
@@ -65,7 +65,6 @@ func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	return realm, blocks, nil
 }
 
-// malformed says what is wrong with a change, without asking the store.
 func malformed(c Change) string {
 	next := c.Next
 	realm, generation, ofBlock := strings.Cut(next.Realm, "@")
@@ -90,18 +89,18 @@ func malformed(c Change) string {
 	return ""
 }
 
-// Known is what a server knows when it is asked to change records.
+// Known is what a server must know to check changes.
 type Known struct {
 	// Root is the realm's record, with Revision 0 if there is none.
 	Root Record
-	// Now is the time of the store's clock, or of the server's clock if the store has none.
+	// Now is the time of the store's clock, or else of the server's.
 	Now time.Time
 	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, otherwise
 	// the realm's lead.
 	Ahead time.Duration
 	// Records are the records of the blocks that [Evidence] returns.
 	Records []Record
-	// Count is how many records Root's generation has. Check uses it only for new records.
+	// Count is how many records Root's generation has. It matters only for new records.
 	Count int
 }
 
@@ -109,19 +108,19 @@ type Known struct {
 // by CompareAndSetMany, with the checked records as Prev.
 //
 //   - false without an error: another change came first. The client may read again and continue.
-//   - An error that matches [ErrIllegal]: no client that follows the protocol makes this request.
+//   - An error that matches [ErrIllegal]: no client that follows the protocol asks for this.
 //
-// A client that breaks the protocol can still hold and evict all node IDs. It can change the terms
-// within the limits of a [Config], and store [MaxRecords] records. But it cannot make others issue
-// an ID twice, while the clock behind Now does not go back:
+// A hostile client can still hold and evict all node IDs, change the terms within the limits of a
+// [Config], and store [MaxRecords] records. But it cannot make others issue an ID twice, while the
+// clock behind Now does not go back:
 //
 //   - A grant starts at the HWM or above it. It ends within the realm's longest window and lead
-//     from now, so no grant ends above the floor of a fence.
+//     from now, below the floor of any fence.
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired since the merge began.
 //   - An ended generation gets no new records.
-//   - Check allows no fence. If clients could begin a generation, they could prepare overlapping
-//     node IDs in it. Only trusted people may fence, at the store itself.
+//   - Only trusted people may fence, at the store itself: clients could prepare overlapping node
+//     IDs in a new generation.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -237,7 +236,7 @@ func same(is, want, next Record) error {
 	return errors.New("the name or the key is wrong")
 }
 
-// outcome returns the record that must replace is, apart from the Revision.
+// outcome returns the record that must replace is, except the Revision.
 func (c *checker) outcome(is, next Record) (Record, error) {
 	switch {
 	case c.past && is.Revision == 0:
@@ -327,8 +326,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can have led to next. A grant's deadline is half a window,
-// rounded down, after its end.
+// request tries the requests that can lead to next. A grant's deadline is half a window, rounded
+// down, after its end.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM
@@ -399,7 +398,6 @@ func changedTerms(root Record, next Terms) (Terms, error) {
 	return root.Terms.with(window, lead)
 }
 
-// legalTerms returns an error unless a [Config] can make the terms.
 func legalTerms(t Terms) error {
 	if err := checkTerms(Record{Terms: t}); err != nil {
 		return err

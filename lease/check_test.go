@@ -178,8 +178,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A server that finds a change illegal has not made it. The lease keeps its grant, asks again with
-// the present time, and is renewed when the server allows that.
+// A server that finds a change illegal has not made it. The lease keeps its grant, and asks again.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refuse atomic.Bool
@@ -209,8 +208,7 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Check returns an answer for any records. It allows no HWM below ticks that others were granted,
-// or far ahead of the time.
+// Check allows no HWM below ticks that others were granted, or far ahead of the time.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))

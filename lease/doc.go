@@ -13,21 +13,14 @@
 // The module github.com/sortid/sortid/store has stores on servers and in a file. Generators of one
 // format must lease from one realm of one store if their IDs must differ.
 //
-// A lease grants a node ID for some ticks: "node 42, ticks 1000 up to 1234". IDs carry their tick.
+// A lease grants a node ID for some ticks: "node 42, ticks 1000 up to 1234". For each node ID the
+// store keeps a high-water mark, the first tick that was never granted. A grant starts at this mark
+// or above it, and the same compare-and-set moves the mark to its end. A process claims each tick
+// once, in rising order. If clocks are wrong, node IDs are wasted or refused, but never shared;
+// docs/leases.md says why.
 //
-//   - For each node ID the store keeps a high-water mark, the first tick that was never granted. A
-//     grant starts at this mark or above it. The same compare-and-set moves the mark to the grant's
-//     end.
-//   - A process claims each tick once, in rising order, and only within its grants.
-//   - A grant counts only if the store confirms it, or if the record in the store equals the
-//     requested one.
-//   - Only the owner lowers the mark, after it has stopped its generators.
-//
-// If clocks are wrong, node IDs are wasted or refused, but never shared. docs/leases.md has the
-// whole argument.
-//
-// This package cannot detect a virtual machine that is cloned while it runs. Nor can it detect two
-// stores that serve one realm, or a store that silently loses data. Two clones can make the same
-// IDs until each renews its lease. A store that was restored from an old copy needs [Fence]. A
-// server that gives others access to its store checks each change with [Known.Check].
+// This package cannot detect that a running virtual machine is cloned, that two stores serve one
+// realm, or that a store silently loses data. Two clones can make the same IDs until each renews
+// its lease. A store that was restored from an old copy needs [Fence]. A server that gives others
+// access to its store checks each change with [Known.Check].
 package lease

@@ -24,24 +24,22 @@ var (
 	ErrLead = errors.New("lease: too far ahead of the time")
 	// ErrClock: this machine's clock and the store's are too far apart.
 	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
-	// ErrForgotten: the store has lost records or changes. Leases request no new grant from it
-	// until somebody calls [Fence].
+	// ErrForgotten: the store has lost records or changes. Leases get no grant until somebody calls
+	// [Fence].
 	ErrForgotten = errors.New("lease: the store has forgotten what it knew")
 	// ErrBusy: other processes were faster each time; try again.
 	ErrBusy   = errors.New("lease: too many others are changing this realm")
 	ErrNoTime = errors.New("lease: the store has no clock")
-	// ErrUnsafe: a [Store] refuses to serve, because its settings could lose data.
+	// ErrUnsafe: a [Store] refuses settings that could lose data.
 	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
 
-	// ErrExpired: no tick is granted, or not yet. The returned error says why the lease was not
-	// renewed.
+	// ErrExpired: no tick is granted now. The returned error says why.
 	ErrExpired = sortid.ErrLeaseExpired
 	ErrClosed  = sortid.ErrLeaseClosed
 )
 
 // A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. A
-// clock was ahead when the node ID was in use, or the realm has been fenced. The error matches
-// [ErrLead].
+// clock was ahead, or the realm has been fenced. It matches [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block
@@ -71,8 +69,7 @@ type FullError struct {
 	Until []time.Time  // the deadline of each record in Held
 	Ahead []*LeadError // node IDs that nobody holds, but whose time is in the future
 
-	// From is when the next node ID becomes free, if its holder is gone and nobody returns another
-	// one before.
+	// From is when the next node ID becomes free, if its holder is gone.
 	From time.Time
 }
 

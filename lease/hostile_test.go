@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// harm asks for a change that no client asks for. The change is made if [Known.Check] allows it.
+// harm makes a change that no client asks for, if [Known.Check] allows it.
 func (w *world) harm() {
 	root := w.get("sim", Block{})
 	if root.Revision == 0 {
@@ -42,7 +42,6 @@ func (w *world) harm() {
 	}
 }
 
-// anyRecord returns a record of any generation, or one that does not exist.
 func (w *world) anyRecord(root Record) Record {
 	if w.chance(0.3) {
 		size := 1 + w.rand.IntN(w.format.Bits)
@@ -146,7 +145,7 @@ func hostileWorld(w *world) {
 	w.wild, w.skew = 200, 1000
 }
 
-// A hostile client makes any changes that Check allows. The other clients still use no tick twice.
+// Whatever changes a hostile client makes, the others use no tick twice.
 func TestHostile(t *testing.T) {
 	explore(t, 60, hostileWorld, "use", "renewal", "takeover", "fence", "harm: hwm lowered",
 		"harm: whole to whole", "harm: whole to split", "harm: split to merging",

@@ -23,27 +23,26 @@ const (
 )
 
 type Config struct {
-	// Realm is the name of a set of node IDs, in which the leased one is unique. The name has up to
-	// 100 bytes of UTF-8, without control characters and @.
+	// Realm names a set of node IDs, in which the leased one is unique. It has up to 100 bytes of
+	// UTF-8, without control characters and @.
 	Realm string
-	// MustExist makes [Acquire] fail with [ErrNoRealm] instead of creating a missing realm. A
-	// missing realm can mean that the store has lost it.
+	// MustExist makes [Acquire] fail with [ErrNoRealm] if the realm is missing: the store may have
+	// lost it.
 	MustExist bool
-	// Format is the format of the realm's IDs: [SCRU64], [SCRU160], [UID60], or one of these with
-	// fewer Bits, the largest size of node IDs.
+	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
-	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
-	// share a realm.
+	// NodeBits is the size of the node ID, from 1 to Format.Bits. Leases of different sizes share a
+	// realm.
 	NodeBits int
 
 	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. Without
-	// the store, generators go on for at least half of the window. A process that dies blocks its
-	// node ID for up to one and a half windows. 0 means the realm's window, which is also the
-	// maximum. A new realm gets this window, by default 1 minute.
+	// the store, generators go on for at least half of it. A process that dies blocks its node ID
+	// for up to one and a half windows. 0 means the realm's window, the maximum. A new realm gets
+	// this window, by default 1 minute.
 	Window time.Duration
 	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's may differ by as much. 0 means the realm's lead, which is also the
-	// maximum. A new realm gets this lead, by default 10 seconds.
+	// clock and the store's may differ by as much. 0 means the realm's lead, the maximum. A new
+	// realm gets this lead, by default 10 seconds.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
@@ -51,14 +50,13 @@ type Config struct {
 
 	// Name tells people who holds the lease, in up to 100 bytes of UTF-8.
 	Name string
-	// Now is this machine's clock, which the generators also use. nil means time.Now.
+	// Now is the clock of the lease and its generators. nil means time.Now.
 	Now func() time.Time
-	// Logger receives a record when a realm is made, a renewal fails, or a node ID is lost or
-	// found.
+	// Logger gets records of new realms, failed renewals, and lost or new node IDs.
 	Logger *slog.Logger
 }
 
-// Validate returns [ErrConfig] if [Acquire] would refuse the configuration with any store.
+// Validate returns [ErrConfig] if [Acquire] would refuse the configuration.
 func (c Config) Validate() error {
 	_, err := c.complete()
 	return err
@@ -95,7 +93,6 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// checkSpans checks a window and a lead, which may be 0.
 func checkSpans(tick, window, lead time.Duration) error {
 	const day = 24 * time.Hour
 	switch {
@@ -158,12 +155,11 @@ func (c Config) ticks(t Terms) (window, lead int64) {
 
 var _ sortid.Lease = (*Lease)(nil)
 
-// A Lease gives this process a node ID of its own. A goroutine renews the lease until Close. It is
-// a [sortid.Lease] that generators may share, and is safe for concurrent use.
+// A Lease gives this process a node ID of its own. A goroutine renews it until Close. Generators
+// may share it; it is safe for concurrent use.
 //
-// If the store cannot be reached, generators go on to the end of the window. Then they fail or wait
-// until the store returns. If the node ID was given to somebody else meanwhile, they get another
-// one, and their IDs still increase.
+// Without the store, generators go on to the end of the window. Then they fail or wait. If the node
+// ID was given to somebody else, they get another one, and their IDs still increase.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
@@ -178,10 +174,10 @@ type Lease struct {
 }
 
 // Acquire leases a node ID. The store must stay open until the lease is closed. The context limits
-// this call, not the lease.
+// only this call.
 //
 // Acquire fails with [ErrConfig], [ErrRealm], [ErrNoRealm], [ErrFull], [ErrLead], [ErrClock],
-// [ErrBusy], [ErrForgotten], an error of the store after a few attempts, or of the context.
+// [ErrBusy], [ErrForgotten], or an error of the store or the context.
 func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	config, err := config.complete()
 	if err != nil {
@@ -212,7 +208,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// The node ID may have been granted. If it is given back, others can have it sooner.
+			// The node ID may have been granted. If so, others can soon have it.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -236,7 +232,6 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 
 const waitPause = 5 * time.Second
 
-// passes reports whether waiting alone can end the cause of an error.
 func passes(err error) bool { return isAny(err, ErrFull, ErrLead, ErrBusy) }
 
 func isPermanent(err error) bool {
@@ -248,7 +243,7 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// retry calls f at most four times, until it succeeds or fails with a permanent error.
+// retry calls f up to four times, until it succeeds or fails permanently.
 func retry(ctx context.Context, f func() error) (err error) {
 	pause := 200 * time.Millisecond
 	for range 4 {
@@ -265,8 +260,7 @@ func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 // NodeID returns the current or last node ID, which may change.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
-// NodeBits returns the size of the node ID in bits. It returns 0 for a nil Lease, which generators
-// refuse.
+// NodeBits returns the size of the node ID in bits, or 0 for a nil Lease.
 func (l *Lease) NodeBits() int {
 	if l == nil {
 		return 0
@@ -288,16 +282,15 @@ func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
 	return l.window.WaitTick(ctx, tick)
 }
 
-// Until returns when the current window ends, by this machine's clock. It may be in the past.
+// Until returns when the current window ends, possibly in the past, by this machine's clock.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
 
 // Window returns how far into the future renewals extend the lease.
 func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 
-// Err returns why the last renewal failed, or nil if it did not.
+// Err returns why the last renewal failed, or nil.
 func (l *Lease) Err() error { return l.window.Err() }
 
-// publish gives generators the session's grant, and the reason why the last renewal failed.
 func (l *Lease) publish(reason error) {
 	s := l.session
 	l.length.Store(int64(s.root.Terms.Duration(s.window)))
@@ -316,7 +309,7 @@ func (l *Lease) publish(reason error) {
 		s.held.HWM-l.renewAt, reason)
 }
 
-// rest tells the store that the next renewal is probably a second or more away.
+// rest tells the store that it is probably not needed for a second or more.
 func (l *Lease) rest() {
 	s := l.session
 	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok &&
@@ -331,20 +324,19 @@ func (l *Lease) left() int64 {
 }
 
 // spread puts the next renewal at a random time in the first half of the window. So leases that
-// were acquired at the same moment, or renewed after the same outage, renew at different times.
+// were acquired or renewed together do not renew together again.
 func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/2+1) }
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease until ctx ends. It renews when half of the window or a little more is left.
-// What is left counts from the generators' last tick or from the clock, whichever is later. The
-// argument took is how long Acquire needed. A renewal may need as long, because it may also have to
-// connect.
+// keep renews the lease until ctx ends, when about half of the window is left. What is left counts
+// from the generators' last tick or the clock, whichever is later. It may take as long as Acquire
+// took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// If somebody sets the clock, no timer ends, so look at the clock from time to time.
+	// If somebody sets the clock, no timer ends.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
@@ -380,7 +372,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// The window was renewed, but is still short: the clocks disagree.
+			// The clocks disagree.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
@@ -405,9 +397,9 @@ const (
 	leastPause = 1500 * time.Millisecond
 )
 
-// Close ends the lease and returns the node ID with the unused ticks to the store. Generators may
-// still make unique IDs in a tick that they have claimed. If Close fails, call it again. If you do
-// not, the node ID becomes free half a window after the current window ends.
+// Close ends the lease and returns the node ID with the unused ticks. Generators may still make
+// unique IDs in a claimed tick. If Close fails, call it again. Otherwise the node ID becomes free
+// half a window after the current window.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// These tests run the lease with its goroutine and its timers, in virtual time.
+// These tests run the lease with its goroutine and timers, in virtual time.
 
 // A network connects to a store, has faults and counts calls.
 type network struct {
@@ -145,7 +145,7 @@ func (n *network) Time(ctx context.Context) (time.Time, error) {
 	return n.Store.Time(ctx)
 }
 
-// A generator uses ticks. The generators of a test check that none is used twice.
+// A generator uses ticks. A test's generators check that none is used twice.
 type generator struct {
 	t    *testing.T
 	l    *Lease
@@ -208,7 +208,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// fails checks that err matches each error of want, and contains each text of want.
+// fails checks that err matches each error and contains each text of want.
 func fails(t *testing.T, what string, err error, want ...any) {
 	t.Helper()
 	for _, w := range want {
@@ -224,15 +224,13 @@ func acquireError(t *testing.T, s Store, c Config) error {
 	return err
 }
 
-// skewed gives the configuration a clock. It returns by how many nanoseconds the clock is ahead, at
-// first 0.
+// skewed gives the configuration a clock, and returns by how many nanoseconds it is ahead.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
 	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	return &ahead
 }
 
-// held returns the records of the node IDs that somebody holds.
 func held(t *testing.T, s Store) []Record {
 	t.Helper()
 	_, blocks, err := Records(t.Context(), s, "realm")
@@ -240,7 +238,6 @@ func held(t *testing.T, s Store) []Record {
 	return slices.DeleteFunc(blocks, func(r Record) bool { return r.Owner == (Owner{}) })
 }
 
-// claim claims the SCRU64 tick that is ahead of now by a duration.
 func claim(l *Lease, ahead time.Duration) error {
 	_, _, err := l.ClaimTick(time.Now().Add(ahead).UnixMilli() / 256)
 	return err
@@ -263,7 +260,6 @@ func closed(t *testing.T, ls ...*Lease) {
 	}
 }
 
-// leased runs a test in virtual time, with a lease that it closes.
 func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -273,7 +269,6 @@ func leased(t *testing.T, c Config, test func(t *testing.T, n *network, l *Lease
 	})
 }
 
-// acquireAll acquires leases at the same time.
 func acquireAll(t *testing.T, s Store, c Config, count int) []*Lease {
 	t.Helper()
 	leases := make([]*Lease, count)
@@ -328,8 +323,8 @@ func TestKeepsAhead(t *testing.T) {
 	})
 }
 
-// Without the store, generators go on to the window's end, then fail or wait. They resume when the
-// store returns, with the same node ID.
+// Without the store, generators go on to the window's end. When it returns, they resume with the
+// same node ID.
 func TestStoreDown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -385,8 +380,8 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// If another process gets the node ID meanwhile, the lease gets a new one. Until then generators
-// have no ticks.
+// If another process gets the node ID, the lease gets a new one. Until then generators have no
+// ticks.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -449,8 +444,8 @@ func TestHundred(t *testing.T) {
 	})
 }
 
-// The error of a full realm says who holds the node IDs and until when. The node ID of a dead
-// process becomes free after its deadline, and a returned node ID at once.
+// The error says who holds the node IDs and until when. A dead process's node ID becomes free after
+// its deadline, and a returned one at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -497,7 +492,6 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// Blocks of any size share a realm, and divided blocks become whole again.
 func TestSizes(t *testing.T) {
 	m := NewMemory()
 	c := config(4)
@@ -545,7 +539,7 @@ func TestSizes(t *testing.T) {
 		disjoint(both...)
 		closed(t, both...)
 	}
-	// Without lost races, blocks are close together, so that room for large blocks remains.
+	// A process that loses its node ID gets a new one. Until then generators have no ticks.
 	leases := append(sized(6, 8), sized(2, 3)...)
 	closed(t, leases...)
 }
@@ -598,7 +592,7 @@ func TestEvict(t *testing.T) {
 	})
 }
 
-// A process whose clock differs much from the store's clock gets no grant until its clock is right.
+// A process gets no grant while its clock differs much from the store's.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -632,7 +626,7 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// If a store takes long to answer with its time, the process's clock does not count as wrong.
+// A store that tells its time slowly does not make the process's clock wrong.
 func TestSlowClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), delay: func() time.Duration { return 15 * time.Second }}
@@ -640,8 +634,8 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-// If the store has no clock, a process whose clock is ahead is granted ticks in the future. Nobody
-// is granted its node ID for earlier ticks.
+// If the store has no clock, a process whose clock is ahead is granted future ticks. Nobody gets
+// its node ID for earlier ticks.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -675,7 +669,7 @@ func TestLead(t *testing.T) {
 	})
 }
 
-// The answer to a grant is lost. The process asks again, and finds that the grant was made.
+// The answer to a grant is lost. The process asks again, and finds the grant.
 func TestRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -723,7 +717,7 @@ func TestRetried(t *testing.T) {
 	})
 }
 
-// If a store always fails or hangs, Acquire returns, and no node ID stays held.
+// Acquire returns, and no node ID stays held.
 func TestAcquireFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), down: true}
@@ -745,7 +739,7 @@ func TestAcquireFails(t *testing.T) {
 		_, err = Acquire(ctx, NewMemory(), config(8))
 		fails(t, "the context has ended before", err, context.DeadlineExceeded)
 
-		// The grant is made, but no answer ever comes: Acquire gives it back.
+		// The grant is made, but no answer comes: Acquire gives it back.
 		n.set(func() {
 			n.hang = false
 			n.deaf = func(op string, args ...Record) bool {
@@ -784,7 +778,7 @@ func TestClose(t *testing.T) {
 		defer cancel()
 		fails(t, "the store hangs: Close", l.Close(ctx), context.DeadlineExceeded)
 		fails(t, "closed", claim(l, 0), ErrClosed)
-		// A second Close waits for one that hangs, but only until its own context ends.
+		// A second Close waits for one that hangs, until its own context ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
 		go func() { hung <- l.Close(patient) }()
@@ -822,7 +816,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// While a store that ignores contexts holds up a renewal, Close returns when its context ends.
+// Although a store that ignores contexts holds up a renewal, Close returns with its context.
 func TestCloseWaitsForRenewal(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		stuck := make(chan struct{})
@@ -840,16 +834,15 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 	})
 }
 
-// Renewal follows the generators, whose ticks may be ahead of the clock.
 func TestRenewalFollowsTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := config(8)
 		c.Window, c.MaxLead = 20*time.Second, 12*time.Second
 		l := acquire(t, NewMemory(), c)
 		until := l.Until()
-		// The first renewal can be due at once. It must not run at the same time as the claims.
+		// A renewal that is due at once must not run together with the claims.
 		synctest.Wait()
-		// This uses more than half of the window, so a renewal is due, whatever its random time.
+		// More than half of the window is used, so a renewal is due.
 		must(t, claim(l, 11*time.Second))
 		synctest.Wait()
 		if more := l.Until().Sub(until); more < 10*time.Second {
@@ -863,7 +856,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 	})
 }
 
-// A fence stops grants until its floor. Then all leases get new grants.
+// A fence stops grants until its floor.
 func TestFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -940,7 +933,7 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// A lease that finds an older state in its store takes no grants until a fence.
+// A lease that finds an older state takes no grants until a fence.
 func TestForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gone := range []bool{false, true} {
@@ -964,8 +957,8 @@ func TestForgotten(t *testing.T) {
 			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
 			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
-				// Another process creates the realm again. It could use the same ticks: only a
-				// fence prevents that.
+				// Another process creates the realm again. Without a fence, it could use the same
+				// ticks.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
 				fails(t, "a new realm", l.Err(), ErrForgotten)
@@ -1036,7 +1029,6 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Leases refuse a realm's record that another program has written.
 func TestForeignTerms(t *testing.T) {
 	good := Config{Format: SCRU64}.terms()
 	for name, spoil := range map[string]func(*Terms){
@@ -1080,7 +1072,7 @@ type resting struct {
 
 func (s *resting) CloseIdleConnections() { s.n.Add(1) }
 
-// A store may close its connections after each renewal, unless the next renewal is near.
+// A store may close its connections after a renewal, unless the next one is near.
 func TestCloseIdleConnections(t *testing.T) {
 	for _, tc := range []struct {
 		window time.Duration
@@ -1092,7 +1084,7 @@ func TestCloseIdleConnections(t *testing.T) {
 				Window: tc.window, Now: time.Now})
 			must(t, err)
 			defer l.Close(t.Context())
-			// The first renewal comes at a random moment, possibly at once.
+			// The first renewal may come at once.
 			if n := s.n.Load(); (n >= 1) != tc.rests {
 				t.Errorf("window %v: %d calls during Acquire", tc.window, n)
 			}

@@ -17,7 +17,6 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// clone copies a session to a machine whose clock is ahead.
 func clone(s *session, ahead time.Duration) *session {
 	c := *s
 	now := s.config.Now
@@ -29,7 +28,7 @@ func clone(s *session, ahead time.Duration) *session {
 	return &c
 }
 
-// One of two clones keeps the node ID. The window of the other clone ends at its next renewal.
+// One clone keeps the node ID. The other's window ends at its next renewal.
 func TestClones(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 256 * time.Millisecond} {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
@@ -65,8 +64,8 @@ func TestClones(t *testing.T) {
 	}
 }
 
-// A process is cloned after it has prepared a request, before it sends it. The clone learns from
-// its first answer that the grant is not its own. It releases no grant of the original.
+// A process is cloned before it sends a request. The first answer tells the clone that the grant is
+// not its own.
 func TestCloneBeforeSending(t *testing.T) {
 	m := NewMemory()
 	c, err := config(8).complete()
@@ -92,8 +91,8 @@ func TestCloneBeforeSending(t *testing.T) {
 	}
 }
 
-// After a fence, the store can still have grants that end above the floor. Such a block, the blocks
-// around it and its parts are not granted before the end of these grants.
+// After a fence, grants can still end above the floor. Before that end, no overlapping block is
+// granted.
 func TestFenceCarriesMarks(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -135,8 +134,8 @@ func TestFenceCarriesMarks(t *testing.T) {
 	}
 }
 
-// After a fence with a floor below its grants, a process says when it will have a node ID, and then
-// gets one by itself.
+// After a fence with a floor below its grants, a process says when it will have a node ID, and gets
+// one.
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -148,7 +147,7 @@ func TestFenceBelowGrants(t *testing.T) {
 		until, err := Fence(t.Context(), n, Config{Realm: "realm"}, 0)
 		must(t, err)
 		wrong.Store(0)
-		// The store has its grant, so the process goes on. Its renewal finds the fence.
+		// The process goes on with its grant. Its renewal finds the fence.
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) - 20*time.Second)
 		if !time.Now().After(until) {
 			t.Fatal("the floor is still in the future")
@@ -165,8 +164,8 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-// The answer to a renewal is lost. When the lease finds out that the renewal was made, generators
-// get its window, even if the next renewal fails.
+// The answer to a renewal is lost. When the lease finds that it was made, generators get its
+// window.
 func TestPublishedBeforeFailure(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()
@@ -195,7 +194,6 @@ type logFunc func()
 
 func (f logFunc) Write(b []byte) (int, error) { f(); return len(b), nil }
 
-// While renewals fail, the lease always says why.
 func TestErrWhileFailing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
@@ -217,7 +215,7 @@ func TestErrWhileFailing(t *testing.T) {
 	})
 }
 
-// Renewals succeed even if the store is slow, and none fails unless an answer is lost.
+// Renewals fail only if an answer is lost.
 func TestSlowStore(t *testing.T) {
 	for _, c := range []struct {
 		window, delay time.Duration
@@ -253,7 +251,7 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// A store cannot be reached for a minute. When it returns, the lease is valid within two seconds.
+// When the store returns after a minute, the lease is valid within two seconds.
 func TestBackSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
@@ -269,13 +267,13 @@ func TestBackSoon(t *testing.T) {
 	})
 }
 
-// Leases that were acquired or renewed at the same moment are renewed at different times.
+// Leases that were acquired or renewed together do not renew together again.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		// A lease is renewed in a given second with a probability of at most 1/15: two of its
-		// renewals can be in that second, each at a random time within 30 s. So 13 renewals in a
-		// second are expected, and more than 50 have a probability below 1e-12.
+		// renewals can be in that second, each at a random time within 30 s. So 13 are expected,
+		// and more than 50 have a probability below 1e-12.
 		const limit = 50
 		var leases []*Lease
 		for range 200 {
@@ -295,7 +293,7 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// mostInASecond waits for d, and returns the largest number of changes in one second of that time.
+// mostInASecond returns the largest number of changes in one second of d.
 func (n *network) mostInASecond(d time.Duration) int {
 	seconds := map[int64]int{}
 	n.set(func() {
@@ -310,7 +308,7 @@ func (n *network) mostInASecond(d time.Duration) int {
 	return slices.Max(slices.Collect(maps.Values(seconds)))
 }
 
-// A full realm says when a node ID is free, and a lease that waits gets one.
+// A full realm says when a node ID is free, and a waiting lease gets one.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -383,7 +381,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// The window and the lead change while leases are held. A fence uses the longest window and lead.
+// A fence uses the longest window and lead.
 func TestSetTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -427,7 +425,7 @@ func TestSetTerms(t *testing.T) {
 	})
 }
 
-// The number of calls at a start hardly depends on how many node IDs are held.
+// The number of calls hardly depends on the number of held node IDs.
 func TestReadsPerStart(t *testing.T) {
 	n := &network{Store: NewMemory()}
 	cfg, err := config(14).complete()
@@ -456,8 +454,8 @@ func TestReadsPerStart(t *testing.T) {
 		if lists > 0 || calls > 15 || records > 250 {
 			t.Error("too many calls, records or lists")
 		}
-		// The node IDs are close together, so that there is room for large blocks. If they were
-		// random, 110 node IDs would be in 105 groups of 16, and 1100 in 674 groups.
+		// The node IDs are close together. If they were random, 110 would be in 105 groups of 16,
+		// and 1100 in 674 groups.
 		groups := map[uint32]bool{}
 		for _, r := range held(t, n.Store) {
 			groups[r.Block.NodeID>>4] = true

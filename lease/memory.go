@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Memory is a [Store] in memory, for tests and for generators that all run in one process. After a
-// restart, wait for the window and the lead before the first lease. The zero Memory is empty and
-// ready for use.
+// Memory is a [Store] in memory, for tests and for generators in one process. After a restart, wait
+// for the window and the lead before the first lease. The zero Memory is ready for use.
 type Memory struct {
 	mu     sync.Mutex
 	realms map[string]map[Block]Record
@@ -18,7 +17,6 @@ type Memory struct {
 
 func NewMemory() *Memory { return &Memory{} }
 
-// do calls f while nobody else uses the records.
 func (m *Memory) do(ctx context.Context, f func()) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -12,21 +12,19 @@ import (
 )
 
 // This file is an exhaustive model of the protocol at small bounds. It visits every state that
-// steps of processes, network and store can reach, in any order.
+// steps of processes, network and store can reach.
 //
-// The functions of protocol.go decide how a record may change. Nothing else is fixed. A process may
-// do any step at any time, with records that it read long ago. At each step it takes any tick as
-// the time, so clocks may show anything. No deadline protects an owner. A process that does no step
-// is paused or dead, and another may start. A change is made or not, once or twice, at any later
-// time, and its answer may be lost.
+// The functions of protocol.go decide how a record may change. A process may do any step at any
+// time, with records that it read long ago. At each step it takes any tick as the time. No deadline
+// protects an owner. A process that does no step is paused or dead, and another may start. A change
+// is made or not, once or twice, at any later time, and its answer may be lost.
 //
-// A process may be cloned with all that it knows. The overlap of each clone ends with the answer to
-// its next request.
+// A process may be cloned. The overlap of each clone ends with the answer to its next request.
 //
-// Outside of overlaps, no tick of a node ID, or of overlapping node IDs, may be used twice. No
-// block may be whole inside a whole block.
+// Outside of overlaps, no tick may be used twice by one node ID or by overlapping ones. No block
+// may be whole inside a whole block.
 
-// The model's blocks: a block of 1 bit, called the whole, and its two halves.
+// The blocks are the whole, which has 1 bit, and its two halves.
 const (
 	mWhole = iota
 	mLeft
@@ -59,9 +57,8 @@ const (
 	marksUnsplit
 )
 
-// An mRec is a record without the deadline, because the model ignores deadlines. Only models with
-// clones have a nonce, the same for all requests of a process. So a process knows less here than in
-// reality.
+// An mRec is a record without the deadline, which the model ignores. Only models with clones have a
+// nonce, the same for all requests of a process. So a process knows less here than in reality.
 type mRec struct {
 	revision, hwm int8
 	state         State
@@ -79,8 +76,7 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// A change is one compare-and-set on its way to the store, or two together: first the whole, then a
-// half.
+// A change is one compare-and-set on its way, or two together: the whole, then a half.
 type change struct {
 	gen, block int8
 	prev, next mRec
@@ -182,7 +178,7 @@ func (p *mProc) settled() {
 	p.forget()
 }
 
-// Every field of an mState has one byte, so that it can be hashed.
+// An mState is hashed, so every field has one byte.
 type mState struct {
 	recs   [2][3]mRec
 	gen    int8
@@ -337,7 +333,7 @@ func (m *model) apply(s *mState, c change) bool {
 	return true
 }
 
-// send tries all outcomes of a change, and calls the function then with each answer.
+// send tries all outcomes of a change, and calls the function with each answer.
 func (m *model) send(s *mState, i int, c change, what string,
 	then func(p *mProc, answered, ok bool)) {
 	if m.revisions > 0 && max(c.next.revision, c.firstNext.revision) > m.revisions ||
@@ -409,7 +405,7 @@ func (m *model) process(s *mState, i int) {
 
 	if p.stage != closing && m.release && (p.held >= 0 || p.stage != idle) {
 		close := func(p *mProc) {
-			// The process holds the block that it has asked for, or the block before.
+			// The process holds the block that it has asked for, or the one before.
 			held, asked, gen, b, lo := p.rec, mRec{}, p.gen, p.held, p.heldLo
 			if p.stage != idle && p.stage != drawn {
 				held, asked, gen, b, lo = p.ask.prev, p.ask.next, p.ask.gen, p.ask.block, p.askLo
@@ -542,8 +538,7 @@ func (m *model) grants(p *mProc, f func(q request)) {
 	}
 }
 
-// acquire tries all ways to get a block: a whole, a revived or a joined block. It also tries the
-// steps that divide and merge blocks.
+// acquire tries all ways to get a block, and all steps that divide and merge blocks.
 func (m *model) acquire(s *mState, i int) {
 	p := &s.procs[i]
 	blocks := int8(1)
@@ -711,9 +706,8 @@ func (m *model) write(s *mState, i int, b int8, next Record, what string) {
 	})
 }
 
-// processTTL is another protocol, with exact clocks. A process that takes a block has it for one
-// tick, or longer with a heartbeat. The generator goes on until a late heartbeat shows that the
-// block is lost.
+// processTTL is another protocol, with exact clocks. A process has a block for one tick, or longer
+// with a heartbeat. The generator goes on until a late heartbeat shows that the block is lost.
 func (m *model) processTTL(s *mState, i int) {
 	p := &s.procs[i]
 	r := s.recs[0][mWhole] // hwm is the deadline
@@ -791,14 +785,13 @@ func (s *mState) bury(i int) {
 	})
 }
 
-// canonical replaces s by a state that behaves the same, so that there are fewer states.
+// canonical replaces s by a state that behaves the same, to have fewer states.
 func (m *model) canonical(s *mState) {
 	if m.variant != sound || m.clones != never {
 		return
 	}
 	// The revisions of a record only grow, except when a copy is restored. So a change based on any
-	// past revision will be refused. In a record that is never restored, only the order of
-	// revisions matters.
+	// past revision will be refused. In a record that is never restored, only their order matters.
 	const base = 4
 	for g := range s.recs {
 		if m.fence && g == 0 && s.copied < 2 {
@@ -875,7 +868,7 @@ func (m *model) canonical(s *mState) {
 					case b != mWhole && !p.rewritten[b] || p.stage == closing:
 						p.learn(int8(b), unknown, false)
 					default:
-						// The process can still use it for a decision about another record.
+						// A decision about another record can still use it.
 						r.revision, r.owner = 0, 0
 					}
 				}
@@ -900,7 +893,6 @@ func (m *model) canonical(s *mState) {
 			p.win, p.winLo, p.winHi = -1, 0, 0
 		}
 	}
-	// The names of processes do not matter.
 	self := func(p mProc) mProc {
 		p.rec.owner, p.ask.next.owner = 0, 0
 		p.id = 0
@@ -922,7 +914,6 @@ func (m *model) canonical(s *mState) {
 	}
 }
 
-// An mSearch searches all states, breadth first.
 type mSearch struct {
 	limit int
 
@@ -959,8 +950,8 @@ func (m *model) add(s *mState, what func() string) {
 		return
 	}
 	m.canonical(s)
-	// The search compares states by a hash of 64 bits. Among ten million states, two have the same
-	// hash with a probability of at most 1 in 300,000.
+	// The search compares hashes of 64 bits. Two of ten million are the same with a probability of
+	// at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {
 		return
@@ -974,7 +965,7 @@ func (m *model) add(s *mState, what func() string) {
 	}
 }
 
-// search returns the number of states and, if a state is wrong, the shortest way to it.
+// search returns the number of states and, if one is wrong, the shortest way to it.
 func (m *model) search() (states int, trace []string) {
 	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
 	m.from, m.which, m.retrace, m.wrong = -1, 0, -1, ""
@@ -1078,8 +1069,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// The model finds what breaks the protocol. The table begins with the usual faults of leases. Then
-// come the points on which this protocol depends.
+// The model finds what breaks the protocol: first the usual faults of leases, then the points on
+// which this protocol depends.
 func TestModelFinds(t *testing.T) {
 	one := model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4}
 	three := model{procs: 2, ticks: 1, windows: []int64{1}, revisions: 6, halves: true}

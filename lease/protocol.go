@@ -11,14 +11,12 @@ import (
 // these functions, which use no store, clock or randomness. Each takes stored records and returns
 // the one that replaces the first. The caller adds one to Revision for each write.
 //
-// Where a decision depends on a second record, the order of reading matters; docs/leases.md says
-// why:
+// The order of reading a second record matters; docs/leases.md says why:
 //
 //   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
 //     read both at the same moment.
 //   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
-//     Merging. It must write them even if they were Retired already: then a revive that was decided
-//     earlier finds another Revision.
+//     Merging. This is needed even if they were Retired already.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
@@ -36,10 +34,9 @@ type request struct {
 	lead   int64
 }
 
-// free reports whether a block is whole and nobody holds it.
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
-// grant grants a free block, from the returned record's From up to its HWM.
+// grant grants a free block, from the returned From up to the HWM.
 func (q request) grant(r Record) (Record, error) {
 	if !free(r, q.now) {
 		return r, errRefused
@@ -52,7 +49,7 @@ func (q request) grant(r Record) (Record, error) {
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
-// extend grants the owner more ticks, from the HWM of r on. If the owner needs none, it returns r.
+// extend grants the owner more ticks from the HWM on, or returns r if it needs none.
 func (q request) extend(r Record) (Record, error) {
 	if r.State != Whole || r.Owner != q.owner {
 		return r, errRefused
@@ -72,8 +69,8 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends the owner's grant after the last used tick. The record held contains the grant. If r
-// differs from held, the owner must not release it: a copy of its process may have renewed it.
+// release ends the owner's grant, held, after the last used tick. If r differs from held, the owner
+// must not release it: a copy of its process may have renewed it.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
@@ -122,7 +119,6 @@ func changeState(r Record, from, to State) (Record, error) {
 	return r, nil
 }
 
-// retire ends the use of a half that is free or retired.
 func retire(r Record, now int64) (Record, error) {
 	if r.State != Retired && !free(r, now) {
 		return r, errRefused
@@ -132,7 +128,6 @@ func retire(r Record, now int64) (Record, error) {
 	return r, nil
 }
 
-// join makes a block whole after its halves a and b have been retired.
 func join(r, a, b Record) (Record, error) {
 	if r.State != Merging || a.State != Retired || b.State != Retired {
 		return r, errRefused
@@ -142,9 +137,9 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a new generation, larger blocks before their parts. It
-// takes the records of the previous generation. Blocks with an HWM above the floor keep it. The
-// blocks around them are split: no block may be whole with a lower HWM than its parts.
+// carryOver returns the first records of a new generation, larger blocks before their parts. Blocks
+// with an HWM above the floor keep it. The blocks around them are split: no block may be whole with
+// a lower HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

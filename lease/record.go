@@ -27,11 +27,11 @@ var (
 	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
-// MaxBits is the largest size of a node ID in any realm.
+// MaxBits is the largest size of any node ID.
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all larger node IDs that begin with these
-// bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm, and not a node ID.
+// bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -75,8 +75,8 @@ func (b Block) child(i uint32) Block { return Block{b.NodeID<<1 | i, b.Size + 1}
 
 func (b Block) toward(c Block) Block { return b.child(c.NodeID >> (c.Size - b.Size - 1) & 1) }
 
-// An Owner identifies the process that holds a node ID, with a new value for each node ID that it
-// acquires. It is the hash of a random key that only this process knows. The zero Owner is nobody.
+// An Owner identifies the holder of one node ID. It is the hash of a random key that only the
+// holder knows. The zero Owner is nobody.
 type Owner [16]byte
 
 func ownerOf(key Owner) Owner {
@@ -104,18 +104,18 @@ func (o *Owner) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A State says what may be done with a block. Whole blocks of a realm never overlap.
+// A State says what may be done with a block. Whole blocks never overlap.
 type State uint8
 
 const (
-	// Retired: not in use, like a block without a record. It becomes whole again if the block
-	// around it is split and this block is revived.
+	// Retired: not in use, like a block without a record. It can be revived if the block around it
+	// is split.
 	Retired State = iota
 	// Whole: it may be granted, or split.
 	Whole
 	// Split: its two halves may be revived.
 	Split
-	// Merging: its two halves are being retired; then it becomes whole again.
+	// Merging: its two halves are being retired; then it becomes whole.
 	Merging
 )
 
@@ -145,8 +145,8 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Terms are what all leases of a realm have in common. [SetTerms] and [Fence] can change the window
-// and the lead.
+// Terms are what all leases of a realm share. [SetTerms] and [Fence] can change the window and the
+// lead.
 type Terms struct {
 	Bits   int   `json:"bits"`   // the largest node ID size
 	Tick   int64 `json:"tick"`   // in milliseconds
@@ -154,13 +154,12 @@ type Terms struct {
 	Window int64 `json:"window"` // the most ticks of a grant
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
-	// The longest window and lead since the last fence, if these are shorter now.
+	// The longest window and lead since the last fence, if longer than now.
 	MostWindow int64 `json:"most_window,omitzero"`
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
 
-// checkTerms returns [ErrRealm] unless a [Config] can make the terms in a realm's record: other
-// values would break the arithmetic.
+// checkTerms returns [ErrRealm] if no [Config] makes these terms.
 func checkTerms(root Record) error {
 	const hour = int64(time.Hour / time.Millisecond)
 	t := root.Terms
@@ -179,7 +178,7 @@ func (t Terms) Time(tick int64) time.Time {
 	return time.UnixMilli(t.Epoch + tick*t.Tick).UTC()
 }
 
-// At returns the tick of a time; it is negative before the epoch.
+// At returns the tick of a time, negative before the epoch.
 func (t Terms) At(at time.Time) int64 {
 	ms := at.UnixMilli() - t.Epoch
 	if ms < 0 {
@@ -201,8 +200,8 @@ func (t Terms) ticks(d time.Duration) int64 {
 	return n
 }
 
-// Rounded returns the roundest duration that becomes this number of ticks. The ticks last up to one
-// tick longer: a minute becomes 235 ticks of 256 ms, which last 60.16 s.
+// Rounded returns the roundest duration that becomes this number of ticks. It is up to one tick
+// shorter: a minute for 235 ticks of 256 ms, or 60.16 s.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
@@ -217,37 +216,37 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 // A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
 // that was ever needed. Records are comparable with ==.
 type Record struct {
-	// Realm is the realm's name, or "name@generation" in a block's record. So a new generation
-	// starts with no blocks.
+	// Realm is the realm's name, with "@generation" in a block's record. So a new generation starts
+	// without blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
-	// Revision counts the changes, from 0 for a record that does not exist.
+	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
 	// HWM is the first tick that was never granted, in this block or in one that overlaps it. Only
 	// a release lowers it. In the realm's record: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
-	// The holder of a whole block; zero if there is none.
+	// The holder of a whole block, or zero.
 	Owner Owner `json:"owner,omitzero"`
 	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
 	// Request is a new random number for each request. In a retired half, it is the Revision of the
-	// merging block around it.
+	// merging block.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	Name     string `json:"name,omitzero"`
 
-	// Key proves, in the record of a released block, that the owner released it.
+	// Key proves that the owner released a block.
 	Key Owner `json:"key,omitzero"`
 
-	// In the realm's record only. Generation is a random name, new with each [Fence].
+	// In the realm's record only. Generation is random, and new with each [Fence].
 	Terms      Terms  `json:"terms,omitzero"`
 	Generation string `json:"generation,omitzero"`
 }
 
-// Matches reports whether a [Store] that holds r may replace it for a caller who has read prev: the
-// condition of CompareAndSet. If r.Revision is 0, the store holds no record.
+// Matches is the condition of CompareAndSet: a [Store] that holds r may replace it for a caller who
+// has read prev. If r.Revision is 0, the store holds no record.
 func (r Record) Matches(prev Record) bool {
 	return r.Revision == prev.Revision && (r.HWM == prev.HWM || r.Revision == 0)
 }
@@ -256,7 +255,7 @@ func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }
 
-// maxName is the greatest length of the names of realms and holders, in bytes.
+// maxName limits the names of realms and holders, in bytes.
 const maxName = 100
 
 func checkName(what, s string) error {
@@ -274,7 +273,7 @@ func checkName(what, s string) error {
 
 const generationBytes = 8
 
-// MaxRealmLen is the greatest length of a Record's Realm, in bytes, with "@" and a generation.
+// MaxRealmLen is the greatest length of a Record's Realm, in bytes.
 const MaxRealmLen = maxName + 1 + 2*generationBytes
 
 func checkGeneration(s string) error {

@@ -50,7 +50,7 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// A record can be written as JSON and read back without loss, because stores use that form.
+// Stores write a record as JSON and read it back without loss.
 func TestRecordJSON(t *testing.T) {
 	r := Record{
 		Realm: "realm@0123456789abcdef", Block: Block{42, 8}, Revision: 7, HWM: 6640625000,
@@ -180,7 +180,7 @@ func TestHeldIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The survey finds every free block. It prefers the smallest that can be granted at once.
+// The survey finds every free block, preferably the smallest that can be granted at once.
 func TestChoose(t *testing.T) {
 	// A record is a text such as "0/1 whole 50" or "0/1 whole 50 held".
 	parse := func(text string) (records []Record) {

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session acquires, renews and releases one lease. It is not safe for concurrent use.
+// A session has one lease. It is not safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
@@ -33,11 +33,10 @@ type session struct {
 
 	area Block
 
-	// The held block, if held.Revision is not 0. The store may have a newer record; the next change
-	// finds that out.
+	// The held block, unless held.Revision is 0. The store may have a newer record.
 	held Record
 	key  Owner // proves who the owner is
-	// The block was lost: no tick of its grant may be used.
+	// The block was lost: none of its ticks may be used.
 	withdrawn bool
 
 	// The grant with an unknown outcome. Nothing else is requested until it is known.
@@ -48,7 +47,7 @@ type session struct {
 	forgotten error // why nothing is requested until the store is fenced
 }
 
-// An attempt is a grant that takes effect when the store makes the last change.
+// An attempt takes effect when the store makes the last change.
 type attempt struct {
 	changes []Change
 	unsure  bool // it was sent, but not answered
@@ -72,7 +71,7 @@ func (s *session) newOwner() Owner {
 	return ownerOf(s.key)
 }
 
-// enter reads the realm's record. If there is none and create is set, it makes the realm.
+// enter reads the realm's record, or makes the realm if there is none and create is set.
 func (s *session) enter(ctx context.Context, create bool) error {
 	root, err := s.readRoot(ctx)
 	if err != nil {
@@ -108,8 +107,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. A crash of the store may undo what was read, but then
-// it also undoes all changes that depend on it.
+// If a crash of the store undoes what readRoot reads, it also undoes all changes that depend on it.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -138,7 +136,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 		return request{}, s.failed("read the store's time", err)
 	}
 	terms := s.root.Terms
-	// Compare wall clocks, and allow for the time that the call took.
+	// Compare wall clocks, and allow for the time of the call.
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
@@ -167,7 +165,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 }
 
 // renew gets a block with a window as long as possible. The generator has used ticks up to used.
-// After an error, call renew again: it continues where it stopped.
+// After an error, another call continues.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -198,8 +196,7 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Do not read the realm and the time before each attempt: this takes time, so other
-		// processes would be likelier to win the next race.
+		// Read the realm and the time rarely: meanwhile others would win the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -225,7 +222,6 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 		if err := s.take(ctx, q, v, leaf); err != errRefused {
 			return err
 		}
-		// Processes that have lost a race start the next one at different times.
 		if err := s.sleep(ctx,
 			time.Duration(s.rand.Int64N(int64(time.Millisecond)<<min(lost+2, 7)))); err != nil {
 			return err
@@ -244,9 +240,8 @@ func (s *session) waiting() error {
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// none of these is free. Without lost races it looks where node IDs are in use, so that the rest of
-// the realm keeps room for large blocks. After lost races it searches a wider area and reads less,
-// because many processes are starting.
+// none of these is free. It begins where node IDs are in use, so that large blocks keep room. After
+// lost races many processes are starting, so it searches a wider area and reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
@@ -268,7 +263,6 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 		}
 		for _, area := range []Block{s.area, {}} {
 			for range probes {
-				// After lost races search a wider area: other processes look in the first one.
 				area.Size -= min(area.Size, uint8(widening*lost))
 				target := Block{uint32(s.rand.IntN(1 << (size - area.Size))), size}
 				small := size-area.Size <= 4 && lost == 0
@@ -314,7 +308,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look surveys blocks. It reads each block before the larger block that contains it.
+// look reads each block before the block that contains it.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -323,8 +317,8 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
 
-// take acquires leaf, a block in a free region of the survey. It returns errRefused if the store's
-// records differ from the survey.
+// take acquires leaf, a free block of the survey. It returns errRefused if the store's records
+// differ.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
 	around, ok := v.around(leaf)
 	if !ok {
@@ -390,8 +384,8 @@ func (s *session) withSpace(r Record) Record {
 	return r
 }
 
-// makeWhole returns the stored record of r's block, and the record that will make the block whole.
-// It does not write the second one.
+// makeWhole returns the stored record of r's block, and the one that will make it whole, not
+// written yet.
 func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	now int64) (prev, whole Record, err error) {
 	switch r.State {
@@ -409,8 +403,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b. It reads this record at the same moment as
-// the record of b, or later. If the block around b is merging, splitParent stops that.
+// splitParent returns the record of the block around b, read together with b's record, or later. If
+// that block is merging, splitParent stops this.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation its HWM and its state do not change
@@ -490,9 +484,8 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose requests the grant that the last of the changes makes, and finds out whether it was made.
-// It reads the nonce, a random number, from the operating system at the last moment. So copies of a
-// process have different nonces.
+// propose requests the grant of the last change. It reads the random nonce from the operating
+// system at the last moment, so copies of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
@@ -503,16 +496,15 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 	return s.settle(ctx)
 }
 
-// settle finds out whether the pending grant was made, and if so, holds it. After an error the
-// outcome is still unknown, and settle must be called again. "Why no ID is issued twice" in
-// docs/leases.md explains its steps.
+// settle finds out whether the pending grant was made, and then holds it. After an error it must be
+// called again. docs/leases.md ("Why no ID is issued twice") explains its steps.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// The store refused the change. If it makes the change later, nobody uses the grant.
+			// If the store makes the refused change later, nobody uses the grant.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}
@@ -538,7 +530,7 @@ func (s *session) settle(ctx context.Context) error {
 		p.made = true
 	}
 	// The grant counts only if its generation is still the realm's. This check after the commit
-	// detects a fence, even if this process was stopped for long after it chose the block.
+	// detects a fence.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err
@@ -565,7 +557,6 @@ func (s *session) compareAndSet(ctx context.Context, changes []Change) (bool, er
 	return s.store.CompareAndSetMany(ctx, changes)
 }
 
-// lose gives up the held block, because its record differs.
 func (s *session) lose(is, was Record) {
 	if s.held.Revision != 0 {
 		s.log.Warn("lease: node ID lost to another process", "realm", s.config.Realm,

@@ -18,9 +18,9 @@ import (
 )
 
 // This file simulates many processes and one store, in virtual time, at random from a seed. The
-// processes run the package's own client and windows. Requests are lost, late and repeated, answers
-// are lost, and processes stop, die and start again. All clocks step and drift, also the store's.
-// The store is restored from old copies and fenced, and machines are cloned.
+// processes run the real client and windows. Requests are lost, late and repeated, answers are
+// lost, and processes stop, die and start again. All clocks step and drift. The store is restored
+// from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
@@ -223,7 +223,7 @@ func (w *world) happen() {
 	}
 }
 
-// fence fences the realm, with a clock that is wrong by less than the skew.
+// fence uses a clock that is wrong by less than the skew.
 func (w *world) fence() {
 	config := Config{Realm: w.config.Realm, Format: w.config.Format}
 	if w.chance(0.3) {
@@ -261,7 +261,7 @@ func (w *world) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
-// allows checks changes as a server does. It must allow all changes of the package's client.
+// allows checks changes as a server does. It must allow all of the client's.
 func (w *world) allows(changes []Change) bool {
 	if w.unfenced || w.forgets || w.blind || w.forgetMark || w.unchecked {
 		return true
@@ -365,8 +365,8 @@ func (w *world) apply(prev, next Record) bool {
 	return true
 }
 
-// A simProcess is a machine with its clock. It runs one process after another. Each process has a
-// thread that renews the lease and a thread that uses ticks.
+// A simProcess is a machine with its clock, which runs one process after another. A process has a
+// thread that renews the lease and one that uses ticks.
 type simProcess struct {
 	w        *world
 	name     int
@@ -380,7 +380,7 @@ type simProcess struct {
 	copy     *session
 	before   int64 // the last tick used before it became a clone
 
-	// 0: none; 1: cloned or a clone; 2: has prepared a request since then, whose answer ends the
+	// 0: none; 1: cloned or a clone; 2: has since prepared a request, whose answer ends the
 	// overlap.
 	overlap int
 }
@@ -445,7 +445,6 @@ func (p *simProcess) born(t *simTask, yield func() bool) {
 	w.tell("%d: process %d begins, %d bits, clock %d ms ahead", p.name, p.life, p.size, p.clock)
 }
 
-// own gives the session to the process, with the simulation's store, clock and random numbers.
 func (p *simProcess) own(s *session, t *simTask, yield func() bool) {
 	w := p.w
 	s.store, s.config.Now, s.rand = &simStore{nil, w, p, p.life, t, yield}, p.now, w.rand
@@ -589,7 +588,7 @@ func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
 	w.issued[tick] = append(w.issued[tick], b)
 }
 
-// A simStore connects a process to the store. The nil process has a connection without faults.
+// A simStore connects a process to the store. The nil process has no faults.
 type simStore struct {
 	Store // for the other methods, which nobody calls
 	w     *world
@@ -728,7 +727,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore simulates worlds. It fails if something is wrong, or if an event of must is rare.
+// explore simulates worlds. It fails if something is wrong, or an event of must is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {
@@ -767,7 +766,7 @@ func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 
 func TestSimulation(t *testing.T) {
 	explore(t, 100, func(*world) {},
-		// Each of these must happen, or the simulation shows nothing.
+		// Without each of these, the simulation shows nothing.
 		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
 		"own grant found", "fence", "hwm carried over", "clone", "overlap ended",
 		"use in an overlap", "forgotten", "retired to whole", "retired to split",
@@ -801,8 +800,8 @@ func TestSimulationFinds(t *testing.T) {
 	}
 }
 
-// Many nodes start at once, renew their leases, are all killed, and start again while the old
-// leases are still held. Each gets its own node ID, with a limited number of requests.
+// Many nodes start, renew their leases, are killed, and start again while the old leases are held.
+// Each gets its own node ID, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
 	nodes := *simNodes
 	size := 2

@@ -12,49 +12,47 @@ import (
 // it must check or state these when it is opened.
 //
 //   - CompareAndSet is atomic: of two calls with the same prev at most one stores.
-//   - A confirmed change is never lost, neither in a crash nor in a failover. (A store that was
-//     restored from an old copy needs [Fence].)
+//   - A confirmed change is never lost, neither in a crash nor in a failover. (A restored old copy
+//     needs [Fence].)
 //   - Get returns the latest state, including all that any CompareAndSet or Get stored or returned
 //     before this Get began. So a store must not read from replicas that may lag.
 //
-// After an error, the record may have been stored, or may be stored later. All methods should
-// return when ctx ends.
+// After an error, the record may be stored, even later. All methods should return when ctx ends.
 //
-// A Store may also have a method CloseIdleConnections(). A lease calls it when its next request is
+// A lease calls the method CloseIdleConnections(), if a Store has it, when its next request is
 // probably a second or more away.
 type Store interface {
-	// Get returns a record. If there is none, it returns no error, but a Record with only Realm and
-	// Block set. Both may have any values.
+	// Get returns a record. A missing one is no error, but has only Realm and Block set. Both may
+	// have any values.
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
-	// GetMany returns the records of blocks, in their order. It reads them one after the other, or
-	// all at one moment, so none is older than one before it. Each is the latest, as with Get. A
-	// crash of the store may undo what GetMany returned, if that also undoes every later
-	// CompareAndSet.
+	// GetMany returns the records of blocks, read in their order or all at one moment. Each is the
+	// latest, as with Get. A crash of the store may undo what GetMany returned, if that also undoes
+	// every later CompareAndSet.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores next, which has the same realm and block as prev, if the stored record
-	// has the Revision and the HWM of prev. If prev.Revision is 0, it stores next if there is no
-	// record. It reports whether it stored; false promises that this call never changes anything.
-	// If it stored next, Get returns exactly the same Record.
+	// has the Revision and the HWM of prev. If prev.Revision is 0, there must be no record. It
+	// reports whether it stored; false promises that this call never changes anything. Get then
+	// returns exactly the stored Record.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
-	// CompareAndSetMany changes several records of one realm, in their order. It treats each as
-	// CompareAndSet would, stops at the first that is refused, and reports whether all were made.
-	// It should make all changes or none, but may have made the changes before the refused one. An
-	// error that matches [ErrIllegal] promises that nothing was changed: a store behind a server
-	// makes only changes that [Known.Check] allows.
+	// CompareAndSetMany changes several records of one realm, in their order, as CompareAndSet
+	// would. It stops at the first that is refused, and reports whether all were made. It should
+	// make all or none, but may have made those before the refused one. An error that matches
+	// [ErrIllegal] promises that nothing was changed: a store behind a server makes only changes
+	// that [Known.Check] allows.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with exactly this realm, in any order. They may be from different
-	// moments, and even outdated: they only help to choose a block.
+	// moments, and outdated: they only help to choose a block.
 	List(ctx context.Context, realm string) ([]Record, error)
 
-	// Realms returns the names of all realms, in any order. A realm has a record of the zero Block.
+	// Realms returns the names of all realms, which have a record of the zero Block.
 	Realms(ctx context.Context) ([]string, error)
 
-	// Time returns the time of the store's clock, or [ErrNoTime] if it has none. Then each process
-	// uses its own clock.
+	// Time returns the time of the store's clock. With [ErrNoTime], each process uses its own
+	// clock.
 	Time(ctx context.Context) (time.Time, error)
 
 	// Close releases the Store's resources. It does not end leases.

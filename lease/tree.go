@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A region is a free part of the realm: a block of the requested size, or a larger block.
+// A region is a free block of the requested size or larger.
 type region struct {
 	record Record
 	mark   int64 // no earlier tick of the region can be granted
 	effort int
 }
 
-// A survey finds where a block of some size is free, given the records of some or all blocks.
+// A survey finds free blocks of one size, given some or all records.
 type survey struct {
 	records map[Block]Record
 	partial bool // blocks without a record here are unknown
@@ -38,7 +38,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys a block. The argument mark is the highest HWM of the blocks around it.
+// walk surveys a block. The blocks around it have at most the HWM mark.
 func (v *survey) walk(b Block, mark int64, effort int) {
 	if !v.knows(b) {
 		return
@@ -67,7 +67,7 @@ func (v *survey) walk(b Block, mark int64, effort int) {
 	}
 }
 
-// vacant returns the highest HWM of a divided block and its parts, and whether nobody holds a part.
+// vacant returns the highest HWM of a divided block and its parts, and whether all are free.
 func (v *survey) vacant(r Record) (mark int64, ok bool) {
 	mark, ok = r.HWM, true
 	for i := range uint32(2) {
@@ -86,13 +86,13 @@ func (v *survey) vacant(r Record) (mark int64, ok bool) {
 	return mark, ok
 }
 
-// knows reports whether the survey has a block's record, or knows that there is none.
+// knows reports whether a block's record, or its absence, is known.
 func (v *survey) knows(b Block) bool {
 	_, ok := v.records[b]
 	return ok || !v.partial
 }
 
-// get returns a block's record. If the survey has none, its Realm may be empty.
+// get returns a block's record, possibly without a Realm.
 func (v *survey) get(b Block) Record {
 	if r, ok := v.records[b]; ok {
 		return r
@@ -100,7 +100,6 @@ func (v *survey) get(b Block) Record {
 	return Record{Block: b}
 }
 
-// around returns the region that contains a leaf.
 func (v *survey) around(leaf Block) (region, bool) {
 	for _, u := range v.regions {
 		if u.record.Block.Contains(leaf) {
@@ -126,7 +125,7 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns area, the blocks around it, and all blocks within it down to a size, smaller first.
+// parts returns area, the blocks around it, and those within it down to a size, smaller first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
 		n := uint32(1) << (size - area.Size)
@@ -140,8 +139,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns the block at the beginning of the realm that contains all node IDs in use. It knows
-// only the records at the edge.
+// area returns the block at the beginning of the realm that contains all node IDs in use, judged by
+// the edge.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {
@@ -152,8 +151,8 @@ func (v *survey) area() Block {
 	return area
 }
 
-// usable returns the regions where a grant can start now. If there is none, it returns the regions
-// where a grant can start within the lead. The smallest come first, so that large blocks remain.
+// usable returns the regions where a grant can start now, or else within the lead. The smallest
+// come first, so that large blocks remain.
 func (v *survey) usable(lead int64) []region {
 	some := v.until(v.now)
 	if len(some) == 0 {
@@ -168,7 +167,7 @@ func (v *survey) usable(lead int64) []region {
 }
 
 // choose picks a random leaf within area, from the first few that can be granted. After each lost
-// race it picks from more, so processes that start together soon spread out.
+// race it picks from more, so processes soon spread out.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })
@@ -202,7 +201,6 @@ func (v *survey) until(t int64) (some []region) {
 
 func (u region) count(size uint8) int { return 1 << (size - u.record.Block.Size) }
 
-// soonest returns the first tick at which a block is free if nobody renews.
 func (v *survey) soonest(lead int64) (tick int64, ok bool) {
 	from := map[Block]int64{}
 	for _, r := range v.held {

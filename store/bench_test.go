@@ -30,7 +30,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// The servers have settings with which they lose nothing. For these, NATS needs version 2.10.
+// The servers' settings lose nothing. For these, NATS needs version 2.10.
 var servers = []struct {
 	name string
 	url  func(b *testing.B) string
@@ -60,8 +60,7 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
 }
 
-// BenchmarkAcquire leases a node ID of 8 bits in a realm where a hundred are leased. It also
-// releases the node ID, but does not measure this.
+// BenchmarkAcquire leases a node ID of 8 bits in a realm where a hundred are leased.
 func BenchmarkAcquire(b *testing.B) {
 	for _, server := range servers {
 		b.Run(server.name, func(b *testing.B) {
@@ -98,8 +97,8 @@ func acquireAll(b *testing.B, s lease.Store, config lease.Config) {
 	report(b, took)
 }
 
-// A watched store measures a renewal. A renewal begins with the request for the time. It ends when
-// the realm has been read after the commit.
+// A watched store measures a renewal, from the request for the time to the reading of the realm
+// after the commit.
 type watched struct {
 	lease.Store
 	start time.Time
@@ -145,8 +144,8 @@ func BenchmarkExtend(b *testing.B) {
 	}
 }
 
-// BenchmarkNodes has a thousand leases with default settings, each on its own connection. It
-// reports what they cost the server. The nodes start within half a minute, and run for a window.
+// BenchmarkNodes reports what a thousand leases with default settings, each on its own connection,
+// cost the server. They start within half a minute, and run for a window.
 func BenchmarkNodes(b *testing.B) {
 	for _, server := range []struct {
 		name  string
@@ -253,10 +252,9 @@ func (c *counting) Time(ctx context.Context) (time.Time, error) {
 	return t, err
 }
 
-// BenchmarkTogether starts a thousand nodes at the same time, each with its own store, and waits
-// until all have a node ID. It reports the connections, and what one start costs. If the store is a
-// file, the nodes are in eight processes. For databases, it also measures a thousand connections
-// that run SELECT 1.
+// BenchmarkTogether starts a thousand nodes at once, each with its own store, and reports the
+// connections and what one start costs. If the store is a file, the nodes are in eight processes.
+// For databases, it also measures a thousand connections that run SELECT 1.
 func BenchmarkTogether(b *testing.B) {
 	const nodes = 1000
 	for _, server := range servers {
@@ -319,8 +317,8 @@ func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) 
 	return seconds
 }
 
-// selectOne connects, runs SELECT 1, and closes the connection. If the server has no free
-// connection, selectOne tries again in the way of the store.
+// selectOne runs SELECT 1 on a connection of its own. If none is free, it tries again as the store
+// does.
 var selectOne = map[string]func(ctx context.Context, url string) error{
 	"postgres": func(ctx context.Context, url string) error {
 		return again(ctx, func(ctx context.Context) error {
@@ -363,8 +361,7 @@ func again(ctx context.Context, ask func(context.Context) error) error {
 	return err
 }
 
-// together calls start for all nodes at the same time. It reports the time, and what this costs the
-// server.
+// together calls start for all nodes at once, and reports the time and the server's cost.
 func together(b *testing.B, url string, nodes int, start func(i int) error) (seconds float64) {
 	b.Helper()
 	before, own := processor(b), ownProcessor()
@@ -438,8 +435,7 @@ func BenchmarkHeld(b *testing.B) {
 	}
 }
 
-// oneStart reports the number of requests and bytes of one start. A proxy counts them. A request is
-// what the client sends in one piece.
+// oneStart reports the requests and bytes of one start. A request is what the client sends at once.
 func oneStart(b *testing.B, raw string) {
 	b.Helper()
 	u, err := url.Parse(raw)
@@ -483,7 +479,6 @@ func connections(raw string) (n int) {
 	return n
 }
 
-// startProcesses runs this program as several processes. They lease node IDs.
 func startProcesses(b *testing.B, url string, processes, nodes int) time.Duration {
 	b.Helper()
 	var wg sync.WaitGroup
@@ -516,8 +511,8 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	return took
 }
 
-// TestMain runs the benchmarks. In a process of startProcesses, it leases node IDs instead, and
-// keeps them until its input ends.
+// TestMain runs the benchmarks, or leases node IDs in a process of startProcesses until its input
+// ends.
 func TestMain(m *testing.M) {
 	url := os.Getenv("SORTID_BENCH_URL")
 	if url == "" {
@@ -536,12 +531,12 @@ func TestMain(m *testing.M) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// processor returns the processor time of this process and of its children, such as the server.
+// processor includes children, such as the server.
 func processor(b *testing.B) time.Duration {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parent, used := map[int]int{}, map[int]time.Duration{}
 	for _, path := range paths {
-		// A process that has ended does not have these fields.
+		// A process that has ended lacks these fields.
 		if fields := stat(path); len(fields) > 15 {
 			pid, _ := strconv.Atoi(strings.Split(path, "/")[2])
 			parent[pid], _ = strconv.Atoi(fields[1])

@@ -1,16 +1,15 @@
 // Package store opens a store of leases by its URL. Import it if your program learns only at run
-// time which store it uses. Otherwise import the package of that store alone. It does not depend on
-// the other stores.
+// time which store it uses. Otherwise import only that store's package.
 //
 // All stores have this in common:
 //
 //   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
-//   - The parameters ca, cert and key are names of files. ca has the trusted certificates, and
-//     cert and key have this client's certificate and key. Without ca, the system's certificates
-//     are trusted.
-//   - If the server cannot be reached or is busy, Open tries again until ctx ends. If ctx has no
+//   - The parameters ca, cert and key are files: the trusted certificates (by default the
+//     system's), and this client's certificate and key.
+//   - If the server cannot be reached or is busy, Open tries again until ctx ends. Without a
 //     deadline, it tries for 30 seconds.
 //   - No error contains a password.
+//   - The disk must keep what it has synced. Nobody may edit or delete records.
 //   - If a failover has lost changes, or if you have restored a copy: stop all processes, call
 //     [lease.Fence] (sortid lease fence URL), and start the processes again.
 package store
@@ -38,8 +37,7 @@ type Store interface {
 	lease.Store
 	// String returns the name of the store, without a password.
 	String() string
-	// Conditions lists what must be true so that no ID is issued twice, but could not be verified.
-	// The list has sentences for people. It is nil if there is nothing to name.
+	// Conditions lists, in sentences, what the guarantee depends on, but could not be verified.
 	Conditions() []string
 }
 
@@ -84,9 +82,9 @@ func opener[S Store](open func(context.Context, string) (S, error)) func(context
 }
 
 // Open opens the store at a URL, such as bolt:sortid.db or postgres://user@host/database. It
-// creates what the store needs, such as a file or a table. It fails with [ErrURL] if the URL is
-// malformed, with [lease.ErrUnsafe] if the store could lose data with its settings, or with another
-// error of the store.
+// creates what the store needs, such as a table. It fails with [ErrURL] if the URL is malformed,
+// with [lease.ErrUnsafe] if the store's settings could lose data, or with another error of the
+// store.
 func Open(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -95,8 +93,8 @@ func Open(ctx context.Context, url string) (Store, error) {
 	return k.open(ctx, url)
 }
 
-// OpenExisting is like Open, but creates no file. If the file is missing, it fails with an error
-// that matches [io/fs.ErrNotExist].
+// OpenExisting is like Open, but creates no file. If the file is missing, the error matches
+// [io/fs.ErrNotExist].
 func OpenExisting(ctx context.Context, url string) (Store, error) {
 	k, err := find(url)
 	if err != nil {
@@ -112,7 +110,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Forms returns, for each kind of store, the form of its URLs and a description of the kind.
+// Forms returns the forms of the URLs, and a description for each kind of store.
 func Forms() (forms, kind []string) {
 	for _, k := range kinds {
 		forms, kind = append(forms, k.form), append(kind, k.what)

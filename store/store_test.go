@@ -61,8 +61,7 @@ func TestBadURLs(t *testing.T) {
 	}
 }
 
-// Each name selects its kind of store. The store rejects the malformed URL, and its error does not
-// have the password.
+// Each name selects its kind of store. Its error does not show the password.
 func TestNames(t *testing.T) {
 	packages := map[string]string{"postgresql": "postgres", "mariadb": "mysql", "etcds": "etcd",
 		"natss": "nats", "rediss": "redis", "https": "http"}

@@ -32,7 +32,6 @@ func Etcd(t testing.TB) string {
 	return u.JoinPath(prefix).String()
 }
 
-// etcdCall calls a method of etcd through its JSON gateway.
 func etcdCall(ctx context.Context, u *url.URL, method string, request, answer any) error {
 	var auth struct{ Token string }
 	if password, ok := u.User.Password(); ok && method != "auth/authenticate" {
@@ -79,7 +78,7 @@ func StartEtcd(t testing.TB, flags ...string) *Server {
 	return startEtcd(t, 1, flags)[0]
 }
 
-// StartEtcdCluster starts a cluster of three members. Each Server has the URL of one.
+// StartEtcdCluster starts three members. Each Server has the URL of one.
 func StartEtcdCluster(t testing.TB) []*Server {
 	t.Helper()
 	return startEtcd(t, 3, nil)
@@ -130,8 +129,8 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	return servers
 }
 
-// etcdProgram returns the path of etcd's server. If the server is not in the PATH, the go command
-// builds it from the module in the folder "etcd".
+// etcdProgram returns the path of etcd's server. The go command builds it from the folder "etcd" if
+// it is not in the PATH.
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {

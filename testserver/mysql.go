@@ -24,9 +24,8 @@ func MySQL(t testing.TB) string {
 	return u.String()
 }
 
-// StartMySQL starts a server with settings such as "sync_binlog=0". The server is MariaDB, or MySQL
-// if MariaDB is not installed. Its superuser is root, without a password. It has an empty database
-// "test".
+// StartMySQL starts MariaDB, or MySQL if MariaDB is not installed, with settings such as
+// "sync_binlog=0". It has a superuser root, without a password, and an empty database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)
@@ -42,8 +41,7 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		cmd := exec.Command(program,
 			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
-		// A server that starts deletes all temporary tables in this folder, also those that other
-		// servers have made.
+		// A server that starts deletes all temporary tables here, even of other servers.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd
@@ -100,7 +98,7 @@ func StartGalera(t testing.TB) (a, b *Server) {
 
 var mariadbServes = mariadb.serves("DO 1") // a Galera node refuses this before it has joined
 
-// mariadb does not use the database in the URL, because it may not exist.
+// mariadb ignores the database in the URL, because it may not exist.
 var mariadb client = func(ctx context.Context, server, statement string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// NATS returns a URL with a bucket that no other test has. The bucket does not exist yet.
+// NATS returns a URL with a new bucket, which does not exist yet.
 func NATS(t testing.TB) string {
 	t.Helper()
 	u := choose(t, "SORTID_TEST_NATS_URL", func(ctx context.Context, server string) error {
@@ -32,8 +32,6 @@ func NATS(t testing.TB) string {
 	return u.JoinPath(bucket).String()
 }
 
-// natsCall sends an empty request and waits for the answer. It fails if the server has no
-// JetStream.
 func natsCall(ctx context.Context, u *url.URL, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -109,8 +107,7 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 	}).start()
 }
 
-// StartNATSCluster starts a cluster of three servers with JetStream. Each Server has the URL of
-// one.
+// StartNATSCluster starts three servers with JetStream. Each Server has the URL of one.
 func StartNATSCluster(t testing.TB) (servers []*Server) {
 	t.Helper()
 	notShort(t)

@@ -69,8 +69,7 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 	}).start()
 }
 
-// postgresProgram returns the path of a program. It also looks in the folders that Debian does not
-// put in the PATH.
+// postgresProgram returns the path of a program, also from Debian's folders outside the PATH.
 func postgresProgram(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil

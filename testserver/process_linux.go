@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// killWithParent makes the system kill a program when the tests end, even if they are killed. Call
-// it immediately before the program starts.
+// killWithParent makes the system kill a program when the tests end or are killed. Call it just
+// before the program starts.
 func killWithParent(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -27,8 +27,8 @@ func Redis(t testing.TB) string {
 	return u.String()
 }
 
-// StartRedis starts a server that loses no change that it has acknowledged. The settings, such as
-// "--appendonly", "no", override this.
+// StartRedis starts a server that keeps acknowledged changes, unless settings such as
+// "--appendonly", "no" override this.
 func StartRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)

@@ -1,11 +1,10 @@
 // Package testserver gives a test the servers that it uses. They stop when the test ends.
 //
-// A function with the name of a server, such as Postgres, returns a URL. Its database, schema,
-// prefix or bucket is for this test alone. The function takes the first of these servers: the one
-// in an environment variable such as SORTID_TEST_POSTGRES_URL, the one at the usual address on this
-// machine, a new one. With -short, it takes only the one in the variable. A function whose name
-// begins with Start always starts a server. If a program is not installed, the test is skipped. If
-// CI is set, it fails.
+// A function with the name of a server, such as Postgres, returns the URL of a database, schema,
+// prefix or bucket for this test alone. It takes the server in a variable such as
+// SORTID_TEST_POSTGRES_URL. Without the variable, it takes a local server or, if none answers, a
+// new one; with -short, none. A function whose name begins with Start always starts a server. If a
+// program is not installed, the test is skipped, or fails if CI is set.
 package testserver
 
 import (
@@ -54,7 +53,6 @@ type Server struct {
 	stop    func()         // nil while the server does not run
 }
 
-// start starts the server. At the end of the test, it stops the server.
 func (s *Server) start() *Server {
 	s.t.Cleanup(s.Stop)
 	s.Start()
@@ -69,11 +67,9 @@ func (s *Server) Stop() {
 	}
 }
 
-// patience is long enough for a slow machine. After it, a test fails instead of waiting forever.
 const patience = 3 * time.Minute
 
-// Start starts the server again after Stop, with the same data and the same port. It waits until
-// the server is ready.
+// Start starts the server after Stop, with the same data and port, and waits until it is ready.
 func (s *Server) Start() {
 	s.t.Helper()
 	if s.stop != nil {
@@ -120,8 +116,7 @@ func (s *Server) Start() {
 	}
 }
 
-// choose returns the server in an environment variable. If the variable is not set, it returns a
-// local server that answers. If there is none, it returns a new server.
+// choose returns the server in an environment variable, or else a local one, or else a new one.
 func choose(t testing.TB, variable string, serves func(ctx context.Context, server string) error,
 	start func(t testing.TB, settings ...string) *Server, local ...string) *url.URL {
 	t.Helper()
@@ -145,8 +140,7 @@ func choose(t testing.TB, variable string, serves func(ctx context.Context, serv
 	return u
 }
 
-// cleanUp calls remove at the end of the test, to delete what the test has left on a server that
-// other tests use.
+// cleanUp calls remove at the end of the test, because other tests use the server.
 func cleanUp(t testing.TB, remove func(context.Context) error) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -157,11 +151,9 @@ func cleanUp(t testing.TB, remove func(context.Context) error) {
 	})
 }
 
-// A client runs a program that sends a statement to the server at a URL. It returns the program's
-// output.
+// A client runs a program that sends a statement to a server, and returns its output.
 type client func(ctx context.Context, server, statement string) (string, error)
 
-// serves returns a function that fails if the server does not execute the statement.
 func (c client) serves(statement string) func(ctx context.Context, server string) error {
 	return func(ctx context.Context, server string) error {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -198,7 +190,6 @@ func clientOutput(cmd *exec.Cmd) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// tail keeps the last part of a program's output.
 type tail []byte
 
 func (o *tail) Write(p []byte) (int, error) {
@@ -210,8 +201,8 @@ func (o *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tempDir returns a new folder. Other users can use it, which t.TempDir does not allow, because
-// some servers run as another user. Its path is short enough for a socket.
+// tempDir returns a new folder. Unlike t.TempDir, it is open to other users, because some servers
+// run as another user. Its path is short enough for a socket.
 func tempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sortid")
@@ -226,9 +217,8 @@ func tempDir(t testing.TB) string {
 }
 
 // FreePort returns a port of 127.0.0.1 on which nothing listens. The system does not use it for
-// outgoing connections, so it is still free when a stopped server starts again. Until the test
-// ends, FreePort keeps the UDP port with the same number, so no other test in any process gets this
-// port.
+// outgoing connections, so a stopped server can start on it again. FreePort keeps the same UDP
+// port, so no other test gets it.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -260,7 +250,6 @@ func dial(ctx context.Context, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// listening fails if nothing listens at the address of a URL.
 func listening(ctx context.Context, server string) error {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -63,7 +63,7 @@ func TestRedis(t *testing.T) {
 		t.Fatal("a server that was stopped listens")
 	}
 	s.Start()
-	// LTRIM fails if the key is not a list. It does not fail if the key is missing.
+	// LTRIM fails if the key is not a list, but not if it is missing.
 	if err := redisCall(t.Context(), u, "LTRIM", "key", "0", "1"); err == nil {
 		t.Error("after a stop: the key is gone")
 	}

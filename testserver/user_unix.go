@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// runAs makes a user the owner of folders, and returns a function that makes a command run as this
-// user. If the test does not run as root, runAs changes nothing.
+// runAs gives folders to a user, and makes a command run as this user. Without root, it changes
+// nothing.
 func runAs(t testing.TB, name string, dirs ...string) func(*exec.Cmd) {
 	t.Helper()
 	if os.Getuid() != 0 {

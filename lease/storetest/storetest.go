@@ -1,4 +1,4 @@
-// Package storetest tests whether a [lease.Store] keeps the promises that leases depend on.
+// Package storetest tests whether a [lease.Store] keeps its promises.
 package storetest
 
 import (
@@ -18,8 +18,7 @@ import (
 )
 
 // Run tests a kind of store. For each test it calls setup, which prepares an empty store and
-// returns a function that opens it. Each call of that function returns its own connection, as in
-// another process. Run closes each connection.
+// returns a function that opens it. Each call returns its own connection, which Run closes.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},
@@ -39,8 +38,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	})
 }
 
-// Leases tests a kind of store that makes only changes that the protocol allows. Such a store
-// refuses the values of the other tests of [Run]. Use [Run] for the store behind it.
+// Leases tests a kind of store that makes only changes that the protocol allows. Use [Run] for the
+// store behind it.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }
@@ -63,7 +62,6 @@ func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests
 	}
 }
 
-// patience is the time after which a test that hangs fails, long enough for a slow machine.
 const patience = 3 * time.Minute
 
 func full(realm string, b lease.Block, revision uint64) lease.Record {
@@ -98,7 +96,7 @@ func absent(realm string, b lease.Block) lease.Record {
 	return lease.Record{Realm: realm, Block: b}
 }
 
-// Many processes open the store at once. All must get the same store.
+// Many processes open the same store at once.
 func testOpen(t *testing.T, open func() lease.Store) {
 	const processes = 12
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -277,8 +275,7 @@ func testList(t *testing.T, open func() lease.Store) {
 	checkList(t, other, "realm", want)
 }
 
-// Several records are read in the requested order and changed together. No change after a refused
-// one is made.
+// Several records are read in the requested order and changed together, until one is refused.
 func testMany(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
 	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2},
@@ -320,7 +317,7 @@ func testMany(t *testing.T, open func() lease.Store) {
 	setAll(true, lease.Change{Prev: one[1], Next: two[1]},
 		lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
 	check(two[0], two[1], one[2], none[3])
-	// The last change is refused. The changes before it may have been made.
+	// The changes before the refused one may have been made.
 	setAll(false, lease.Change{Prev: none[3], Next: one[3]},
 		lease.Change{Prev: one[0], Next: two[0]})
 	if r := get(t, other, "realm", blocks[3]); r != none[3] && r != one[3] {
@@ -329,8 +326,8 @@ func testMany(t *testing.T, open func() lease.Store) {
 	if r := get(t, other, "realm", blocks[0]); r != two[0] {
 		t.Errorf("after a refusal there is %+v, want %+v", r, two[0])
 	}
-	// Many processes divide the same block and take the same part. One succeeds, and none waits
-	// for ever.
+	// Many processes divide the same block and take the same part. One succeeds, and none waits for
+	// ever.
 	const racers, rounds = 6, 15
 	stores := make([]lease.Store, racers)
 	for i := range stores {
@@ -464,7 +461,7 @@ func testReopen(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// If the context has ended, every call soon returns an error. The store works with other contexts.
+// If the context has ended, every call soon fails. Other contexts work.
 func testContext(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -524,7 +521,7 @@ func testTime(t *testing.T, open func() lease.Store) {
 		d < 900*time.Millisecond || d > most {
 		t.Errorf("after at least 1.1 s the store's clock went on by %v, %v", d, err)
 	}
-	// Processes whose clocks differ from the store's by more than the lead get no node ID.
+	// Clocks that differ from the store's by more than the lead get no node ID.
 	for _, c := range []struct {
 		ahead time.Duration
 		want  error
@@ -550,8 +547,7 @@ func testTime(t *testing.T, open func() lease.Store) {
 
 var format = lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
 
-// Many processes lease node IDs of mixed sizes, use ticks, close and lease again. No tick of a node
-// ID is used twice.
+// Many processes lease node IDs of mixed sizes again and again. No tick is used twice.
 func testLeases(t *testing.T, open func() lease.Store) {
 	const processes, lives, ticks = 6, 5, 200
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

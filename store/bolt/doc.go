@@ -2,14 +2,14 @@
 //
 //	store, err := bolt.Open(ctx, "bolt:sortid.db")
 //
-// The URL is bolt:PATH, or bolt:///PATH with an absolute path. Open does not decode the path, and
-// refuses a question mark in it. It makes the file if there is none, but the folder must exist. All
-// processes must be able to read and write the file, and to read its folder. Only the owner can
-// read and write a new file. Get and List need no write permission.
+// The URL is bolt:PATH, or bolt:///PATH with an absolute path, which is not decoded and has no
+// question mark. Open makes the file if there is none, but the folder must exist. All processes
+// must be able to read and write the file, and to read its folder. Only the owner can read and
+// write a new file. Get and List need no write permission.
 //
-// bbolt locks the whole file as long as a process has it open. So each call opens the file, waits
-// for the lock, and closes the file again. The wait ends when the call's context ends. On Linux,
-// the error then names the process that has the lock.
+// bbolt locks the whole file while a process has it open. So each call opens the file, waits for
+// the lock, and closes the file again. If the call's context ends first, the error names the
+// process that has the lock, on Linux.
 //
 // The bucket "leases" holds each record as JSON under the key "realm/node ID/size", such as
 // "orders@0123456789abcdef/42/8". CompareAndSet is one write transaction, which is synced to the
@@ -21,14 +21,12 @@
 //
 //   - the file is on a disk of this machine, not on a network file system. On Linux, macOS, FreeBSD
 //     and Windows, Open refuses a network file system with [lease.ErrUnsafe]. [Store.Conditions]
-//     names a file system that may be on a network, or that a restart of the machine or container
-//     empties;
+//     names a file system that may be on a network, or that a restart empties;
 //   - the disk really has what it reports as stored;
 //   - nobody deletes the file or replaces it, for example with a backup. If this has happened,
 //     fence all realms, as package [github.com/sortid/sortid/store] describes. If the file of a
 //     Store is gone, its calls fail. But a new process makes a new file, unless it calls
 //     [OpenExisting].
 //
-// A damaged file is an error, but not all damage can be noticed, because bbolt's pages have no
-// checksums.
+// A damaged file is an error, but bbolt's pages have no checksums, so not all damage is noticed.
 package bolt

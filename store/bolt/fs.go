@@ -14,7 +14,7 @@ func refuse(name string) error {
 		"machine; for several machines, use a store on a server", name)
 }
 
-// syncFolder makes sure that the names of the files in a folder are on the disk.
+// syncFolder makes sure that the names in a folder are on the disk.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // Windows has no such call; NTFS keeps a journal of names

@@ -11,7 +11,7 @@ import (
 )
 
 // remote has the network file systems. If two machines share one, both may have the lock, and
-// neither sees immediately what the other has written.
+// neither sees at once what the other has written.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",
@@ -68,7 +68,6 @@ func conditionsOf(kind uint32) ([]string, error) {
 	return nil, nil
 }
 
-// holder returns a name for the process that has locked a file.
 func holder(path string) string {
 	const unknown = "another process"
 	var st unix.Stat_t

@@ -24,28 +24,28 @@ import (
 
 var bucket = []byte("leases")
 
-// ErrDamaged means that the file is not a bbolt file with leases, or that it is damaged.
+// ErrDamaged means that the file is damaged, or not a bbolt file with leases.
 var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
 
-// A Store is a [lease.Store] in a file. It is safe for concurrent use.
+// A Store is a [lease.Store] in a file.
 type Store struct {
 	path string // absolute, without symbolic links
 	// mutex lets only one goroutine of this process use the file.
 	mutex chan struct{}
 	// named reports whether the name of the file is on the disk.
 	named atomic.Bool
-	// checked is the last time when checkPages found no damage, in Unix seconds.
+	// checked is when checkPages last found no damage, in Unix seconds.
 	checked    atomic.Int64
 	conditions []string
 }
 
-// Open opens the store in the file at a URL, such as "bolt:sortid.db". If there is no file, it
-// makes one. It fails with [lease.ErrUnsafe] on a network file system, with [ErrDamaged], or with
-// an error of the operating system. It waits for the lock until ctx ends.
+// Open opens the store in the file at a URL, such as "bolt:sortid.db", or makes the file. It fails
+// with [lease.ErrUnsafe] on a network file system, with [ErrDamaged], or with an error of the
+// operating system. It waits for the lock until ctx ends.
 func Open(ctx context.Context, url string) (*Store, error) { return open(ctx, url, true) }
 
-// OpenExisting is like Open, but if there is no file, it fails with [fs.ErrNotExist]. It needs no
-// write permission.
+// OpenExisting is like Open, but fails with [fs.ErrNotExist] if there is no file. It needs no write
+// permission.
 func OpenExisting(ctx context.Context, url string) (*Store, error) { return open(ctx, url, false) }
 
 func open(ctx context.Context, url string, create bool) (*Store, error) {
@@ -83,11 +83,11 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 	}
 }
 
-// mutexes has a channel for each file. It lets only one goroutine use a file. On systems without
-// flock (Solaris, AIX, Android), the lock of the file does not do this.
+// mutexes has the channel of each file. On systems without flock (Solaris, AIX, Android), the lock
+// does not separate goroutines.
 var mutexes sync.Map
 
-// parse does not show the URL in errors: it may be meant for another store, and have a password.
+// parse does not show the URL in errors: it may have a password.
 func parse(url string) (string, error) {
 	scheme, path, _ := strings.Cut(url, ":")
 	rest, slashes := strings.CutPrefix(path, "//")
@@ -106,8 +106,7 @@ func parse(url string) (string, error) {
 
 func urlError(text string) error { return connect.BadURL(errors.New("bolt: the URL: " + text)) }
 
-// resolve returns the absolute path of a file. The path has no symbolic links, because these may
-// change.
+// resolve returns the absolute path of a file, without symbolic links, which may change.
 func resolve(path string, create bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -134,8 +133,7 @@ func resolve(path string, create bool) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// Conditions lists what the guarantee depends on, but could not be verified. It is nil if there is
-// nothing to name.
+// Conditions lists what the guarantee depends on, but could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.Record, err error) {
@@ -216,8 +214,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page seems to be longer than any file may be. When bbolt replaces such a
-// page, it makes a list of all page numbers in it, which may not fit in memory.
+// checkPages fails if a page claims to be longer than any file. bbolt would list all its page
+// numbers, which may not fit in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
 	for id := 0; ; id++ {
@@ -278,8 +276,8 @@ func (s *Store) String() string { return "bolt:" + s.path }
 
 func (s *Store) Close() error { return nil }
 
-// key returns the key of a record. The text of a block has one slash. So the name of the realm ends
-// at the second slash from the end.
+// key returns the key of a record. A block has one slash, so the realm ends at the last slash but
+// one.
 func key(realm string, b lease.Block) []byte { return []byte(realm + "/" + b.String()) }
 
 func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, error) {
@@ -320,14 +318,14 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 		return failed(s.path, fmt.Errorf("waiting for other calls of this process: %w",
 			context.Cause(ctx)))
 	}
-	// bbolt trusts what it reads. If the file is damaged, bbolt panics, or it reads beyond the end
-	// of the file. SetPanicOnFault turns the second case into a panic, too.
+	// If the file is damaged, bbolt panics, or it reads beyond the end of the file. SetPanicOnFault
+	// turns the second into a panic, too.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			// The Close of the database might wait for the transaction forever. Its memory map
-			// would keep the lock beyond Close.
+			// The Close of the database might wait for the transaction forever, and its memory map
+			// would keep the lock.
 			unlock(file)
 			file.Close()
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
@@ -340,26 +338,24 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	return failed(s.path, errors.Join(f(db), db.Close()))
 }
 
-// maxSize is the largest size of a file in bytes. A larger file would have some millions of
-// records, so it is probably damaged.
+// maxSize, in bytes, has room for some millions of records. A larger file is probably damaged.
 const maxSize = 1 << 30
 
-// A change takes some milliseconds. The disk needs most of this time.
+// A change takes some milliseconds, mostly for the disk.
 const (
 	shortest = time.Millisecond
 	longest  = 16 * time.Millisecond
 )
 
-// beginning is how long a new file may stay empty while another process makes it.
+// beginning is how long another process may need to make a file.
 const beginning = time.Second
 
 var errEmpty = fmt.Errorf("%w: it is empty", ErrDamaged)
 
-// lock waits until no other process has locked the file, and opens it.
 func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, error) {
 	options := &bbolt.Options{
 		ReadOnly: flag == os.O_RDONLY,
-		// Try only once. bbolt itself would try again only every 50 ms, and ignore the context.
+		// bbolt itself would try again only every 50 ms, and ignore the context.
 		Timeout:      time.Nanosecond,
 		NoStatistics: true,
 		MaxSize:      maxSize,
@@ -380,8 +376,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 	}
 }
 
-// openFile lets only [Open] create the file, or use an empty one. A Store has put records in its
-// file, so if the file is empty later, the records are lost.
+// openFile lets only [Open] create the file or use an empty one. If a Store's file is empty later,
+// its records are lost.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {

@@ -75,7 +75,7 @@ func asNobody(t *testing.T, f func()) {
 	<-done
 }
 
-// A user without the permission to write can read. The error names the missing permission.
+// The error names the missing permission. Without write permission a user can read.
 func TestPermissions(t *testing.T) {
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
@@ -115,7 +115,7 @@ func TestPermissions(t *testing.T) {
 
 func init() { roles["full"] = playFull }
 
-// playFull makes changes while there is room for only a few of them, and then with more room.
+// playFull makes changes with room for only a few, and then with more.
 func playFull(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -174,7 +174,7 @@ func playFull(url string) error {
 	return nil
 }
 
-// If the file has no room to grow, a change fails, and nothing is lost.
+// Without room to grow, a change fails, and nothing is lost.
 func TestFull(t *testing.T) {
 	path, url := temp(t)
 	p := start(t, "full", url)

@@ -58,7 +58,6 @@ func start(t *testing.T, role, url string) *process {
 	return &process{cmd, bufio.NewScanner(out), in}
 }
 
-// patience is long enough for a slow machine. After it, a test fails instead of waiting forever.
 const patience = 5 * time.Minute
 
 func temp(t *testing.T) (path, url string) {
@@ -107,7 +106,7 @@ func playLease(url string) error {
 	return l.Close(ctx)
 }
 
-// Many processes start at the same time. No tick of a node ID is used twice.
+// No tick of a node ID is used twice.
 func TestProcesses(t *testing.T) {
 	n := 100
 	if testing.Short() {
@@ -150,8 +149,7 @@ func playCount(url string) error {
 	return err
 }
 
-// If a process is killed, the store has what the process printed. Other processes are not
-// disturbed.
+// If a process is killed, the store has what it printed.
 func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -211,7 +209,6 @@ func playHold(url string) error {
 	return err
 }
 
-// While another process has locked the file, a call waits until its context ends.
 func TestHeld(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -233,7 +230,7 @@ func TestHeld(t *testing.T) {
 		},
 	} {
 		var err error
-		// On a slow machine, a short time can be over before the call has opened the file.
+		// A slow machine may need longer to open the file.
 		for d, seen := 100*time.Millisecond, false; !seen && d < patience; d *= 4 {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			err = call(ctx)
@@ -257,7 +254,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// A call that waits for another call of the same process also ends with its context.
+// A call that waits for another of the same process also ends with its context.
 func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, url := temp(t)
@@ -294,7 +291,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Open refuses other files, with their name and the reason. It does not change them.
+// Open refuses other files, with their name and the reason, and does not change them.
 func TestWrongFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -352,7 +349,7 @@ func TestWrongFiles(t *testing.T) {
 	}
 }
 
-// While another process makes the file, the file is empty for a moment. The time is virtual.
+// While another process makes the file, it is empty for a moment. The time is virtual.
 func TestBeingMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path, url := temp(t)
@@ -371,7 +368,7 @@ func TestBeingMade(t *testing.T) {
 	})
 }
 
-// If the file is gone, the store does not make it again, because all grants would be lost.
+// A file that is gone is not made again, because all grants would be lost.
 func TestGone(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -420,7 +417,7 @@ func TestNotARecord(t *testing.T) {
 	put(t, s, 1)
 }
 
-// use calls all methods and returns their errors. No call may wait forever.
+// use calls all methods and returns their errors. None may wait forever.
 func use(t *testing.T, url string) error {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -436,8 +433,7 @@ func use(t *testing.T, url string) error {
 	return errors.Join(err1, err2, err3, err4)
 }
 
-// If the file is damaged, calls return errors. The process never ends, and the file never stays
-// locked.
+// If the file is damaged, calls return errors. The file never stays locked.
 func TestDamaged(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)

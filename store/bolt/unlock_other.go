@@ -4,5 +4,5 @@ package bolt
 
 import "os"
 
-// unlock does nothing: on this operating system, a lock ends when the file is closed.
+// unlock does nothing: here, a lock ends when the file is closed.
 func unlock(*os.File) {}

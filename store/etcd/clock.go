@@ -16,8 +16,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// A clock reads the time of etcd's members. The time is the Date of an HTTP answer. etcd's other
-// answers do not have it.
+// A clock reads the time of etcd's members: the Date of an HTTP answer.
 type clock struct {
 	tls   *tls.Config
 	hosts []string
@@ -49,7 +48,7 @@ func (c *clock) now(ctx context.Context) (t time.Time, err error) {
 	return t, err
 }
 
-// ask does not use [http.Client]. It would log the answer of a port that does not speak HTTP.
+// ask does not use [http.Client], which logs the answer of a port without HTTP.
 func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	conn, err := connect.DialTLS(ctx, "tcp", host, c.tls)
 	if err != nil {
@@ -83,8 +82,8 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	return within(time.Now(), date), nil
 }
 
-// within returns a time in the second that begins at date: the one nearest to this machine's time.
-// So the clock is not corrected if it has the same second as the server's clock.
+// within returns the time in the second that begins at date and is nearest to this machine's time.
+// So a clock in the same second is not corrected.
 func within(here, date time.Time) time.Time {
 	switch end := date.Add(time.Second - 1); {
 	case here.Before(date):

@@ -2,19 +2,19 @@
 //
 //	store, err := etcd.Open(ctx, "etcd://sortid:password@e1.example.com,e2.example.com")
 //
-// The URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// with TLS. The hosts
-// are members of one cluster. All keys begin with PREFIX, by default sortid. With etcds, the
-// parameters ca, cert and key also work. Package [github.com/sortid/sortid/store] explains what all
-// stores have in common. If etcd takes the user from the certificate, the URL must have no user.
+// The URL is etcd://USER:PASSWORD@HOST:PORT,HOST:PORT,.../PREFIX, or etcds:// with TLS and the
+// parameters ca, cert and key. The hosts are members of one cluster. All keys begin with PREFIX, by
+// default sortid. If etcd takes the user from the certificate, the URL must have no user. Package
+// [github.com/sortid/sortid/store] explains what all stores share.
 //
 // Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet is a transaction
-// that requires the revision that was read. Reads are linearizable. The store sends each change
-// once. Let etcd compact old revisions, for example with --auto-compaction-retention=1h. Otherwise
-// etcd reaches its quota, and refuses changes.
+// that requires the revision that was read, and is sent once. Reads are linearizable. Let etcd
+// compact old revisions, for example with --auto-compaction-retention=1h. Otherwise etcd reaches
+// its quota, and refuses changes.
 //
-// The time is the time of a member: the Date of an HTTP answer, which is exact to a second. If HTTP
-// has a separate port (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each
-// process uses its own clock, and you must keep the clocks synchronized.
+// The time is a member's: the Date of an HTTP answer, exact to a second. If HTTP has a separate
+// port (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each process uses its
+// own clock, and you must keep the clocks synchronized.
 //
 // # Guarantee
 //
@@ -23,16 +23,14 @@
 //   - the cluster is not restored from a snapshot, or made with --force-new-cluster. If this has
 //     happened, fence all realms;
 //   - no member runs with --unsafe-no-fsync. Clients cannot see this flag;
-//   - the disks keep what they have synced;
 //   - no member has a version that can lose changes in a crash. Open refuses 3.5.0 to 3.5.4.
-//     Versions before 3.4.21 can lose changes if the cluster has only one member.
-//     [Store.Conditions] names these versions;
-//   - nobody edits or deletes the keys.
+//     [Store.Conditions] names versions before 3.4.21, which can lose changes in a cluster of one
+//     member.
 //
 // # Privileges and connections
 //
-// A store keeps one connection to each member that it has used. To read the time, it briefly opens
-// another one. Open checks that the user may read and write. To grant this, run
+// A store keeps one connection to each member that it has used, and briefly opens another one to
+// read the time. Open checks that the user may read and write. To grant this, run
 //
 //	etcdctl role grant-permission ROLE readwrite --prefix /sortid/
 package etcd

@@ -21,10 +21,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// DefaultPrefix is the beginning of all keys if no other prefix is given.
+// DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid"
 
-// A Store is a [lease.Store] in etcd. It is safe for concurrent use.
+// A Store is a [lease.Store] in etcd.
 type Store struct {
 	*records
 	client     *clientv3.Client
@@ -34,11 +34,11 @@ type Store struct {
 	conditions []string
 }
 
-// The version of a record is etcd's revision. It is 0 if there is no record.
+// The version of a record is etcd's revision, or 0 if there is no record.
 type records = kv.Records[int64]
 
 // Open opens the store at a URL; see the package comment. It fails if the user may not read and
-// write there. It fails with [lease.ErrUnsafe] if etcd can lose changes.
+// write there, and with [lease.ErrUnsafe] if etcd can lose changes.
 func Open(ctx context.Context, url string) (*Store, error) {
 	config, prefix, err := parse(url)
 	if err != nil {
@@ -71,9 +71,8 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 }
 
 // New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
-// New does not take a client, because an existing client may repeat requests. It sets
-// MaxUnaryRetries to 1. If the config has no keep-alive times or no logger, New sets values
-// that suit leases.
+// New takes no client, because that may repeat requests; it sets MaxUnaryRetries to 1. Missing
+// keep-alive times and loggers get values that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
 	config.MaxUnaryRetries = 1 // the number of attempts, not of repetitions
 	if config.Logger == nil && config.LogConfig == nil {
@@ -102,8 +101,7 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client works as long as its context. Until the client is made, its context also ends when
-	// ctx ends.
+	// The client lives as long as its context, which until then also ends with ctx.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	config.Context = life
@@ -140,20 +138,20 @@ func temporary(err error) error {
 	return err
 }
 
-// reconnect makes sure that the client finds a server within a second after it returns. By default,
-// gRPC's pauses grow to two minutes.
+// reconnect makes the client find a server within a second after it returns. By default, gRPC's
+// pauses grow to two minutes.
 var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
 	MaxDelay: 500 * time.Millisecond}
 
-// failFast makes a request fail immediately if no member can be reached. Without it, etcd's client
-// would wait until the context ends.
+// failFast makes a request fail at once if no member can be reached. By default, etcd's client
+// waits.
 func failFast(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn,
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try sends the kinds of requests that the store needs. It changes nothing, because no revision is
-// below 0. But etcd checks the permissions and the quota.
+// try sends the kinds of requests that the store needs. No revision is below 0, so nothing is
+// changed. But etcd checks the permissions and the quota.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
 	_, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
@@ -169,8 +167,8 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// ask repeats a request once if etcd refused it because its token is unknown or expired. In this
-// case etcd has done nothing, and the client already has a new token.
+// ask repeats a request once if its token is unknown or expired. Then etcd has done nothing, and
+// the client has a new token.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	r, err := connect.Ask(ctx, f)
 	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
@@ -186,11 +184,9 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
 }
 
-// Conditions lists what the guarantee requires because of the versions in this cluster. It is nil
-// if there is nothing to name.
+// Conditions lists what the guarantee requires because of the versions in this cluster.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads all records at one moment.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []int64, err error) {
 	gets := make([]clientv3.Op, len(blocks))
@@ -259,7 +255,6 @@ func (s *Store) Realms(ctx context.Context) (names []string, err error) {
 	}
 }
 
-// page is how many records List requests at a time.
 const page = 1000
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
@@ -308,7 +303,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 
 func (s *Store) String() string { return "etcd at " + s.hosts }
 
-// Close closes the connection. Calls that have not ended fail.
+// Close closes the connection. Calls in progress fail.
 func (s *Store) Close() error { return s.client.Close() }
 
 func (s *Store) failed(what string, err error) error {

@@ -55,7 +55,6 @@ func TestStore(t *testing.T) {
 
 func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartEtcd(t), false) }
 
-// A server that was away for a while is soon found again.
 func TestReconnect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 15 s")
@@ -103,8 +102,8 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// repeater is an etcd that carries out a transaction and then says that it was canceled, as a proxy
-// can. Etcd's client repeats it by default.
+// repeater is an etcd that carries out a transaction and then says that it was canceled. By
+// default, etcd's client repeats it.
 type repeater struct {
 	pb.KVClient
 	txns atomic.Int32
@@ -121,7 +120,7 @@ func (f *repeater) intercept(ctx context.Context, method string, request, reply 
 	return err
 }
 
-// A change that was carried out and not acknowledged is not sent again.
+// A change that was made but not acknowledged is not sent again.
 func TestNotRepeated(t *testing.T) {
 	var f repeater
 	s, err := New(t.Context(), clientv3.Config{
@@ -167,7 +166,6 @@ func TestNoServer(t *testing.T) {
 	faulttest.NoServer(t, Open, "etcd://u:secret@host")
 }
 
-// Users need permission. The store replaces tokens that etcd no longer knows.
 func TestAuth(t *testing.T) {
 	server := testserver.StartEtcd(t, "auth-token-ttl=1")
 	admin, ctx := client(t, server.URL, "", ""), t.Context()

@@ -9,10 +9,9 @@
 //   - token: the token, or env:NAME if the environment variable NAME has the token;
 //   - ca, cert and key, which package [github.com/sortid/sortid/store] explains.
 //
-// Each method of the Store sends one POST request with JSON, once. A proxy must not repeat a POST
-// request, because the server would refuse the repetition, although the change was made. By
-// default no proxy repeats such requests.
+// Each method of the Store sends one POST request with JSON, once. A proxy must not repeat it: the
+// server would refuse the repetition, although the change was made.
 //
-// The guarantee is the same as for the server's own store; see [Store.Conditions]. All servers
-// behind one address must use the same store.
+// The server's own store has the same guarantee; see [Store.Conditions]. All servers behind one
+// address must use the same store.
 package http

@@ -20,7 +20,7 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// A Store is a [lease.Store] that a server gives access to. It is safe for concurrent use.
+// A Store is a [lease.Store] that a server gives access to.
 type Store struct {
 	client     *http.Client
 	address    string // without /v1/store/
@@ -125,8 +125,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany sends one request. The server's store decides whether it makes all changes or
-// only some.
+// CompareAndSetMany sends one request. The server's store may make only some changes.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil
@@ -164,7 +163,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// read calls an operation that changes nothing.
 func (s *Store) read(ctx context.Context, operation string, request, answer any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {
 		return s.call(ctx, operation, request, answer)
@@ -172,8 +170,8 @@ func (s *Store) read(ctx context.Context, operation string, request, answer any)
 	return err
 }
 
-// call sends a request once, and reads the answer. If no answer comes in time, the next request
-// uses another connection.
+// call sends a request once, and reads the answer. If none comes in time, the next request uses
+// another connection.
 func (s *Store) call(ctx context.Context, operation string, request, answer any) error {
 	_, err := connect.Ask(ctx, connect.NoResult(func(ctx context.Context) error {
 		return s.send(ctx, operation, request, answer)
@@ -195,9 +193,8 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// With GetBody, the transport could send the body again on another connection. This would be
-	// safe, because the server acts only on complete requests. But one attempt is easier to
-	// understand.
+	// With GetBody, the transport could safely send the body again, because the server acts only on
+	// complete requests. But one attempt is easier to understand.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -221,7 +218,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	return nil
 }
 
-// ErrAccess means that the server refuses the token, or that the token does not permit the realm.
+// ErrAccess: the server refuses the token, or the token does not permit the realm.
 var ErrAccess = errors.New("http: the server permits no access")
 
 func (s *Store) problem(operation string, resp *http.Response, body io.Reader) error {
@@ -255,7 +252,7 @@ func (s *Store) problem(operation string, resp *http.Response, body io.Reader) e
 	return err
 }
 
-// printable quotes the text of a server if it has characters that could affect a terminal.
+// printable quotes a server's text if it has characters that could affect a terminal.
 func printable(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return strconv.Quote(s)

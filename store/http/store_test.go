@@ -87,7 +87,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Open waits for a server that is not ready, or busy, and not for one that refuses.
+// Open waits for a server that is not ready, but not for one that refuses.
 func TestNotReady(t *testing.T) {
 	for _, c := range []struct{ first, want int }{
 		{http.StatusServiceUnavailable, 3}, {http.StatusBadGateway, 3},
@@ -201,7 +201,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// A refusal is no error, and only a clear yes is one.
+// A refusal is no error, and only a clear yes is a yes.
 func TestRefused(t *testing.T) {
 	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false,
 		`{"stored":"true"}`: true, `{"stored":true`: true} {

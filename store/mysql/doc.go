@@ -5,13 +5,13 @@
 // The URL is mysql://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE&..., or mariadb://. The
 // parameter socket is the path of a Unix socket. The parameters of github.com/go-sql-driver/mysql
 // also work, such as timeout and tls (true, skip-verify, preferred). Without tls, nothing is
-// encrypted. Package [github.com/sortid/sortid/store] explains what all stores have in common.
+// encrypted. Package [github.com/sortid/sortid/store] explains what all stores share.
 //
-// Each record is a row of the table sortid_lease. Open makes the table, or an administrator makes
-// it with [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or
-// an INSERT. The store never sends a statement again if the server may have executed it. InnoDB
-// shows a change before it is on the disk. So Get also makes a small change, and its commit waits
-// for the log. On a Galera cluster, Get and GetMany wait for the changes of other nodes instead.
+// Each record is a row of the table sortid_lease, which Open or an administrator makes with
+// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
+// INSERT, and is never sent again if the server may have executed it. InnoDB shows a change before
+// it is on the disk. So Get also makes a small change, and its commit waits for the log. On a
+// Galera cluster, Get and GetMany wait for the changes of other nodes instead.
 //
 // # Guarantee
 //
@@ -23,19 +23,17 @@
 //   - the server is not a replica. Open and Get refuse a server that is read_only;
 //   - no proxy sends reads to replicas, such as MaxScale's readwritesplit, ProxySQL's query rules
 //     or MySQL Router's read-write splitting. Open cannot detect this;
-//   - no replica that lacks changes becomes the primary, alone or beside another primary.
-//     [Store.Conditions] names visible replicas. After such a failover, or if you have restored a
-//     backup, fence all realms;
+//   - no replica that lacks changes becomes the primary, alone or beside another primary. After
+//     such a failover, fence all realms. [Store.Conditions] names visible replicas;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
 //   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names which of these
 //     three apply;
-//   - the disk keeps what it has synced, and nobody changes these settings or the table.
+//   - nobody changes these settings.
 //
 // # Privileges and connections
 //
-// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if the table does not exist. With
-// PROCESS, Open sees MySQL's replicas. There are at most two connections. They are closed soon
-// after a lease was acquired or renewed. If the server has no free connection, calls wait until
-// their contexts end.
+// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With
+// PROCESS, Open sees MySQL's replicas. There are at most two connections, which are closed soon
+// after use. If the server has none free, calls wait until their contexts end.
 package mysql

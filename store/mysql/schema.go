@@ -15,8 +15,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Schema is the statement that makes the table. The type of its keys compares all bytes, even
-// trailing spaces.
+// Schema is the statement that makes the table. Its keys compare all bytes, even trailing spaces.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    VARBINARY(255)  NOT NULL,
 	block    VARBINARY(16)   NOT NULL,
@@ -31,7 +30,7 @@ const Schema = `CREATE TABLE sortid_lease (
 const columns = "realm varbinary PRI, block varbinary PRI, revision bigint, hwm bigint, " +
 	"record text, gets bigint"
 
-// These are numbers of errors, see https://mariadb.com/kb/en/mariadb-error-code-reference/
+// Numbers of errors are explained at https://mariadb.com/kb/en/mariadb-error-code-reference/
 const (
 	numberTooManyConnections  = 1040
 	numberNoDatabasePrivilege = 1044
@@ -87,7 +86,7 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	return s.checkTable(ctx, table)
 }
 
-// lost reports whether an error means a lost connection. The driver has several errors for it.
+// lost reports whether an error of the driver means a lost connection.
 func lost(err error) bool {
 	return number(err) == numberShutdown || number(err) == numberKilled ||
 		slices.ContainsFunc([]error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,
@@ -137,8 +136,8 @@ func (s *Store) settings(ctx context.Context) (map[string]string, error) {
 
 func on(value string) bool { return strings.EqualFold(value, "ON") || value == "1" }
 
-// inspect returns the conditions that follow from the settings of a server, or [lease.ErrUnsafe].
-// If the server does not know a variable, the map does not have it.
+// inspect returns the conditions that follow from a server's settings, or [lease.ErrUnsafe].
+// Settings that the server does not know are missing.
 func inspect(settings map[string]string) (conditions []string, err error) {
 	unsafe := func(name, want, how string) error {
 		return connect.Unsafe("%s is %s, it must be %s: %s", name, settings[name], want, how)
@@ -183,8 +182,7 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 var errReplica = connect.Unsafe("the server is read_only, like a replica, it must be the " +
 	"primary: name that in the URL, or SET GLOBAL read_only = OFF if it is")
 
-// writable reports whether a value of read_only means off. MariaDB 12 has several values that mean
-// on.
+// writable reports whether read_only is off. MariaDB 12 has several values that mean on.
 func writable(readOnly string) bool {
 	return readOnly == "0" || strings.EqualFold(readOnly, "OFF")
 }
@@ -198,7 +196,7 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 		return connect.Unsafe("the table sortid_lease is of the engine %q, it must be InnoDB: "+
 			"ALTER TABLE sortid_lease ENGINE=InnoDB", is.engine)
 	}
-	// Preparing this statement checks whether the user may insert, update and select.
+	// This checks whether the user may insert, update and select.
 	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		prepared, err := conn.PrepareContext(ctx, insertStatement+
 			" ON DUPLICATE KEY UPDATE hwm = hwm + 1")
@@ -221,7 +219,7 @@ type table struct {
 
 func (s *Store) find(ctx context.Context) (t table, err error) {
 	var engine, columns sql.NullString
-	// The names must be constants in all queries. Otherwise the server looks at all its tables.
+	// Without constant names in all queries, the server looks at all its tables.
 	err = s.rows(ctx, func(scan func(...any) error) error {
 		return scan(&t.replicas, &engine, &columns)
 	}, `SELECT
@@ -238,7 +236,6 @@ func (s *Store) find(ctx context.Context) (t table, err error) {
 	return t, err
 }
 
-// create makes the table. It also succeeds if another process is faster.
 func (s *Store) create(ctx context.Context) error {
 	err := s.exec(ctx, strings.Replace(Schema, "TABLE", "TABLE IF NOT EXISTS", 1))
 	switch {

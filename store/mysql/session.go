@@ -9,8 +9,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A connector makes connections with the session settings of the store. They do not depend on the
-// defaults of the server.
+// A connector makes connections with the store's session settings, not the server's defaults.
 type connector struct {
 	driver.Connector
 	address string
@@ -25,8 +24,8 @@ var session = []string{
 		"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 }
 
-// galera makes statements wait until the node has everything that other nodes have committed. The
-// statements fail if the node is cut off from the others.
+// galera makes statements wait until the node has everything that others have committed. They fail
+// if the node is cut off.
 var galera = []string{"SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF"}
 
 func newConnector(config *mysql.Config, setup []string) (*connector, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a MariaDB or MySQL database. It is safe for concurrent use.
+// A Store is a [lease.Store] in a MariaDB or MySQL database.
 type Store struct {
 	db         *sql.DB
 	idle       *connect.Idle // closes the connections
@@ -38,7 +38,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 }
 
 // New is like Open, for settings that a URL cannot express, such as config.TLS or a dialer. It does
-// not change config. Its connections have the session settings that the store needs.
+// not change config.
 func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	s := &Store{address: config.Addr, database: config.DBName}
 	_, err := connect.Retry(ctx, s.address, connect.NoResult(func(ctx context.Context) error {
@@ -57,7 +57,7 @@ func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	return s, nil
 }
 
-// connect prepares a pool of connections. Each session begins with the statements in setup.
+// connect prepares a pool of connections that begin with the statements in setup.
 func (s *Store) connect(config *mysql.Config, setup []string) error {
 	c, err := newConnector(config, setup)
 	if err != nil {
@@ -88,12 +88,11 @@ func (s *Store) String() string {
 	return fmt.Sprintf("mysql: database %q at %s", s.database, s.address)
 }
 
-// Conditions lists what the guarantee needs, but may not be true here. It is nil if there is
-// nothing to name.
+// Conditions lists what the guarantee needs, but may not be true here.
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// There is always a row, so the store notices a replica even if it has no record.
+	// There is always a row, so the store notices a replica even without a record.
 	getStatement = `SELECT @@GLOBAL.read_only, l.block, l.revision, l.hwm, l.record
 		FROM (SELECT 1) one LEFT JOIN sortid_lease l ON l.realm = ? AND l.block IN (?)`
 	listStatement   = `SELECT 'OFF', block, revision, hwm, record FROM sortid_lease WHERE realm = ?`
@@ -105,8 +104,8 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get reads a record, and then makes a small change. When this change is on the disk, so is the
-// record, because the server writes its log in order.
+// Get makes a small change after it has read the record. The server writes its log in order, so
+// both are then on the disk.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -130,7 +129,7 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	for _, b := range blocks {
 		args = append(args, b.String())
 	}
-	// The list has constants, so that the server uses the primary key.
+	// With constants in the list, the server uses the primary key.
 	query := strings.Replace(getStatement, "(?)", "(?"+strings.Repeat(", ?", len(blocks)-1)+")", 1)
 	found, err := s.records(ctx, realm, query, args...)
 	if err != nil {
@@ -269,8 +268,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls do for one request and its answer. It never sends a request again if the server may
-// have executed it.
+// ask calls do for one request. It never repeats what the server may have executed.
 func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
@@ -291,7 +289,7 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
 }
 
 // rows calls f for each row of a query's result. If the answer is not complete in time, it begins
-// again with the first row.
+// again.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {

@@ -29,7 +29,7 @@ func refused(t *testing.T, url string, want ...string) {
 	faulttest.Refused(t, Open, url, want...)
 }
 
-// at returns a URL with another user, if there is one, and another database.
+// at returns a URL with another user, if there is one, and database.
 func at(t *testing.T, raw string, user *url.Userinfo, database string) string {
 	t.Helper()
 	return faulttest.Edit(t, raw, func(u *url.URL) {
@@ -71,7 +71,7 @@ var (
 
 func TestStore(t *testing.T) { faulttest.Store(t, Open, testserver.MySQL) }
 
-// The store does not depend on the defaults of the server, or on parameters of the URL.
+// The store depends on no defaults of the server and no parameters of the URL.
 func TestDefaultsOfTheServer(t *testing.T) {
 	server := testserver.StartMySQL(t, "transaction-isolation=READ-UNCOMMITTED", "autocommit=OFF",
 		"sql-mode=ANSI",
@@ -180,12 +180,10 @@ func TestNoServer(t *testing.T) {
 		"does the server run")
 }
 
-// Open and all calls wait for a server that is full.
 func TestBusyServer(t *testing.T) {
 	faulttest.Crowd(t, Open, testserver.StartMySQL(t, "max-connections=12").URL)
 }
 
-// The error says what the administrator must do.
 func TestPrivileges(t *testing.T) {
 	server := testserver.StartMySQL(t)
 	admin := dial(t, server.URL)
@@ -282,7 +280,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A server that becomes a replica refuses to answer, whoever the user is.
+// A server that becomes a replica refuses to answer any user.
 func TestReadOnly(t *testing.T) {
 	server := testserver.StartMySQL(t)
 	s := open(t, server.URL)
@@ -327,7 +325,7 @@ func TestReplication(t *testing.T) {
 	faulttest.Unsafe(t, Open, replica.URL, "read_only")
 }
 
-// What Get has returned survives a crash, even if the change was not on the disk yet.
+// What Get has returned survives a crash, even if it was not on the disk before.
 func TestGetWaitsForTheLog(t *testing.T) {
 	server := testserver.StartMySQL(t, "innodb-flush-log-at-timeout=2700")
 	a, b := open(t, server.URL), open(t, server.URL)

@@ -12,7 +12,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// errURL shows nothing of the URL, because a malformed URL may have the password anywhere.
+// errURL shows nothing of the URL, which may have the password anywhere.
 var errURL = connect.BadURL(errors.New(
 	"mysql: not a URL such as mysql://user:password@host:3306/database; " +
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
@@ -23,7 +23,7 @@ func parse(raw string) (*mysql.Config, error) {
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || u.Opaque != "" {
 		return nil, errURL
 	}
-	// There must be no @ after the host, because a part of the password may be there.
+	// A part of the password may be after the host, before another @.
 	if _, rest, _ := strings.Cut(raw, "://"); strings.Count(rest, "@") > 1 ||
 		strings.Contains(rest, "@") && u.User == nil || strings.Contains(rest, "#") {
 		return nil, errURL
@@ -42,7 +42,7 @@ func parse(raw string) (*mysql.Config, error) {
 		address = "unix(" + socket + ")"
 	}
 	query.Del("socket")
-	// The driver knows the parameters, but it has its own syntax for the rest of the URL.
+	// The driver knows the parameters, but it has its own syntax for the rest.
 	config, err := mysql.ParseDSN(address + "/?" + query.Encode())
 	if err != nil {
 		return nil, connect.BadURL(fmt.Errorf("mysql: the URL's parameters: %w", err))

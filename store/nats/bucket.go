@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// open makes the stream if there is none. If two processes do so at once, both succeed.
+// open makes the stream if there is none. Two processes may do so at once.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := ask(ctx, s,
@@ -36,7 +36,7 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 var unsafe = connect.Unsafe
 
 // check fails with [lease.ErrUnsafe] if a bucket with this configuration could lose records, or
-// answer with old records.
+// answer with old ones.
 func check(c jetstream.StreamConfig) error {
 	edit := "; nats stream edit " + c.Name + " "
 	subject := "$KV." + c.Name[len("KV_"):] + ".>"
@@ -65,8 +65,7 @@ func check(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// conditions returns what the guarantee depends on. It fails with [lease.ErrUnsafe] if there can be
-// no guarantee.
+// conditions returns what the guarantee depends on, or [lease.ErrUnsafe] if there can be none.
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
 		return nil, unsafe("sync=always is stated, but this is version %s, and only from 2.10 on "+

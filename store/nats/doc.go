@@ -13,23 +13,22 @@
 //   - replicas: the number of servers that keep the bucket if Open makes it, by default 1;
 //   - creds: a file with credentials, in the form of the program nsc.
 //
-// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
-// with the condition that the key still has the revision that was read. The stream's leader answers
-// reads. The store sends each change once. To get the time, it writes an empty message, "=time".
-// Package [github.com/sortid/sortid/store] explains what all stores have in common.
+// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record,
+// once, with the condition that the key still has the revision that was read. The stream's leader
+// answers reads. To get the time, the store writes an empty message, "=time". Package
+// [github.com/sortid/sortid/store] explains what all stores share.
 //
 // # Guarantee
 //
 // No ID is issued twice, provided that
 //
 //   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
-//     limits that discard old messages, no mirrors, no sources and no direct gets. Otherwise Open
-//     fails with [lease.ErrUnsafe]. If "nats kv add" makes a bucket, it has direct gets;
+//     limits that discard old messages, no mirrors, no sources and no direct gets (which "nats kv
+//     add" gives it). Otherwise Open fails with [lease.ErrUnsafe];
 //   - each server has jetstream { sync_interval: always }, which exists since version 2.10. Clients
 //     cannot see it, so [Store.Conditions] names it unless the URL has sync=always;
 //   - there is one replica. With several, a leader that is cut off may answer with an old record,
 //     and Conditions says so. Before version 2.11, Open refuses several replicas;
-//   - the disk keeps what it has synced;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
 //     key was deleted, calls fail with [ErrDeleted]: then fence its realm. If the key of the realm
 //     itself was deleted, first delete the bucket.

@@ -20,7 +20,7 @@ import (
 )
 
 // ErrDeleted means that somebody has deleted a record. Fence its realm. All methods except Time
-// return this error.
+// return it.
 var ErrDeleted = errors.New(
 	"the record was deleted, and with it the mark of what was granted; " +
 		"fence the realm before anybody else uses it")
@@ -32,10 +32,10 @@ type Options struct {
 	SyncAlways bool   // all servers have sync_interval: always
 }
 
-// DefaultBucket is the bucket if the URL or the Options name none.
+// DefaultBucket is the bucket if none is named.
 const DefaultBucket = "sortid"
 
-// A Store is a [lease.Store] in a key-value bucket. It is safe for concurrent use.
+// A Store is a [lease.Store] in a key-value bucket.
 type Store struct {
 	*records
 	conn       *nats.Conn
@@ -47,7 +47,7 @@ type Store struct {
 	conditions []string
 }
 
-// The version of a record is the sequence number of its message. It is 0 if there is no record.
+// The version of a record is the sequence number of its message, or 0 if there is no record.
 type records = kv.Records[uint64]
 
 // Open opens the store at a URL, and makes the bucket if there is none. See the package comment and
@@ -78,7 +78,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		})
 }
 
-// passing lists errors of a lost connection, and of a server that starts or is full.
+// passing lists errors of a lost connection, or of a server that starts or is full.
 var passing = []error{
 	nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected,
 	nats.ErrStaleConnection,
@@ -93,9 +93,9 @@ func temporary(err error) error {
 	return err
 }
 
-// New is like Open, for a program that already has a connection. Close does not close this
-// connection. It should not buffer messages while the server cannot be reached (see
-// [nats.ReconnectBufSize]), because such changes come too late to be useful.
+// New is like Open, for a program with a connection, which Close does not close. It should not
+// buffer messages while the server is away (see [nats.ReconnectBufSize]): such changes come too
+// late.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
 	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -130,12 +130,11 @@ func (s *Store) String() string {
 	return fmt.Sprintf("nats at %s, bucket %s", strings.Join(s.conn.Servers(), ", "), s.name)
 }
 
-// Conditions lists what the guarantee depends on, but could not be verified. It is nil if there is
-// nothing to name.
+// Conditions lists what the guarantee depends on, but could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. The stream's leader answers, even if somebody turns on
-// direct gets after check.
+// read reads one record after the other. The stream's leader answers, even if direct gets are
+// turned on after check.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
 	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))
@@ -203,8 +202,8 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 	})
 }
 
-// ask sends a request once. If no answer comes, it reconnects, because the client itself notices a
-// dead connection only after half a minute. A client also gets no answer if it may not publish.
+// ask sends a request once. If no answer comes, it reconnects, because the client notices a dead
+// connection only after half a minute. Without permission to publish, no answer comes either.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -235,8 +234,7 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match. If not all come in time, it begins again with the
-// first.
+// each calls f with the records whose keys match. If not all come in time, it begins again.
 func (s *Store) each(ctx context.Context, keys string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -299,7 +297,7 @@ func folder(realm string) string {
 	return key.String() + "."
 }
 
-// timeKey is the key of a message that the store writes only to get JetStream's time.
+// timeKey is the key of the message that gets JetStream's time.
 const timeKey = "=time"
 
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
@@ -307,7 +305,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 		if _, err := s.publish(ctx, timeKey, nil); err != nil {
 			return nil, err
 		}
-		// This may be a later message of another process, which is as good.
+		// A later message of another process is as good.
 		return s.last(ctx, timeKey)
 	})
 	if err != nil {
@@ -336,7 +334,7 @@ func (s *Store) failed(what string, err error) error {
 		hint = "; the bucket " + s.name +
 			" has no leader at present, or was deleted, or the server has no JetStream (-js)"
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(last, nats.ErrPermissionViolation):
-		// A client learns that it may not publish, but not which request was refused.
+		// A client does not learn which request was refused.
 		hint = fmt.Sprintf("; perhaps a permission is missing: %v", last)
 	}
 	err = fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
@@ -389,7 +387,7 @@ func parse(url string) (t target, err error) {
 	return t, nil
 }
 
-// connect waits until one of the hosts accepts, at most two seconds for each.
+// connect waits until a host accepts, at most two seconds for each.
 func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -403,7 +401,7 @@ func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	return nats.Connect(strings.Join(t.hosts, ","), append(t.nats,
 		nats.Name("sortid"),
 		nats.Timeout(timeout),
-		// Reconnect soon after the server returns, and soon notice if it cannot be reached.
+		// Reconnect soon after the server returns, and soon notice if it is away.
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.PingInterval(10*time.Second),

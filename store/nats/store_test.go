@@ -43,7 +43,7 @@ func TestStore(t *testing.T) { faulttest.Store(t, Open, testserver.NATS) }
 
 func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartNATS(t), false) }
 
-// While the connection is down, calls fail at once, and nothing is kept to be sent later.
+// While the connection is down, calls fail at once, and nothing is sent later.
 func TestDisconnected(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
@@ -94,7 +94,6 @@ func TestReplicas(t *testing.T) {
 	faulttest.Cluster(t, s, servers, func(int, lease.Record) { current(t, js) })
 }
 
-// current waits until the replicas are up to date.
 func current(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	var err error
@@ -148,7 +147,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// A bucket that could lose records, or show old ones, is refused, and no other.
+// Only a bucket that could lose records, or show old ones, is refused.
 func TestUnsafe(t *testing.T) {
 	server := testserver.StartNATS(t)
 	_, js := client(t, server.URL)

@@ -25,7 +25,7 @@ const (
 	codeCrashed            = "57P02"
 )
 
-// busyPause is long because a refusal costs the server nearly as much as a connection.
+// busyPause is long because a refusal costs nearly as much as a connection.
 const busyPause = 3 * time.Second
 
 func code(err error) string {
@@ -36,8 +36,7 @@ func code(err error) string {
 	return ""
 }
 
-// connection returns a connection of the pool. If the server has no free connection, or is too busy
-// to answer in time, connection waits.
+// connection waits if the server has no free connection, or is too busy to answer in time.
 func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	return connect.Connect(ctx, s.hosts, func(ctx context.Context) (*pgxpool.Conn, error) {
 		conn, err := s.pool.Acquire(ctx)
@@ -46,7 +45,7 @@ func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 }
 
 // A connectionError has its own text. The text of pgx has a line for each attempt, and the reason
-// may be in any of these lines.
+// may be in any of them.
 type connectionError struct {
 	text string
 	err  error

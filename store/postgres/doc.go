@@ -6,14 +6,14 @@
 // Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters are those
 // that psql or pgx accepts, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s),
 // and settings of the server, such as search_path. Several hosts need
-// target_session_attrs=read-write. Package
-// [github.com/sortid/sortid/store] explains what all stores have in common.
+// target_session_attrs=read-write. Package [github.com/sortid/sortid/store] explains what all
+// stores share.
 //
-// Each record is a row of the table sortid_lease. Open makes the table, or an administrator makes
-// it with [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or
-// INSERT ... ON CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The
-// store sends a transaction once and in one piece, so a stopped process has no locks. With
-// synchronous replication, Get waits until the standbys have what it has read.
+// Each record is a row of the table sortid_lease, which Open or an administrator makes with
+// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or INSERT
+// ... ON CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The store sends
+// a transaction once and in one piece, so a stopped process has no locks. With synchronous
+// replication, Get waits until the standbys have what it has read.
 //
 // # Guarantee
 //
@@ -22,18 +22,15 @@
 //   - fsync and full_page_writes are on, and the table is not UNLOGGED. Otherwise Open fails with
 //     [lease.ErrUnsafe];
 //   - the server is the primary. Open and each call except Time refuse a standby;
-//   - no standby that lacks commits becomes the primary, alone or beside another primary.
-//     [Store.Conditions] names asynchronous standbys. After such a failover, or if you have
-//     restored a backup, fence all realms;
-//   - the disk keeps what it has synced;
-//   - nobody changes these settings, cancels a COMMIT that waits for a standby (with
-//     pg_cancel_backend), or edits the table.
+//   - no standby that lacks commits becomes the primary, alone or beside another primary. After
+//     such a failover, fence all realms. [Store.Conditions] names asynchronous standbys;
+//   - nobody changes these settings, or cancels a COMMIT that waits for a standby (with
+//     pg_cancel_backend).
 //
 // # Privileges and connections
 //
 // A user needs SELECT, INSERT and UPDATE on the table, and CREATE on the schema if the table does
-// not exist. There are at most two connections. They are closed soon after a lease was acquired or
-// renewed. If the server has no free connection, calls wait until their contexts end. Poolers such
-// as PgBouncer work in transaction mode, because the store uses no prepared statements. It uses no
-// session settings except the search_path of the URL.
+// not exist. There are at most two connections, which are closed soon after use. If the server has
+// none free, calls wait until their contexts end. Poolers such as PgBouncer work in transaction
+// mode: the store uses no prepared statements, and no session settings except the search_path.
 package postgres

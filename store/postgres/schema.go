@@ -9,9 +9,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Schema is the statement that makes the table, in the first schema of the search_path. The keys
-// have the collation "C". The order of other collations can change with the operating system, which
-// breaks the index.
+// Schema is the statement that makes the table, in the first schema of the search_path. Collations
+// other than "C" can change with the operating system, which breaks the index.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    text   COLLATE "C" NOT NULL,
 	block    text   COLLATE "C" NOT NULL,
@@ -45,19 +44,18 @@ type state struct {
 	fsync, fullPageWrites string
 	standbys              string // number of standbys, if their replication is asynchronous
 
-	// table is the name with its schema, in case the search_path changes. It is "" if there is no
-	// table.
+	// table is the name with its schema, in case the search_path changes, or "".
 	table string
 
 	kind        string // "r" means an ordinary table
 	persistence string // "p" means permanent
 	privileges  string // "t" if the user has all that are needed
 	key         string // numbers of the columns of the primary key
-	// columns has the number, name, type and collation of each column that the store uses.
+	// columns has the number, name, type and collation of each column in use.
 	columns []string
 }
 
-// inspect sends only one request, because a thousand processes may start together.
+// A thousand processes may start together, so inspect sends only one request.
 func (s *Store) inspect(ctx context.Context) (*state, error) {
 	r, err := s.query(ctx, inspection)
 	if err != nil {
@@ -75,8 +73,7 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 
 const table = "sortid_lease"
 
-// A new connection loads each catalog that a statement needs. So this statement needs few catalogs,
-// and does not join them.
+// A new connection loads each catalog that a statement needs. So this one needs few.
 const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
 		CASE WHEN current_setting('synchronous_standby_names') = ''
 			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,

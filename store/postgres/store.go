@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a PostgreSQL database. It is safe for concurrent use.
+// A Store is a [lease.Store] in a PostgreSQL database.
 type Store struct {
 	pool       *pgxpool.Pool
 	idle       *connect.Idle // closes the connections of the pool that Open makes
@@ -45,8 +45,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// New is like Open, for a program that already has a connection pool. Close does not close this
-// pool.
+// New is like Open, for a program with a connection pool, which Close does not close.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	c := pool.Config().ConnConfig
 	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
@@ -63,8 +62,7 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	return s, nil
 }
 
-// Close waits until the calls in progress have ended. Then it closes the connections that Open has
-// made.
+// Close waits for the calls in progress, and closes the connections that Open has made.
 func (s *Store) Close() error {
 	if s.idle != nil {
 		s.idle.Stop()
@@ -80,19 +78,17 @@ func (s *Store) String() string {
 	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
-// Conditions lists what the guarantee needs, but may not be true here. It is nil if there is
-// nothing to name.
+// Conditions lists what the guarantee needs, but may not be true here.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// The store replaces {table} in these statements.
 const (
-	// Because of the message, this is a transaction that writes. So its COMMIT waits for the
-	// synchronous standbys.
+	// Because of the message, this transaction writes. So its COMMIT waits for the synchronous
+	// standbys.
 	getStatement = `SELECT revision, hwm, record,
 		CASE WHEN current_setting('synchronous_standby_names') <> ''
 		THEN pg_logical_emit_message(true, 'sortid_lease', '') END
 		FROM {table} WHERE realm = $1 AND block = $2`
-	// There is always a row, so the store notices a standby even if it has no record.
+	// There is always a row, so the store notices a standby even without a record.
 	getManyStatement = `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
 		LEFT JOIN {table} ON realm = $1 AND block = ANY (string_to_array($2, ' '))`
 	realmsStatement = `SELECT realm FROM {table} WHERE block = '0/0'`
@@ -149,9 +145,9 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, until one is refused. It is one statement, so it
-// has no locks while an answer is on its way. All processes lock records in the same order, larger
-// blocks first. So no process waits forever.
+// CompareAndSetMany makes changes in their order, until one is refused. As one statement, it has no
+// locks while an answer is on its way. All processes lock larger blocks first, so none waits
+// forever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
 	var args []string
@@ -172,7 +168,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return len(r.Rows) == 1, nil
 }
 
-// change returns a statement whose arguments have the numbers from last+1 on.
+// change returns a statement whose arguments are numbered from last+1 on.
 func change(c lease.Change, last int, condition string) (
 	statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)
@@ -232,15 +228,15 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 
 // begin sets up a transaction that does not depend on the server's defaults. A standby refuses READ
 // WRITE. A statement_timeout would end the wait for a synchronous standby, and COMMIT would succeed
-// without the standby. Instead, contexts end calls.
+// without it. Instead, contexts end calls.
 var begin = []string{
 	"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
 	"SET LOCAL synchronous_commit = on",
 	"SET LOCAL statement_timeout = 0",
 }
 
-// query runs a statement in its own transaction. It sends the transaction once, in one piece, and
-// succeeds only if the answer to COMMIT comes.
+// query sends a statement in its own transaction, once and in one piece. It succeeds only if the
+// answer to COMMIT comes.
 func (s *Store) query(ctx context.Context, statement string,
 	args ...string) (*pgconn.Result, error) {
 	var batch pgconn.Batch
@@ -265,7 +261,6 @@ func (s *Store) query(ctx context.Context, statement string,
 	return results[len(begin)], nil
 }
 
-// read runs a statement that changes nothing. It uses no transaction.
 func (s *Store) read(ctx context.Context, statement string,
 	args ...string) (*pgconn.Result, error) {
 	return connect.Read(ctx, func(ctx context.Context) (r *pgconn.Result, err error) {
@@ -277,8 +272,7 @@ func (s *Store) read(ctx context.Context, statement string,
 	})
 }
 
-// send calls the function do for one request and its answer. If the error is not an answer of the
-// server, the connection is lost.
+// send calls do for one request. If the error is not from the server, the connection is lost.
 func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {

@@ -162,7 +162,6 @@ func TestNoServer(t *testing.T) {
 		"does the server run")
 }
 
-// Open and all calls wait for a server that is full.
 func TestBusyServer(t *testing.T) {
 	server := testserver.StartPostgres(t, "max_connections=12", "superuser_reserved_connections=0",
 		"max_wal_senders=0")
@@ -183,7 +182,6 @@ func TestReasons(t *testing.T) {
 		"set ssl = on")
 }
 
-// The error says what the administrator must do.
 func TestPrivileges(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := dial(t, server.URL)
@@ -241,8 +239,8 @@ func TestStandby(t *testing.T) {
 	open(t, strings.Replace(primary.URL, "@", "@"+host+",", 1)+"?target_session_attrs=read-write")
 }
 
-// A change that the synchronous standby lacks is neither answered nor shown: it is gone if that
-// standby becomes the primary.
+// A change that the standby lacks is neither answered nor shown: it is lost if the standby becomes
+// the primary.
 func TestSynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	a, b := open(t, server.URL), open(t, server.URL)
@@ -352,7 +350,7 @@ func TestEditedRow(t *testing.T) {
 	}
 }
 
-// The store keeps its table when another comes before it in the search_path.
+// The store keeps its table when another comes first in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
 	u, err := url.Parse(raw)

@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// errURL shows nothing of the URL, because a malformed URL may have the password anywhere.
+// errURL shows nothing of the URL, which may have the password anywhere.
 var errURL = connect.BadURL(errors.New(
 	"postgres: not a URL such as postgres://user:password@host:5432/database; " +
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
@@ -70,7 +70,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 		}
 	}
 	config.PingTimeout = time.Second
-	// Without this, a call after a restart of the server could fail because its connection is dead.
+	// Otherwise a call after a restart of the server could fail because its connection is dead.
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > pingAfter
 	}

@@ -13,19 +13,17 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A lease needs a connection about twice a minute, for some milliseconds. By default, a server
-// accepts 10,000 connections. The client discards a connection that was idle for idleTime, but only
-// when it needs one again. So each connection closes itself, a little later than idleTime.
+// A lease needs a connection about twice a minute, briefly. By default, a server accepts 10,000
+// connections. The client discards an idle connection only when it needs one again. So each closes
+// itself a little after idleTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
 
-	// dialTime is one second because after several failures, the client connects only once a
-	// second.
+	// dialTime is one second because after several failures, the client connects once a second.
 	dialTime = time.Second
 )
 
-// dialer makes connections that close themselves if they are idle.
 func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn,
 	error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -5,13 +5,13 @@
 // By default, Redis loses the changes of the last seconds in a crash, and more in a failover. So
 // check [Store.Conditions]. With the settings below, it is empty.
 //
-// The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS. All keys
-// begin with the prefix, by default "sortid:". With rediss, the parameters ca, cert and key also
-// work. Package [github.com/sortid/sortid/store] explains what all stores have in common.
+// The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS and the
+// parameters ca, cert and key. All keys begin with the prefix, by default "sortid:". Package
+// [github.com/sortid/sortid/store] explains what all stores share.
 //
-// A realm is a hash. Each record is a field with the name of the block, such as "42/8". Its value
-// is JSON. CompareAndSet runs a script that writes the field if it still has the value that was
-// read. Reads run a script that a replica refuses. The store sends each change once.
+// A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
+// the value. CompareAndSet runs a script, once, that writes the field if it still has the value
+// that was read. Reads run a script that a replica refuses.
 //
 // # Guarantee
 //
@@ -23,10 +23,9 @@
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
 //     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
 //     that failed or has not finished since appendonly was turned on;
-//   - the server has no replicas, because a replica that becomes the master can lack changes.
-//     Conditions names replicas. After a failover, or if you have restored a copy, fence all
-//     realms;
-//   - the disk keeps what it has synced, and nobody changes these settings or the keys.
+//   - the server has no replicas, which Conditions names. A replica that becomes the master can
+//     lack changes: after a failover, fence all realms;
+//   - nobody changes these settings.
 //
 // # Privileges and connections
 //

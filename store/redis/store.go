@@ -16,10 +16,10 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// DefaultPrefix is the beginning of all keys if no other prefix is given.
+// DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid:"
 
-// A Store is a [lease.Store] in Redis. It is safe for concurrent use.
+// A Store is a [lease.Store] in Redis.
 type Store struct {
 	*records
 	client     *redis.Client
@@ -28,7 +28,7 @@ type Store struct {
 	conditions []string
 }
 
-// The version of a record is its value. It is "" if there is no record.
+// The version of a record is its value, or "" if there is no record.
 type records = kv.Records[string]
 
 // Open opens the store at a URL. See the package comment and [lease.ErrUnsafe].
@@ -80,10 +80,10 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	return options, u.Param("prefix"), nil
 }
 
-// New is like Open, for a program that already has a client. Close does not close this client. An
-// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a
-// change twice, and New's store would report it as refused although it was made. With
-// ContextTimeoutEnabled, calls end when their contexts end.
+// New is like Open, for a program with a client, which Close does not close. An empty prefix means
+// [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a change twice, and
+// report it as refused although it was made. With ContextTimeoutEnabled, calls end with their
+// contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
 	s.records = kv.NewRecords(kv.Server[string]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -99,7 +99,6 @@ func New(ctx context.Context, client *redis.Client, prefix string) (*Store, erro
 	return s, nil
 }
 
-// prepare checks the settings of the server and the permissions of the user, in one request.
 func (s *Store) prepare(ctx context.Context) error {
 	conn := s.client.Conn() // the client itself would open a connection only for pipelines
 	defer conn.Close()
@@ -127,19 +126,17 @@ func (s *Store) prepare(ctx context.Context) error {
 
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions lists what the guarantee requires, but the settings do not ensure or do not show. It
-// is nil if there is nothing to name.
+// Conditions lists what the guarantee requires, but the settings do not ensure or do not show.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// The script get deletes nothing, because no field has an empty name. But because it might delete,
-// a replica refuses it. The answer of a replica may be old.
+// The script get deletes nothing, because no field has an empty name. But because it might, a
+// replica, whose answer may be old, refuses it.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`
 
-// The arguments of the script set are a field, its value and its next value, then the same for the
-// next field, and so on. The value of a missing field is "". The script compares values as text,
-// because Lua's numbers have only 53 bits.
+// The arguments of the script set are a field, its value ("" if missing) and its next value, for
+// each field. The script compares text, because Lua's numbers have only 53 bits.
 const set = `
 for i = 1, #ARGV, 3 do
 	if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then
@@ -151,7 +148,6 @@ for i = 1, #ARGV, 3 do
 end
 return 1`
 
-// read reads all records at one moment.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, versions []string, err error) {
 	fields := make([]any, len(blocks))

@@ -32,7 +32,6 @@ func open(t *testing.T, url string) *Store {
 	return faulttest.Open(t, Open, url)
 }
 
-// do sends a command, whose words have no spaces.
 func do(t *testing.T, url, command string) any {
 	t.Helper()
 	var args []any
@@ -212,7 +211,7 @@ func TestRewrite(t *testing.T) {
 	faulttest.Conditions(t, open(t, server.URL))
 }
 
-// Settings that were not read because the connection failed are an error, not a condition.
+// Settings that could not be read are an error, not a condition.
 func TestSettings(t *testing.T) {
 	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\naof_enabled:1\naof_last_bgrewrite_status:ok\n"
 	conditionsOf := func(info string, config error) ([]string, error) {
@@ -272,7 +271,6 @@ func TestMemory(t *testing.T) {
 	faulttest.Change(t, s, one, two)
 }
 
-// The program's own client must not repeat requests, and stays open.
 func TestNew(t *testing.T) {
 	options, err := redis.ParseURL(testserver.StartRedis(t).URL)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package connect has what all stores need for connections. It decides when and how long a store
-// tries to connect, and reports malformed URLs.
+// Package connect decides when and how long a store tries to connect, and reports malformed URLs.
 package connect
 
 import (
@@ -20,16 +19,15 @@ import (
 
 var ErrURL = errors.New("store: malformed URL")
 
-// BadURL marks an error whose cause is the URL, so that nothing tries again.
+// BadURL marks an error of the URL, so that nothing tries again.
 func BadURL(err error) error { return marked{err, ErrURL} }
 
 var errTemporary = errors.New("store: temporary error")
 
-// Temporary marks an error that may not occur at the next attempt.
+// Temporary marks an error that may not occur again.
 func Temporary(err error) error { return marked{err, errTemporary} }
 
-// Busy marks the error of a server that has no free connection. The pause after it depends on what
-// a refusal costs the server.
+// Busy marks the error of a server without a free connection, and sets the pause after it.
 func Busy(err error, pause time.Duration) error { return busy{marked{err, errTemporary}, pause} }
 
 type busy struct {
@@ -39,11 +37,10 @@ type busy struct {
 
 var errReason = errors.New("store: known reason")
 
-// Reason marks an error that explains why no answer came. [Retry] returns it even if the time is
+// Reason marks an error that explains why no answer came. [Retry] returns it even when the time is
 // up.
 func Reason(err error) error { return marked{err, errReason} }
 
-// marked is an error that also matches another one, but does not show its text.
 type marked struct {
 	error
 	as error
@@ -55,31 +52,31 @@ func (m marked) Is(target error) bool { return target == m.as }
 // Patience is how long [Retry] tries if there is no deadline.
 const Patience = 30 * time.Second
 
-// The pauses grow from firstPause to lastPause. Each is shortened at random by up to three
-// quarters, so that processes do not all try at the same time.
+// The pauses grow from firstPause to lastPause. Random cuts of up to three quarters keep processes
+// from trying together.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
 )
 
-// If a request takes too long, the limit for the next one doubles, up to lastLimit. Each request
-// that is given up costs a busy server a new connection. So the limits are a multiple of what a
-// server needs when a thousand processes connect at the same time.
+// The pauses grow from firstPause to lastPause. Each is cut at random, so that processes do not try
+// together.
 const (
 	readLimit = 3 * time.Second
 	readPause = time.Second / 2 // the shortest time from one attempt to the next
 	lastLimit = 16 * time.Second
-	// firstLimit is for a connection, or for a change, which this package does not repeat.
+	// If a request takes too long, the limit for the next one doubles, up to lastLimit. A request
+	// that is given up costs a busy server a new connection. So the limits are far above what a
+	// server needs when a thousand processes connect together.
 	firstLimit = 5 * time.Second
 )
 
-// retrying marks the context of an attempt. A [Retry] inside another one makes only one attempt.
+// retrying marks the context of an attempt. A [Retry] within it makes only one attempt.
 type retrying struct{}
 
-// Retry calls attempt until it succeeds, its error is permanent, or ctx ends. The pauses between
-// the attempts grow. If ctx has no deadline, Retry tries for [Patience]. The limit of an attempt is
-// three times the limit of a request by [Ask]. If no attempt got an answer, the error says so, with
-// where as the name of the server.
+// Retry calls attempt, with growing pauses, until it succeeds, its error is permanent, or ctx ends.
+// Without a deadline, it tries for [Patience]. An attempt has three times the limit of [Ask]. If no
+// attempt got an answer, the error says so and names the server, where.
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -129,8 +126,8 @@ func Retry[T any](ctx context.Context, where string,
 	}
 }
 
-// Connect calls connect. If the server has no free connection, or is too busy to answer in time,
-// Connect calls [Retry].
+// Connect calls connect, and [Retry] if the server has no free connection, or is too busy to answer
+// in time.
 func Connect[T any](ctx context.Context, where string,
 	connect func(context.Context) (T, error)) (T, error) {
 	result, err := connect(ctx)
@@ -141,7 +138,8 @@ func Connect[T any](ctx context.Context, where string,
 	return result, err
 }
 
-// NoResult makes f a function for [Retry], [Read] and [Ask].
+// Connect calls connect, and [Retry] if the server has no free connection, or is too busy to answer
+// in time.
 func NoResult(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }
@@ -161,7 +159,7 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 type limit struct{}
 
 // Read calls read until an answer comes in time, or until ctx ends. The function read must change
-// nothing, and must send its requests by [Ask]. Read returns other errors immediately.
+// nothing, and must send its requests by [Ask]. Other errors are returned immediately.
 func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
 		return read(ctx)
@@ -181,8 +179,8 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 	}
 }
 
-// Ask calls ask, which sends one request. It limits the time for the answer. If there is an error,
-// the change may have been made or not.
+// Ask calls ask, which sends one request, and limits the time for the answer. After an error, the
+// change may have been made.
 func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	d, ok := ctx.Value(limit{}).(time.Duration)
 	if !ok {
@@ -207,7 +205,7 @@ func (l *Limit) Next() time.Duration {
 
 func (l *Limit) Connected() { l.failed.Store(0) }
 
-// noAnswer hides the text of the error that it wraps. That text says only that the time was up.
+// noAnswer hides the text of the wrapped error: only the time was up.
 type noAnswer struct {
 	text string
 	err  error
@@ -223,7 +221,6 @@ var temporary = []error{
 	syscall.ETIMEDOUT, syscall.EHOSTUNREACH, syscall.ENETUNREACH,
 }
 
-// isPermanent reports whether another attempt would get the same error.
 func isPermanent(err error) bool {
 	if errors.Is(err, lease.ErrUnsafe) || errors.Is(err, ErrURL) {
 		return true
@@ -253,7 +250,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Idle closes unused connections, because a server has few, and a store rarely needs one.
+// Idle closes unused connections: a server has few, and a store rarely needs one.
 type Idle struct {
 	time  time.Duration
 	timer *time.Timer
@@ -263,7 +260,7 @@ const (
 	// IdleTime is longer than the pauses within one renewal, even on a busy server.
 	IdleTime = time.Second
 
-	// restTime is longer than the pauses between acquisitions of many leases in a row.
+	// restTime is longer than the pauses between acquisitions in a row.
 	restTime = 20 * time.Millisecond
 )
 
@@ -292,9 +289,8 @@ func (i *Idle) Stop() {
 	}
 }
 
-// Dial connects to an address. If many processes connect at the same time, a server drops packets.
-// The operating system sends them again only after 1, 3, 7 and 15 seconds. So Dial itself tries
-// again if no answer comes for some time.
+// Dial connects to an address. If many processes connect together, a server drops packets, which
+// are sent again only after 1, 3, 7 and 15 seconds. So Dial tries again sooner.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {
 		d := net.Dialer{Timeout: timeout/2 + rand.N(timeout/2), KeepAlive: 30 * time.Second}
@@ -305,10 +301,9 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 }
 
-// dialLimit is longer than a server needs if it drops no packets.
 const dialLimit = time.Second
 
-// DialTLS is like Dial. If there is a config, it encrypts the connection.
+// DialTLS is like Dial, but encrypts if there is a config.
 func DialTLS(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
 	conn, err := Dial(ctx, network, address)
 	if err != nil || config == nil {

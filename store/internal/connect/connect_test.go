@@ -161,7 +161,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// A read is tried again, each time for longer. A change is not tried again.
+// A read is tried again, each time for longer, but a change is not.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		call  func(context.Context, func(context.Context) (int, error)) (int, error)

@@ -17,7 +17,7 @@ import (
 )
 
 // Faults tests a kind of store on a server that comes late, crashes, is away for long, or loses
-// connections. If its calls wait for connections, a store must work at once after a crash.
+// connections. A store whose calls wait for connections must work at once after a crash.
 func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T){
@@ -50,8 +50,8 @@ func comes[S lease.Store](t *testing.T, open Opener[S], server *testserver.Serve
 	wg.Wait()
 }
 
-// connections opens stores while their first two connections break: in each way, and after each
-// number of requests. Each store must open and work.
+// connections opens stores while their first two connections break, in each way and after each
+// number of requests.
 func connections[S lease.Store](t *testing.T, open Opener[S], url string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -89,8 +89,7 @@ func in(realm string, revision uint64) lease.Record {
 	return r
 }
 
-// Restart crashes the server after several connections of the store have been used. Calls fail
-// meanwhile, and afterwards the records are there.
+// Restart crashes the server. Calls fail meanwhile, and afterwards the records are there.
 func Restart(t *testing.T, server *testserver.Server, s lease.Store, waits bool) {
 	t.Helper()
 	const realm = "restart"
@@ -140,8 +139,8 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
 }
 
-// LostAnswers cuts a store's connection within the server's answers to a change: at each third byte
-// if the connection was open, and at each 25th byte of a new one. It ends when the change passes.
+// LostAnswers cuts a connection within the server's answers to a change, until the change passes.
+// It cuts an open connection at each third byte, and a new one at each 25th.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -172,7 +171,7 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	}
 }
 
-// A loser makes changes: the first of a record, a further one of another, or both.
+// A loser changes one record, makes another, or both.
 type loser struct {
 	lease.Store
 	direct  lease.Store
@@ -236,8 +235,8 @@ func following(r lease.Record, name string) lease.Record {
 	return r
 }
 
-// outage holds a lease while its server is away for longer than the window. Its ticks run out. When
-// the server is back, the lease continues by itself, with later ticks.
+// outage holds a lease while its server is away for longer than the window. Then the lease
+// continues, with later ticks.
 func outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	l, err := lease.Acquire(t.Context(), s, lease.Config{
 		Realm: "outage", NodeBits: 3, Window: 4 * time.Second,

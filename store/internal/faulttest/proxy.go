@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Listen calls serve for each connection. Without serve, nobody answers them.
+// Listen calls serve for each connection, or never answers if serve is nil.
 func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
@@ -31,8 +31,8 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay stands between clients and a server, and returns its address. For each connection it calls
-// connected. Then it passes on the requests and answers for which the two functions return true.
+// Relay stands between clients and a server, and returns its address. It calls connected for each
+// connection, and passes on the requests and answers for which the two functions return true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -69,7 +69,7 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 	}
 }
 
-// A cutter is a relay that cuts a connection within the server's answers.
+// A cutter cuts connections within the server's answers.
 type cutter struct {
 	address string
 	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
@@ -100,8 +100,7 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut lets n-1 bytes of the next answers pass, on open connections or only on new ones. Then it
-// closes the connection.
+// cut closes a connection, any or only a new one, after n-1 bytes of the next answers.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))
@@ -131,7 +130,6 @@ func Edit(t testing.TB, raw string, change func(u *url.URL)) string {
 	return u.String()
 }
 
-// breakTwo breaks a client's first two connections after n requests.
 func breakTwo(t *testing.T, server string, n int, breaks func(client net.Conn)) (address string) {
 	var connections atomic.Int32
 	return Relay(t, server, func(client, _ net.Conn) (request, answer func([]byte) bool) {

@@ -16,7 +16,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// patience makes a test fail instead of hang, even on a slow machine.
 const patience = 3 * time.Minute
 
 func Eventually(t *testing.T, ok func() bool, what func() string) {
@@ -30,7 +29,7 @@ func Eventually(t *testing.T, ok func() bool, what func() string) {
 
 var Block = lease.Block{NodeID: 42, Size: 8}
 
-// Record returns a test record for a revision, or none for revision 0.
+// Record returns a test record, or none for revision 0.
 func Record(revision uint64) lease.Record {
 	r := lease.Record{Realm: "realm", Block: Block}
 	if revision > 0 {
@@ -52,7 +51,7 @@ func Open[S lease.Store](t *testing.T, open Opener[S], url string) S {
 	return s
 }
 
-// Store tests a kind of store with [storetest.Run], in places whose URLs place returns.
+// Store tests a kind of store with [storetest.Run], at URLs that place returns.
 func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB) (url string)) {
 	t.Helper()
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -61,8 +60,8 @@ func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB)
 	})
 }
 
-// Refused opens a store. That must fail with these words, without the password "secret" and without
-// a second attempt.
+// Refused opens a store, which must fail at once with these words, and without the password
+// "secret".
 func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -79,7 +78,7 @@ func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...st
 	return err
 }
 
-// Says tests whether there is an error with these words, and without the password "secret".
+// Says tests whether an error has these words, and not the password "secret".
 func Says(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if err == nil {
@@ -96,7 +95,7 @@ func Says(t *testing.T, err error, want ...string) {
 	}
 }
 
-// Unsafe opens a store. That must fail with [lease.ErrUnsafe] and these words.
+// Unsafe opens a store, which must fail with [lease.ErrUnsafe] and these words.
 func Unsafe[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
 	if err := Refused(t, open, url, want...); !errors.Is(err, lease.ErrUnsafe) {
@@ -114,7 +113,7 @@ func BadURLs[S lease.Store](t *testing.T, open Opener[S], urls map[string]string
 	}
 }
 
-// Secrets opens URLs with a password, however that is written. No error repeats it.
+// Secrets opens URLs with a password, which no error repeats.
 func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	t.Helper()
 	for _, form := range []string{"%s", "a%%40%s", "%%zz%s", "#%s", "/%s", "?%s", "@%s", ":%s",
@@ -141,8 +140,7 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 // Away returns an address where nobody listens.
 func Away(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
-// Patiently calls f with longer and longer contexts, until its error contains these words, which it
-// must.
+// Patiently calls f with longer and longer contexts, until its error has these words.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	want ...string) (err error) {
 	t.Helper()
@@ -162,8 +160,8 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	return err
 }
 
-// NoServer opens a store on a server that is away, and on one that says nothing. Both must fail
-// when the context ends, and not before. The errors must name the address.
+// NoServer opens a store on a server that is away, and on a silent one. Both must fail when the
+// context ends, with the address.
 func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
 	away, silent := Away(t), Listen(t, anyPort, nil).Addr().String()
@@ -186,7 +184,7 @@ func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...s
 	}
 }
 
-// Conditions tests whether a store names these conditions and no others.
+// Conditions tests whether a store names exactly these conditions.
 func Conditions(t *testing.T, s interface{ Conditions() []string }, want ...string) {
 	t.Helper()
 	got := s.Conditions()
@@ -199,7 +197,7 @@ func Conditions(t *testing.T, s interface{ Conditions() []string }, want ...stri
 	}
 }
 
-// Crowd uses many more stores at a time than their server has connections.
+// Crowd uses many more stores than their server has connections.
 func Crowd[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -231,8 +229,7 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Cluster stops each server of a cluster in turn, and the others go on. It calls back when a server
-// was started again.
+// Cluster stops each server in turn, and the others go on. It calls back after each restart.
 func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
 	back func(i int, is lease.Record)) {
 	t.Helper()
@@ -256,8 +253,7 @@ func ClusterURL(servers []*testserver.Server) string {
 	return url
 }
 
-// stores makes a change in a cluster that may have no leader for a while. After an error, the
-// change may be stored or not.
+// stores makes a change in a cluster that may have no leader.
 func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	t.Helper()
 	var err error
@@ -274,7 +270,7 @@ func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	}, func() string { return fmt.Sprintf("%s: %v", when, err) })
 }
 
-// NotARecord tests that reading the record at [Block] of the realm "realm" is an error.
+// NotARecord tests that reading the record at [Block] of "realm" fails.
 func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	t.Helper()
 	_, err1 := s.Get(t.Context(), "realm", Block)

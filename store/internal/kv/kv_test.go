@@ -154,7 +154,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// If a record was just read or written, its change takes one request. Otherwise it is read first.
+// A change of a record that was just read or written takes one request. Others are read first.
 func TestRecords(t *testing.T) {
 	const realm = "realm"
 	record := func(node uint32, revision uint64) lease.Record {

@@ -1,5 +1,5 @@
-// Package kv has what the stores on key-value servers share. A record is one value with its JSON. A
-// change replaces the value only if it is still the one that was read.
+// Package kv has what the stores on key-value servers share. A record is one value with its JSON,
+// which a change replaces only if it is still the one that was read.
 package kv
 
 import (
@@ -13,24 +13,22 @@ import (
 )
 
 // Records has the methods of a [lease.Store] that read and change records. A V is the version of a
-// value: a revision, or the value itself. The server compares the version before it replaces the
-// value.
+// value, which the server compares: a revision, or the value itself.
 //
-// Records remembers the last records and their versions, so a change of such a record takes one
-// request. If the server refuses this request, Records first reads the record again. Only then may
-// it report that the change was refused.
+// A change of a remembered record takes one request. If the server refuses it, Records reads the
+// record again before it reports that.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
 	seen   map[key]seen[V]
 }
 
-// A Server has the requests that one kind of server understands.
+// A Server has the requests of one kind of server.
 type Server[V any] struct {
-	// Read returns the values of records and their versions. A missing record has the value nil.
+	// Read returns the values of records, nil if missing, and their versions.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
-	// Write replaces all values if they have these versions. Otherwise it replaces none. It returns
-	// the new versions, or nil if the server refuses.
+	// Write replaces all values if they have these versions, otherwise none. It returns the new
+	// versions, or nil if the server refuses.
 	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
 	// Failed returns an error that also says what could not be done.
 	Failed func(what string, err error) error
@@ -127,7 +125,7 @@ func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values [
 	return true, nil
 }
 
-// maxSeen is more than a lease needs. A lease reads its own block, the blocks above, and its realm.
+// maxSeen is more than a lease needs: its own block, those above, and its realm.
 const maxSeen = 64
 
 func (r *Records[V]) remember(records []lease.Record, versions []V) {
@@ -162,7 +160,7 @@ func encode(r lease.Record) (string, error) {
 	return string(value), err
 }
 
-// decode decodes a record. It fails if the record is not of this realm and block.
+// decode fails if the record is not of this realm and block.
 func decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	var r lease.Record
 	err := json.Unmarshal(value, &r)
@@ -180,7 +178,7 @@ func decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	return r, nil
 }
 
-// DecodeListed returns the record in value. The key of the value ends with block.
+// DecodeListed returns the record in value, whose key ends with block.
 func DecodeListed(block string, value []byte, realm string) (lease.Record, error) {
 	b, err := lease.ParseBlock(block)
 	if err != nil {

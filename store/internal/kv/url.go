@@ -25,9 +25,8 @@ type URL struct {
 
 var TLS = []string{"ca", "cert", "key"}
 
-// ParseURL parses a URL. If a host has no port, it gets this port. names has the names of the
-// allowed parameters. Errors quote only names of parameters, because a malformed URL may have a
-// password anywhere.
+// ParseURL parses a URL. Hosts without a port get this one. names has the allowed parameters.
+// Errors quote only names of parameters, because a malformed URL may have a password anywhere.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -57,7 +56,7 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 		authority = authority[i+1:]
 	}
 	for host := range strings.SplitSeq(authority, ",") {
-		// net/url does not accept a list of hosts, but it can check each host.
+		// net/url does not accept a list of hosts.
 		h, err := url.Parse("tcp://" + host)
 		if err != nil || h.Hostname() == "" || strings.Contains(h.Hostname(), ":") &&
 			host[0] != '[' {
@@ -87,9 +86,8 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil if the scheme is plain. If the scheme is plain with an s behind it, TLS returns a
-// configuration from the parameters. ca is a file with trusted certificates. Without it, the
-// system's certificates are trusted. cert and key are files with the client's certificate and key.
+// TLS returns nil if the scheme is plain. If an s follows, it returns a configuration from the
+// parameters ca, cert and key.
 func (u *URL) TLS(plain string) (*tls.Config, error) {
 	switch {
 	case u.Scheme == plain+"s":
