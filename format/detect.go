@@ -51,16 +51,17 @@ func classify(text string) class {
 	return c
 }
 
-// A Candidate is one reading of a text.
+// A Candidate is one reading of a text: an ID and its encoding.
 type Candidate struct {
 	ID       ID
 	Encoding Encoding
-	Prefix   string // such as user_
+	Prefix   string // the text before the ID, with its underscore, such as user_
 }
 
 func (c Candidate) String() string { return c.Prefix + c.ID.String() }
 
-// rank is lowest for the most probable: UUIDs with version and variant, our formats, others.
+// rank orders candidates, the most probable first: UUIDs with version and variant, our formats,
+// other formats.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
 	switch {
@@ -78,7 +79,7 @@ func (c Candidate) rank(alphabets class) int {
 	case Int:
 		r = 3
 	}
-	// Texts have letters in one case, and numbers in lower case.
+	// A format writes the letters of its texts in one case, and numbers in lower case.
 	want := classLower
 	if c.Encoding == Text {
 		want = f.letters
@@ -89,17 +90,19 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the plausible readings of a text, the most probable first. Hexadecimal numbers
-// must have their full width. See [ID.Plausible] and [ID.Generated].
+// Detect returns the plausible readings of a text, the most probable first. It tries all encodings
+// of all formats. Hexadecimal numbers must have their full width. See [ID.Plausible] and
+// [ID.Generated].
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
-// AppendDetect is [Detect] at the time now, and appends to found.
+// AppendDetect is [Detect] at the time now. It appends the readings to found.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
 
+// A way is a format and one of its encodings.
 type way struct {
 	format   *Format
 	encoding Encoding
@@ -144,7 +147,7 @@ func newWays(formats []*Format) (w ways) {
 	return w
 }
 
-// Guesses returns the encodings in which [Detect] reads the format's IDs.
+// Guesses returns the encodings in which [Detect] reads a text as an ID of the format.
 func (f *Format) Guesses() []Encoding {
 	if f.Guess == nil {
 		return f.Encodings
@@ -182,7 +185,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	return found
 }
 
-// fits reports whether a text in these alphabets may be an ID.
+// fits reports whether a text in these alphabets may have the way's format and encoding.
 func (w way) fits(text string, alphabets class) bool {
 	switch w.encoding {
 	case Text:
@@ -214,8 +217,9 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange begins in 2010, or a month after a later epoch, because small integers are in the
-// first month. It ends a year after now.
+// PlausibleRange returns the range of plausible times. It begins in 2010, or a month after the
+// epoch if that is later, because small integers would be in an epoch's first month. It ends a year
+// after now.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
@@ -234,7 +238,8 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators make such IDs, such as EUIDs of version 1.
+// Generated reports whether generators make such IDs, at any time. For an EUID this means version
+// 1.
 func (id ID) Generated() bool {
 	for _, f := range id.format.constants {
 		if f.Of(id).low != f.Value {

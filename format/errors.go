@@ -43,13 +43,13 @@ func (e *TimeError) Error() string {
 		e.Format.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
 }
 
-// An OptionError is a wrong option. It matches [ErrOption].
+// An OptionError is a wrong generator option. It matches [ErrOption].
 type OptionError struct {
-	Option  string // Its name, or [LeaseOption].
+	Option  string // The option's name, or [LeaseOption].
 	Value   string
-	Other   string // What conflicts, if anything.
-	Instead string
-	Err     error
+	Other   string // The option that conflicts, if any.
+	Instead string // The option to use instead, if any.
+	Err     error  // What is wrong.
 }
 
 // LeaseOption stands for [Options.Lease] in an [OptionError].
@@ -57,7 +57,7 @@ const LeaseOption = "lease"
 
 func (e *OptionError) Error() string { return e.Text("") }
 
-// Text returns the error with mark, such as "--", before option names.
+// Text returns the error with mark, such as "--", before the names of options.
 func (e *OptionError) Text(mark string) string {
 	text := mark + e.Option
 	if e.Value != "" {
@@ -82,7 +82,7 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// kindErrorf returns an error that matches kind.
+// kindErrorf returns an error that matches kind and has its own text.
 func kindErrorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }

@@ -106,6 +106,7 @@ func newEUID(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := euid.NewGenerator(opts)
+	// In a full tick, the EUID generator fails until the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
 	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
 		fixed: fixed}, err

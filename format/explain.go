@@ -23,12 +23,12 @@ const (
 	Unknown     Problem = "unknown"     // A text that resembles no format.
 )
 
-// A ReadError says why [Detect] finds nothing.
+// A ReadError says why [Detect] finds no reading.
 type ReadError struct {
 	Text    string
 	Problem Problem
-	Format  *Format // which the text resembles, or nil
-	Reason  string
+	Format  *Format // the format that the text resembles, or nil
+	Reason  string  // what is wrong
 }
 
 func (e *ReadError) Error() string {
@@ -38,7 +38,7 @@ func (e *ReadError) Error() string {
 var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 	128: "SHA-512"}
 
-// Explain returns why [AppendDetect] found nothing.
+// Explain returns why [AppendDetect] found nothing in a text at the time now.
 func Explain(text string, now time.Time) *ReadError {
 	c := classify(text)
 	n := len(text)
@@ -85,7 +85,7 @@ func (c Candidate) sure() bool {
 		!c.ID.format.Search.Named
 }
 
-// implausible explains IDs that no generator makes now.
+// implausible explains an ID whose time is implausible, or that no generator makes.
 func implausible(text string, alphabets class, now time.Time) *ReadError {
 	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
 		return nil
@@ -128,8 +128,8 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		" reads it all the same"}
 }
 
-// damaged explains an ID with one character added, lost or changed. Its time must be plausible, or
-// its format must have a check, hyphens or a prefix.
+// damaged explains a text that differs from an ID by one character: added, lost or changed. The ID
+// must have a plausible time, or its format must have a check, hyphens or a prefix.
 func damaged(text string, now time.Time) *ReadError {
 	plausible := func(f *Format, e Encoding, text string) bool {
 		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
@@ -202,7 +202,7 @@ func (f *Format) checked(e Encoding, text string, wrong, length int) (ID, error)
 	return f.ParseAs(e, text)
 }
 
-// wrong returns the last wrong symbol's offset, and how many are wrong.
+// wrong returns the offset of the last wrong symbol, and the number of wrong symbols.
 func wrong(f *Format, e Encoding, text string) (at, n int) {
 	for i := range len(text) {
 		if text[i] == '-' && f.CheckSuffix != "" && i == f.TextLengths[0] {

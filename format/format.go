@@ -1,11 +1,12 @@
 // Package format describes all ID formats in one table: the five that it generates and others, such
-// as UUIDs, ULIDs and Snowflakes. Use it if the format is known only at run time. If you know the
-// format, import its package, which is faster.
+// as UUIDs, ULIDs and Snowflakes. It is for programs that learn the format at run time. If you know
+// the format, import its package instead, which is shorter and faster.
 //
-// A [Format] describes a format, and parses, converts and generates its IDs. [Detect] lists the
-// formats that a text may have.
+// A [Format] has the layout, text, time and options of a format, and parses, converts and generates
+// its IDs. An [ID] is an ID of any format. [Detect] lists the formats that a text may have.
 //
-// Formats of other projects are rows of data in others_*.go, and one decoder reads them.
+// Each of our formats has a file here. A format of other projects is a row of data in others_*.go,
+// and one decoder reads all of them.
 package format
 
 import (
@@ -21,94 +22,95 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A Format describes a format. Each format has one, so programs may compare pointers. Do not change
-// it.
+// A Format describes a format. Each format has one *Format, so programs may compare pointers. Do
+// not change a Format. Some fields are set only if [Format.Generates] returns true.
 type Format struct {
 	Name    string // Such as "scru128"; also the package's name.
-	Title   string // As in its document.
-	Summary string // In a few words.
-	Source  string // The document's title, address, or both.
+	Title   string // The name in its document.
+	Summary string // What it is, in a few words.
+	Source  string // Its document: title, address, or both.
 
 	Bits   int // The size of an ID.
 	Size   int
-	Layout []Field // The highest bits are first.
+	Layout []Field // From the most significant bit to the least.
 
 	// The text.
-	Encodings   []Encoding // Its own text is first.
-	Alphabet    string     // In words.
-	Symbols     string     // In order of value; empty without [Text].
-	FoldsCase   bool       // Case does not matter.
-	TextLengths []int
-	Check       int     // The modulus of the check after the ID, or 0.
-	CheckSuffix string  // The optional check after a hyphen: "bech32".
-	Rotated     int     // How many of the lowest digits come first.
-	Aliases     string  // Pairs of a letter that parses and its symbol: "O0I1".
-	Groups      []Group // The numbers, if the text consists of several.
+	Encodings   []Encoding // The format's own text is first.
+	Alphabet    string     // The alphabet of the text, in words.
+	Symbols     string     // The alphabet in order of value; empty if the text is not [Text].
+	FoldsCase   bool       // Whether letter case does not matter.
+	TextLengths []int      // The lengths of texts.
+	Check       int        // The modulus of the check after the ID, or 0 without a check.
+	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
+	Rotated     int        // How many of the lowest digits are at the front of the text.
+	Aliases     string     // Pairs of another letter that parses and its symbol: "O0I1".
+	Groups      []Group    // The numbers, if the text consists of several.
 	Guess       []Encoding
-	HexText     bool    // The document also has a hexadecimal text.
-	Prefix      *Prefix // May be nil.
-	Mark        string  // Words after the encoding.
-	Example     string
-	Grouped     bool // Texts often have hyphens.
+	HexText     bool    // Whether the document also has a hexadecimal text.
+	Prefix      *Prefix // The prefix before the text and an underscore; or nil.
+	Mark        string  // Another feature, in words that follow the encoding.
+	Example     string  // An ID's text.
+	Grouped     bool    // Whether texts often have hyphens between symbols.
 	TextSorts   bool
-	Search      Search
+	Search      Search // How to find it in other text.
 
 	// The time. Tick is 0 if IDs have none.
 	Epoch       time.Time     // The time of timestamp 0.
-	Tick        time.Duration // A multiple or a divisor of 1 ms.
-	Reserved    bool          // The first and the last timestamp are unused.
+	Tick        time.Duration // The timestamp's unit: a multiple or a divisor of 1 ms.
+	Reserved    bool          // Whether the first and the last timestamp are unused.
 	First, Last time.Time     // The times of a generator's IDs.
 
 	// The rest is for our formats.
-	Unique  string // Why no two IDs are the same.
-	PerTick string // A generator's IDs in one tick.
-	Choose  string // When to choose it.
-	Options []Option
-	Node    string       // The option for the node ID, or empty.
-	Lease   lease.Format // Zero if IDs have no node IDs.
-	// NeedsNode: IDs are surely unique only with node IDs.
+	Unique  string       // Why no two IDs are the same.
+	PerTick string       // How many IDs a generator makes in one tick.
+	Choose  string       // When to choose the format.
+	Options []Option     // The options of generators.
+	Node    string       // The option for the node ID; empty if there is none.
+	Lease   lease.Format // How node IDs are leased; zero if IDs have none.
+	// NeedsNode: IDs are certain to be unique only with node IDs.
 	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
-	// counter is full, the generator uses the next tick.
+	// counter is full, the generator uses the next tick. See SplitNode.
 	NodeCounter int
-	// Stateless: counters may be random in each ID.
+	// Stateless: generators may set counters at random in each ID.
 	Stateless bool `json:"-"`
 	Plan      Plan
 	SQL       SQL
 
-	alphabet class // of the text's symbols
-	letters  class // the case of written letters; 0 means both
+	alphabet class // The classes of the text's symbols.
+	letters  class // The case of the letters in written texts; 0 means both.
 
-	parse     func(string) (Words, error)
+	parse func(string) (Words, error)
+	// unmarshal parses, and reports whether the text is canonical.
 	unmarshal func([]byte) (w Words, canonical bool, err error)
-	// appendLines is unmarshal for several lines, but faster. It may be nil.
+	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
 	appendLines func([]Words, []byte) []Words
 	appendText  func([]byte, Words) []byte
 	check       func(Words) error
-	ordered     bool // in order of time
+	ordered     bool // Whether IDs are in order of time.
 	max         Words
-	within      []*Format // of the IDs inside, which have the time
-	usual       *Format   // the one within that generators use
+	within      []*Format // The formats of the IDs inside, which have the time.
+	usual       *Format   // The format within that generators use; its IDs are in order.
 
 	usages func(f *Format, nodeBits int) []Usage // If nil, Layout is the only usage.
 
 	newGenerator func(*Format, Options) (Generator, error)
 
-	digits        int // of the largest decimal integer
+	digits        int // How many digits the largest decimal integer has.
 	timestamp     []Field
 	constants     []Field
-	places        []Place // of the fields in timestamp
+	places        []Place // The places of the fields in timestamp.
 	epochMilli    int64
 	tickMilli     int64
 	perMilli      uint64
 	plausibleFrom int64
-	shared        Words // the bits that all IDs have
+	shared        Words // The bits that are the same in all IDs.
 }
 
-// A Search says how to find IDs in other text. The zero value is for texts that rarely occur by
-// chance.
+// A Search says how to find texts of the format, besides their alphabet and lengths. The zero value
+// is for texts that rarely occur by chance.
 type Search struct {
-	// WordLike: many words look like a text. Named applies, too.
+	// WordLike: many words look like a text. They are searched for only if the format is named.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: texts are short and have no check. They are not searched for in Base64, in numbers
 	// such as 0x12, or in the other letter case.
@@ -124,7 +126,7 @@ type Search struct {
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// A Prefix may be before a text and an underscore.
+// A Prefix says what may be before a text and an underscore.
 type Prefix struct {
 	Symbols string   `json:"symbols"` // the first is a letter, the last is not an underscore
 	Min     int      `json:"min"`     // length in characters
@@ -134,14 +136,14 @@ type Prefix struct {
 
 // A Plan has a format's data for planners. The formulas are in docs/command.md.
 type Plan struct {
-	Preference int    `json:"preference"`       // Its rank, from 1.
+	Preference int    `json:"preference"`       // Its rank among recommended formats, from 1.
 	Unique     string `json:"unique,omitempty"` // What makes IDs unique, without node IDs.
 
-	// RandomBits separate two processes' IDs of one millisecond.
+	// RandomBits is how many random bits separate two processes' IDs of one millisecond.
 	RandomBits float64 `json:"random_bits,omitempty"`
-	// PerTick is the mean number of a process's IDs in a tick.
+	// PerTick is the mean number of IDs that a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is the fewest IDs in a full tick, if generators then wait; otherwise 0.
+	// Least is the smallest number of IDs in a full tick, if generators then wait; otherwise 0.
 	Least float64 `json:"least,omitempty"`
 
 	NodeBits int `json:"node_bits,omitempty"` // The largest node ID, in bits.
@@ -149,11 +151,11 @@ type Plan struct {
 
 // SQL has a format's data for databases.
 type SQL struct {
-	Postgres string `json:"postgres"`      // The column type for binary IDs.
-	Bytes    int    `json:"bytes"`         // Of a stored value.
-	New      string `json:"new,omitempty"` // The call that makes an ID; or empty.
+	Postgres string `json:"postgres"`      // The column type in PostgreSQL for binary IDs.
+	Bytes    int    `json:"bytes"`         // The size of a stored value.
+	New      string `json:"new,omitempty"` // The SQL call that makes an ID; or empty.
 
-	Parts []string `json:"-"` // Shared parts that its functions need.
+	Parts []string `json:"-"` // Shared SQL parts that its PostgreSQL functions need.
 }
 
 // A Kind is the purpose of a field.
@@ -172,17 +174,17 @@ const (
 
 // A Field is a range of bits.
 type Field struct {
-	Name    string `json:"name"` // empty for zero bits
-	Bits    int    `json:"bits"`
-	Low     int    `json:"low"` // the lowest bit's position
+	Name    string `json:"name"` // as in the document; empty for zero bits
+	Bits    int    `json:"bits"` // the width
+	Low     int    `json:"low"`  // the position of the lowest bit in the ID
 	Kind    Kind   `json:"kind"`
-	Meaning string `json:"meaning,omitempty"`
+	Meaning string `json:"meaning,omitempty"` // in one line
 	Value   uint64 `json:"value,string,omitempty"`
 	Shift   int    `json:"shift,omitempty"` // of KindTime: its lowest bit in the timestamp
 
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
-	// Part names the value in the low bits. PartBits names the field with their number.
+	// Part names the value in the low bits. PartBits names the field with the number of these bits.
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
@@ -210,7 +212,7 @@ var (
 // All returns all formats, ours first.
 func All() []*Format { return slices.Clone(all) }
 
-// Ours returns the formats with generators, in the order of tables.
+// Ours returns the formats with generators, in the order in which tables list them.
 func Ours() []*Format { return slices.Clone(ours) }
 
 // Names returns the names of [Ours].
@@ -241,13 +243,14 @@ func NamesOf(formats []*Format) []string {
 	return names
 }
 
-// Generates reports whether [Format.NewGenerator] makes IDs.
+// Generates reports whether [Format.NewGenerator] makes IDs of the format.
 func (f *Format) Generates() bool { return f.newGenerator != nil }
 
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format that has the time: f, the format of the IDs inside, or nil.
+// Timed returns the format that has the time and fields. It is f, the format of the IDs inside, or
+// nil.
 func (f *Format) Timed() *Format {
 	switch {
 	case f.HasTime():
@@ -258,7 +261,8 @@ func (f *Format) Timed() *Format {
 	return nil
 }
 
-// newFormat completes a description. The defaults are milliseconds and 1970.
+// newFormat completes a description. Without a Tick, the timestamp counts milliseconds. Without an
+// Epoch, it counts from 1970.
 func newFormat(f *Format) *Format {
 	bits := place(f.Layout)
 	f.Size, f.Bits = bits/8, cmp.Or(f.Bits, bits)
@@ -297,7 +301,8 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// inOrder reports whether no bits that vary are before or between the timestamp's fields.
+// inOrder reports whether integers are in order of time. No bits that vary may be before or between
+// the timestamp's fields.
 func (f *Format) inOrder() bool {
 	next := 64 // the timestamp's lower bits must follow
 	for _, field := range f.Layout {
@@ -315,7 +320,7 @@ func (f *Format) inOrder() bool {
 	return next == 0
 }
 
-// place sets each field's Low, and returns the total width.
+// place sets each field's Low, and returns the sum of widths.
 func place(layout []Field) int {
 	low := 0
 	for i := len(layout) - 1; i >= 0; i-- {
@@ -325,7 +330,7 @@ func place(layout []Field) int {
 	return low
 }
 
-// Lookup returns our format with this name, in either case, or an [UnknownError].
+// Lookup returns our format with this name, or an [UnknownError]. Letter case does not matter.
 func Lookup(name string) (*Format, error) { return lookup(ours, name) }
 
 // LookupAny is [Lookup] among all formats.
@@ -349,8 +354,8 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns separate fields for node ID and counter, if they share one. The node ID's size
-// is in bits.
+// SplitNode returns separate fields for node ID and counter, if they share a field. The size of the
+// node ID, in bits, is not in the ID.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
@@ -364,7 +369,7 @@ func (f *Format) SplitNode(size int) ([]Field, error) {
 	return fields, nil
 }
 
-// Range returns the first and last time, with the reserved timestamps.
+// Range returns the first and last time that IDs can show, with the reserved timestamps.
 func (f *Format) Range() (first, last time.Time) {
 	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
 }
@@ -377,9 +382,9 @@ func (f *Format) CheckTime(t time.Time) error {
 	return nil
 }
 
-// Bounds returns the smallest IDs of the ticks of from and to: IDs of that time range are in
-// [first, end). The error is a [TimeError] if no ID can show one. Bounds also fails if the range is
-// empty or IDs are not in order of time. The bounds of TypeIDs are for UUIDv7 inside.
+// Bounds returns the smallest IDs of the ticks of from and to. IDs in [first, end) are of that time
+// range. Bounds returns a [TimeError] if no ID can show one of the times. It also fails if the
+// range is empty or IDs are not in order of time. The bounds of TypeIDs are for UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)
@@ -417,7 +422,8 @@ func (f *Format) first(t time.Time) Words {
 	return w
 }
 
-// cutPrefix returns the prefix with underscore; rest is empty if the prefix is wrong.
+// cutPrefix splits a text into prefix, with underscore, and ID; rest is empty if the prefix is
+// wrong.
 func (f *Format) cutPrefix(text string) (prefix, rest string) {
 	if f.Prefix == nil {
 		return "", text
@@ -439,7 +445,7 @@ func (p *Prefix) allows(name string) bool {
 	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
 }
 
-// CheckPrefix returns an error if no ID has the prefix, without its underscore.
+// CheckPrefix returns an error if no ID has the prefix. The prefix has no underscore at its end.
 func (f *Format) CheckPrefix(prefix string) error {
 	switch {
 	case f.Prefix != nil && !f.Prefix.allows(prefix):
@@ -458,7 +464,7 @@ const TimeLayout = clock.Layout
 // FormatTime formats the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the lengths, except just after the epoch.
+// UsualLengths returns the texts' lengths, except just after the epoch.
 func (f *Format) UsualLengths() []int {
 	if !f.HasTime() {
 		return f.TextLengths

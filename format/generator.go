@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Generator makes IDs of one format. It fails and waits as the format's generator does. It is
-// safe for concurrent use unless Options.At is set.
+// A Generator makes IDs of one format. It fails and waits as the format's generator does. A wait
+// ends if the context ends. It is safe for concurrent use unless Options.At is set.
 type Generator interface {
 	// Next returns the next ID.
 	Next(ctx context.Context) (ID, error)
@@ -24,10 +24,11 @@ type Generator interface {
 	NewBatch() Batch
 }
 
-// A Batch holds IDs for fast streams. It is not safe for concurrent use, but a generator's batches
-// are independent.
+// A Batch holds IDs, which makes streams fast. It is not safe for concurrent use, but the batches
+// of a generator are independent.
 type Batch interface {
-	// Fill replaces the batch with the next n IDs. After an error the batch is empty.
+	// Fill replaces the batch with the generator's next n IDs. After an error the batch is empty,
+	// and the IDs made before the error are lost.
 	Fill(ctx context.Context, n int) error
 	// Last returns the last ID. The batch must not be empty.
 	Last() ID
@@ -37,18 +38,18 @@ type Batch interface {
 	AppendJSON(b []byte, sep byte) []byte
 }
 
-// Options configure a [Generator].
+// Options configure a [Generator]. The zero value means the format's defaults.
 type Options struct {
-	// If Clock is nil, it is the system's.
+	// Clock is the source of the time; nil is the system's clock.
 	Clock func() time.Time
-	// At, unless zero, is the time of a clock that stands still. It moves to the next tick only
-	// when a tick is full.
+	// At, if it is not zero, is the time of a clock that stands still. The clock moves to the next
+	// tick only when the tick has no more IDs.
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease is a *lease.Lease of [Format.Lease]. It replaces the option [Format.Node]. Clock must
-	// be the lease's clock, and At must be zero. Without the option "rollback", the generator waits
-	// for renewals.
+	// Lease is a *lease.Lease of [Format.Lease], for a format with node IDs. It replaces the option
+	// [Format.Node]. Clock must be the lease's clock, and At must be zero. Without the option
+	// "rollback", the generator waits for renewals.
 	Lease sortid.Lease
 	// Values has the format's own options, by name. The value of a switch is "true" or "false".
 	Values map[string]string
@@ -56,13 +57,13 @@ type Options struct {
 
 // An Option is an option of a format's generators.
 type Option struct {
-	Name   string `json:"name"`            // Such as "counter-width".
-	Value  string `json:"value,omitempty"` // Such as "BITS"; empty for a switch.
-	Usage  string `json:"usage"`           // In one line.
-	Needed bool   `json:"needed,omitempty"`
-	Env    string `json:"env,omitempty"` // The usual variable; not read here.
+	Name   string `json:"name"`             // Such as "counter-width".
+	Value  string `json:"value,omitempty"`  // Such as "BITS"; empty for a switch.
+	Usage  string `json:"usage"`            // What it does, in one line.
+	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
+	Env    string `json:"env,omitempty"`    // The usual variable; not read here.
 
-	fields []string // of the package's Options
+	fields []string // The fields of the package's Options that it sets.
 }
 
 // Option returns the named option.
@@ -85,8 +86,8 @@ func WithOption(name string) (formats []*Format) {
 	return formats
 }
 
-// NewGenerator returns a generator. The error is [ErrOption] for a wrong or missing option, and a
-// [TimeError] for an At that no ID can show.
+// NewGenerator returns a generator. It returns [ErrOption] for an unknown, missing or wrong option,
+// and a [TimeError] for an At that no ID can show.
 func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := f.Option(name); !ok {
@@ -118,6 +119,7 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 	return g, nil
 }
 
+// checkLease returns an error if these options do not allow a lease.
 func (f *Format) checkLease(o Options) error {
 	_, node := o.Values[f.Node]
 	switch {
@@ -138,7 +140,7 @@ func WithNode() []*Format {
 	return slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" })
 }
 
-// optionError puts our option names into a format's error.
+// optionError puts this package's option names into a format's error.
 func (f *Format) optionError(err error, o Options) error {
 	var wrong *sortid.OptionError
 	if _, ok := err.(*OptionError); ok {
@@ -187,8 +189,8 @@ func (f *Format) unknownOption(name, value string) error {
 	return e
 }
 
-// A generator that reads a fixedClock again for the same ID waits for the next tick, so this
-// reading moves the clock there.
+// A fixedClock returns one time. A generator that reads it again for the same ID waits for the next
+// tick, so the second reading moves the clock to that tick.
 type fixedClock struct {
 	t     time.Time
 	step  time.Duration
@@ -220,7 +222,8 @@ type generator[T any] struct {
 	format *Format
 	source source[T]
 	words  func(T) Words
-	// texts appends all texts. A call for each ID would take as long as making it.
+	// texts appends all texts. A call of a function value for each ID would take as long as making
+	// the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }
@@ -318,6 +321,7 @@ func (r retrying[T]) retry(ctx context.Context, try func() error) error {
 	}
 }
 
+// The options of all formats.
 var commonOptions = []Option{
 	{Name: "rollback", Value: "POLICY",
 		Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait", fields: []string{"RollbackPolicy"}},
@@ -326,7 +330,8 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets common options in g, and passes others to own. If At is set, it returns the clock.
+// set sets the options of all formats in g, and passes the format's own options to own. If At is
+// set, it returns the clock.
 func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 	own func(name, value string) error) (fixed *fixedClock, err error) {
 	g.Clock, g.Entropy = o.Clock, o.Entropy
@@ -411,7 +416,8 @@ func pair(s string) (value uint16, bits int, err error) {
 	return uint16(v), int(n), err
 }
 
-// size reads a number of bits for Options where 0 means the default and -1 means none.
+// size reads a number of bits for an option where 0 means the default and a negative number means
+// none.
 func size(s string, limit uint64) (int, error) {
 	v, err := number(s, limit)
 	if err == nil && v == 0 {
@@ -420,6 +426,7 @@ func size(s string, limit uint64) (int, error) {
 	return int(v), err
 }
 
+// flag reads the value of a switch.
 func flag(s string) (bool, error) {
 	on, err := strconv.ParseBool(s)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// An ID is an ID of any format. It is comparable. The zero ID has no format: call only its methods
-// IsZero, Format and String.
+// An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Only its
+// methods IsZero, Format and String may be called.
 type ID struct {
 	format *Format
 	words  Words
@@ -43,13 +43,14 @@ func LookupEncoding(name string) (Encoding, error) {
 		"uuid"}}
 }
 
-// Format returns the ID's format, or nil for the zero ID.
+// Format returns the ID's format. For the zero ID it returns nil.
 func (id ID) Format() *Format { return id.format }
 
 // IsZero reports whether id is the zero value. The ID 0 of a format is not the zero value.
 func (id ID) IsZero() bool { return id.format == nil }
 
-// Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other.
+// Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other integer.
+// Within an ordered format this is the order of time.
 func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 
 // Bytes returns the ID's bytes, big-endian.
@@ -78,6 +79,7 @@ func wordsOf(b *[24]byte) Words {
 		binary.BigEndian.Uint64(b[16:])}
 }
 
+// id makes an ID from an adapter's result.
 func (f *Format) id(w Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
@@ -85,7 +87,7 @@ func (f *Format) id(w Words, err error) (ID, error) {
 	return ID{f, w}, nil
 }
 
-// String returns the format's first encoding.
+// String returns the text, in the format's first encoding.
 func (id ID) String() string {
 	if id.IsZero() {
 		return "no ID"
@@ -96,8 +98,8 @@ func (id ID) String() string {
 // In returns the ID in an encoding of its format.
 func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
-// Append appends the ID in an encoding of its format to b. It panics if the format does not have e
-// as [Text] or [UUID].
+// Append appends the ID in an encoding of its format to b; see [Format.HasEncoding]. It panics if e
+// is [Text] or [UUID] and the format does not have it.
 func (id ID) Append(b []byte, e Encoding) []byte {
 	switch e {
 	case Text:
@@ -119,7 +121,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [ErrEncoding] if IDs do not have the encoding.
+// CheckEncoding returns [ErrEncoding] with the reason if IDs do not have the encoding.
 func (f *Format) CheckEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
@@ -136,11 +138,11 @@ func (f *Format) CheckEncoding(e Encoding) error {
 		f.Name, why, e, list(names, "and"))
 }
 
-// Parse reads the format's first encoding.
+// Parse returns the ID of a text in the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
 
-// ParseAs reads a text in the encoding. A hexadecimal number must have its full width, in either
-// case. An integer must not have a sign.
+// ParseAs returns the ID of a text in the encoding. A hexadecimal number must have its full width,
+// in either case. An integer must not have a sign.
 func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
 		return f.id(f.parse(text))
@@ -157,8 +159,8 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	return f.parseUUID(text)
 }
 
-// ParseAny reads a text in any encoding. If several fit, the first of text, UUID, hex and int wins.
-// A text may have a typed ID's prefix.
+// ParseAny returns the ID of a text in any encoding, and the encoding. If several encodings fit,
+// the first of text, UUID, hex and int wins. A text may have a typed ID's prefix.
 func (f *Format) ParseAny(text string) (ID, Encoding, error) {
 	c, err := f.Read(text)
 	return c.ID, c.Encoding, err
@@ -182,7 +184,8 @@ func (f *Format) Read(text string) (Candidate, error) {
 	return c, err
 }
 
-// encodingOf returns the encoding that fits the length and alphabet, or Text.
+// encodingOf returns the encoding that fits the length and alphabet, or the format's own text if
+// none fits.
 func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
@@ -254,6 +257,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 	return f.FromWords(w)
 }
 
+// wrongSymbol returns an error about the byte at the offset.
 func (f *Format) wrongSymbol(input string, at int, is string) error {
 	return f.inputErrorf(input, "%q at offset %d is %s", input[at:at+1], at, is)
 }
@@ -265,6 +269,7 @@ func (f *Format) inputErrorf(input, reason string, args ...any) error {
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
+// appendInt appends the integer in decimal.
 func (w Words) appendInt(b []byte) []byte {
 	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
 	n := 0
@@ -352,8 +357,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer has the same meaning in the other format: the same
-// time in the same bits, or the UUID in a TypeID.
+// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Then both
+// formats have the same time in the same bits, or a TypeID has the UUID inside.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -367,8 +372,9 @@ func (f *Format) ConvertsTo(g *Format) bool {
 		})
 }
 
-// As returns another format's ID with the same bits; see [Format.ConvertsTo]. If there is none, the
-// error matches [ErrEncoding]. For example, few IDs have a UUID's version.
+// As returns the ID of another format with the same bits; see [Format.ConvertsTo]. If there is no
+// such ID, the error matches [ErrEncoding]. For example, few random bits have a UUID's version and
+// variant.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format
 	if f == g {
@@ -388,7 +394,7 @@ func (id ID) As(g *Format) (ID, error) {
 // HasTime reports whether the ID has a time.
 func (id ID) HasTime() bool { return id.timed() != nil }
 
-// timed returns the format that reads the ID's time, or nil.
+// timed returns the format that reads the ID's time, or nil if the ID has no time.
 func (id ID) timed() *Format {
 	for _, f := range id.format.within {
 		if f.check(id.words) == nil && f.HasTime() {
@@ -401,7 +407,7 @@ func (id ID) timed() *Format {
 	return nil
 }
 
-// Milli returns the ID's time in Unix milliseconds, or 0 if it has none.
+// Milli returns the ID's time in Unix milliseconds, or 0 if the ID has no time.
 func (id ID) Milli() int64 {
 	f := id.timed()
 	if f == nil {
@@ -428,7 +434,7 @@ func (f *Format) TimeOf(timestamp uint64) time.Time {
 	return t
 }
 
-// ticks does not use a time.Duration, which ends after 292 years.
+// ticks returns a time's timestamp. It does not use a time.Duration, which ends after 292 years.
 func (f *Format) ticks(t time.Time) uint64 {
 	ms := uint64(t.UnixMilli() - f.epochMilli)
 	if f.tickMilli == 0 {
@@ -437,7 +443,7 @@ func (f *Format) ticks(t time.Time) uint64 {
 	return ms / uint64(f.tickMilli)
 }
 
-// TimestampOf returns a time's timestamp, or the nearest.
+// TimestampOf returns the timestamp of a time, or the nearest timestamp of the format.
 func (f *Format) TimestampOf(t time.Time) uint64 {
 	switch first, last := f.Range(); {
 	case t.Before(first):
@@ -448,7 +454,7 @@ func (f *Format) TimestampOf(t time.Time) uint64 {
 	return f.ticks(t)
 }
 
-// Time returns the ID's time in UTC, or the zero time.
+// Time returns the ID's time in UTC, or the zero time if the ID has no time.
 func (id ID) Time() time.Time {
 	f := id.timed()
 	if f == nil {
@@ -477,7 +483,7 @@ func (id ID) Notes() []string {
 	return notes
 }
 
-// field returns the named field's content, or 0.
+// field returns the named field's content, or 0 if there is no such field.
 func (id ID) field(name string) uint64 {
 	for _, f := range id.format.Layout {
 		if f.Name == name && name != "" {

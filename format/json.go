@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MarshalJSON is [ID.AppendJSON], or null for the zero ID.
+// MarshalJSON returns what [ID.AppendJSON] appends, and null for the zero ID.
 func (id ID) MarshalJSON() ([]byte, error) {
 	if id.IsZero() {
 		return []byte("null"), nil
@@ -15,12 +15,12 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return id.AppendJSON(nil), nil
 }
 
-// AppendJSON appends a JSON object on one line, with these members:
+// AppendJSON appends the ID to b as a JSON object on one line, with these members:
 //
 //	format, its encodings, time (if any), fields, notes (if any)
 //
-// Integers are strings, so that no reader loses digits. The member fields ends with the fields in
-// more.
+// Integers are strings, so that no reader loses digits. The member fields has the fields of the
+// layout, and then the fields in more.
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)
@@ -64,7 +64,7 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	return append(b, '}')
 }
 
-// appendTime is faster than Format.
+// appendTime appends the time in [TimeLayout], faster than Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z
@@ -85,7 +85,8 @@ func Table() []byte {
 	return b.Bytes()
 }
 
-// A row is a format as JSON. See docs/schemas/formats.json.
+// A row is a format as JSON. The members that only our formats have are last. See
+// docs/schemas/formats.json.
 type row struct {
 	Name      string     `json:"name"`
 	Title     string     `json:"title"`
@@ -110,7 +111,7 @@ type row struct {
 	Options   []Option `json:"options,omitempty"`
 	Node      string   `json:"node,omitempty"`
 	NeedsNode bool     `json:"needs_node,omitempty"`
-	// NodeCounter is in bits.
+	// NodeCounter is the size in bits of the field that node ID and counter share.
 	NodeCounter int  `json:"node_counter,omitempty"`
 	Plan        Plan `json:"plan,omitzero"`
 	SQL         SQL  `json:"sql,omitzero"`

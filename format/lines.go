@@ -9,11 +9,13 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// ErrSmall: an integer in the format's first tick is probably a count.
+// ErrSmall is the error of an integer in the format's first tick. It is so small that it is
+// probably a count.
 var ErrSmall = errors.New("too small a number: its timestamp would be 0")
 
-// ReadLine reads a text in any encoding; canonical reports whether the format writes the ID so. A
-// typed ID's prefix, and \x or 0x before hexadecimal digits, are allowed.
+// ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
+// the format writes the ID in this way. A typed ID's prefix, and \x or 0x before hexadecimal
+// digits, are allowed.
 func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
@@ -46,6 +48,7 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 	return id.words, e, typed+id.In(e) == string(digits), nil
 }
 
+// readText reads the format's own text.
 func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	if f.unmarshal == nil {
 		id, err := f.ParseAs(Text, string(text))
@@ -58,8 +61,8 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	return f.unmarshal(text)
 }
 
-// AppendLines appends the IDs of lines. It stops at a line that is not a canonical ID of this
-// encoding and length, with LF.
+// AppendLines appends the IDs of the text's first lines. It stops at a line that is not a canonical
+// ID of this encoding and length, followed by LF.
 func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)
@@ -106,7 +109,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	return w, f.check(w) == nil
 }
 
-// CutHexPrefix cuts 0x, \x, or the \\x of PostgreSQL's COPY.
+// CutHexPrefix cuts 0x, \x, or \\x. PostgreSQL's COPY writes a backslash as two.
 func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
 		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
@@ -116,6 +119,7 @@ func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	return text, false
 }
 
+// letterCases reports whether the digits include capitals, and whether they include small letters.
 func letterCases(digits []byte) (capitals, small bool) {
 	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020 // set in letters; in small letters
 	var up, down uint64

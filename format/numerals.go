@@ -15,6 +15,7 @@ type Group struct {
 	Low     int    `json:"low"` // the lowest bit's position; if it is -n, n more bits follow the ID
 }
 
+// numerals reads and writes texts of groups of digits.
 type numerals struct {
 	format *Format
 	length int
@@ -163,7 +164,8 @@ func (n *numerals) append(b []byte, w Words) []byte {
 	return bytes.TrimRight(b, blank)
 }
 
-// A symbolError makes its text only on demand, because most texts in Detect have this error.
+// A symbolError makes its text only on demand, because most texts that Detect tries have this
+// error.
 type symbolError struct {
 	format *Format
 	input  string

@@ -18,15 +18,16 @@ const (
 	digits64 = capitals + lower + digits + "-_"
 )
 
-// others is in Detect's order: of formats that look alike, the more common one is first.
+// others is in the order in which Detect lists readings. Of formats that look alike, the more
+// common one is first.
 var others = slices.Concat(uuids, sortable, fielded, integers)
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// ErrLayout: an integer's fixed bits are wrong.
+// ErrLayout is the error of an integer whose fixed bits are wrong.
 var ErrLayout = errors.New("the fixed bits of the format have other values")
 
-// The field's position follows from the layout.
+// field returns a field. Its position follows from the layout.
 func field(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
 }
@@ -37,7 +38,7 @@ func fixed(name string, bits int, value uint64, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: KindFixed, Value: value, Meaning: meaning}
 }
 
-// other completes a row with check and codec from layout and alphabet.
+// other completes a row. It makes the check and the codec from the layout and the alphabet.
 func other(f *Format) *Format {
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text}

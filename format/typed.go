@@ -8,7 +8,7 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// cutTyped returns a typed ID's prefix with underscore, and the ID's text.
+// cutTyped splits a text into a typed ID's prefix, with underscore, and the ID's text.
 func (f *Format) cutTyped(text string) (prefix, rest string) {
 	i := strings.LastIndexByte(text, '_')
 	if strings.Contains(f.Symbols, "_") { // the last _ may be part of the ID

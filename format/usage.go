@@ -2,11 +2,12 @@ package format
 
 import "fmt"
 
-// A Usage is one meaning of an ID's bits.
+// A Usage is one meaning of an ID's bits. It splits a field whose parts have separate meanings.
+// Most formats have one usage.
 type Usage struct {
 	Name      string // empty if the format has only one
-	Title     string
-	Extension int // the counter's bits beyond the layout
+	Title     string // the counter's meaning
+	Extension int    // how many bits the counter has beyond its bits in the layout
 	Layout    []Field
 }
 
@@ -25,7 +26,8 @@ const (
 	UsageMicroseconds = "microseconds"
 )
 
-// Usages returns the usages for node IDs of this size in bits. Size 0 means none or unknown.
+// Usages returns the usages for node IDs of this size in bits. A size of 0 means that there is no
+// node ID, or that the size is not known.
 func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	var usages []Usage
 	switch {
@@ -45,7 +47,8 @@ func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	return usages, nil
 }
 
-// splitTail splits the last bits, because installations differ in the size of node IDs.
+// splitTail splits the last bits in another way, because installations differ in the size of node
+// IDs.
 func (f *Format) splitTail(nodeBits int) []Usage {
 	at, size, counters := len(f.Layout), 0, 0
 	for at > 0 && (f.Layout[at-1].Kind == KindNode || f.Layout[at-1].Kind == KindCounter) {

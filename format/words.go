@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// Words are an [ID]'s integer, the highest word first. They need less memory.
+// Words are the integer of an [ID], the most significant word first. They need less memory than an
+// ID.
 type Words [3]uint64
 
 // Words returns the integer.
 func (id ID) Words() Words { return id.words }
 
-// FromWords returns the ID with this integer, or an error if there is none.
+// FromWords returns the ID with this integer, or an error if the format has no such ID.
 func (f *Format) FromWords(w Words) (ID, error) { return f.id(w, f.check(w)) }
 
 // Compare returns -1, 0 or +1 if w is below, equal to or above v.
@@ -27,12 +28,12 @@ func (w *Words) Less(v *Words) bool {
 
 // A Place is a range of at most 64 bits.
 type Place struct {
-	word, above uint8 // indexes: the lowest bit's word, and the one above
+	word, above uint8 // the indexes of the lowest bit's word, and of the word above it
 	shift       uint8
 	mask        uint64
 }
 
-// PlaceOf returns the place with this lowest bit and width.
+// PlaceOf returns the place with this lowest bit and this number of bits.
 func PlaceOf(low, bits int) Place {
 	word := 2 - low/64
 	return Place{uint8(word), uint8(max(word-1, 0)), uint8(low % 64), 1<<bits - 1}
@@ -52,7 +53,7 @@ func (p *Place) Of(w *Words) uint64 {
 	return (w[p.word]>>(p.shift&63) | w[p.above]<<1<<((63-p.shift)&63)) & p.mask
 }
 
-// Timestamp returns the timestamp, in ticks of f.Tick since f.Epoch.
+// Timestamp returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
 func (f *Format) Timestamp(w *Words) uint64 {
 	if len(f.places) == 1 {
 		return f.places[0].Of(w)
@@ -64,7 +65,8 @@ func (f *Format) Timestamp(w *Words) uint64 {
 	return ticks
 }
 
-// InEncoding returns the integer in an encoding, or in hexadecimal if it is not an ID.
+// InEncoding returns the integer in an encoding of the format, or in hexadecimal if the integer is
+// not an ID.
 func (f *Format) InEncoding(w Words, e Encoding) string {
 	if f.check(w) != nil {
 		return ID{f, w}.In(Hex)
@@ -72,7 +74,7 @@ func (f *Format) InEncoding(w Words, e Encoding) string {
 	return ID{f, w}.In(e)
 }
 
-// InOrder reports whether integers are in order of time.
+// InOrder reports whether IDs, as integers, are in order of time.
 func (f *Format) InOrder() bool { return f.ordered }
 
 // LastTimestamp returns the largest timestamp.
