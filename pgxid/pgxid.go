@@ -7,7 +7,7 @@
 //		return nil
 //	}
 //
-// Columns of these types and their arrays store IDs:
+// Then columns of these types and their arrays store IDs:
 //
 //	               uuid       bytea      bigint     text, varchar, char
 //	scru64.ID                 8 bytes    yes        12 characters
@@ -16,19 +16,19 @@
 //	euid.ID        yes        16 bytes              27
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
-// UUID and Bytes of scru128, euid and scru160 are stored like ID, but a UUID's text has 36
-// characters. json and jsonb hold an ID as a string. For other column types, the error says what to
-// do.
+// The types UUID and Bytes of scru128, euid and scru160 are stored like ID, but a UUID's text has
+// 36 characters. json and jsonb hold an ID as a string. For other column types, the error says what
+// to do.
 //
-// A typed.ID is stored in a uuid, bytea or bigint without its prefix. JSON has the prefix.
-// typed.Text stores text with the prefix.
+// A typed.ID is stored in a uuid, bytea or bigint like the ID inside, without its prefix. JSON has
+// the prefix. Use typed.Text to store text with the prefix.
 //
-// For NULL use a pointer or sql.Null, because a scan of NULL into an ID fails. To get a column's
-// DEFAULT, leave the column out of the INSERT: the zero ID is stored as it is.
+// For NULL use a pointer or sql.Null, because a scan of NULL into an ID fails. The zero ID is
+// stored as it is. To get a column's DEFAULT, leave the column out of the INSERT.
 //
 // If a column has a domain type, the connection must know the domain; see pgx.Conn.LoadType. IDs
-// have the form of its base type. With pgx.QueryExecModeSimpleProtocol, pgx does not know the
-// column's type. It sends the first type that the table has for the ID.
+// then have the form of the domain's base type. With pgx.QueryExecModeSimpleProtocol pgx does not
+// know the column's type, and sends the first type that the table has for the ID.
 package pgxid
 
 import (
@@ -56,8 +56,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to a connection's type map. A program may call it again. Other packages'
-// codecs stay for values that are not IDs.
+// Register adds the IDs to a connection's type map. A program may call it again. The codecs of
+// other packages stay for values that are not IDs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -102,16 +102,17 @@ type scanner interface {
 }
 
 type (
-	// A source returns false for NULL.
+	// A source returns the ID in a value, and false for NULL.
 	source = func(value any) (id encoder, valid bool)
-	// A target returns the ID to scan into, and for sql.Null also the address of Valid.
+	// A target returns the ID to scan into. For sql.Null it also returns the address of the field
+	// Valid.
 	target = func(value any) (id scanner, valid *bool)
 )
 
 var (
 	sources  = map[reflect.Type]source{}
 	targets  = map[reflect.Type]target{}
-	defaults []func(*pgtype.Map) // which type pgx sends to a column of unknown type
+	defaults []func(*pgtype.Map) // set which type pgx sends to a column of unknown type
 )
 
 func init() {
@@ -131,7 +132,7 @@ func init() {
 	addWrapper(func(v scru160.Bytes) encoder { return scru160.ID(v) })
 }
 
-// pgx sends the named PostgreSQL type by default.
+// add adds a type of IDs, and the PostgreSQL type that pgx sends by default.
 func add[ID encoder](name string) {
 	addSource[ID](itself)
 	addSource[sql.Null[ID]](func(v any) (encoder, bool) {
@@ -202,8 +203,9 @@ type codec struct {
 }
 
 type column interface {
-	// append returns errUnsupported if the type has no such form.
+	// append appends an ID in the type's form, or returns errUnsupported.
 	append(buf []byte, format int16, id encoder) ([]byte, error)
+	// scan sets an ID from a value in the type's form.
 	scan(id scanner, src []byte, format int16) error
 }
 
@@ -273,6 +275,7 @@ func (uuidColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
 	return scru128.UUID(b[len(buf):]).AppendText(buf)
 }
 
+// appendWide appends an ID's binary form of width bytes.
 func appendWide(buf []byte, id encoder, width int) ([]byte, error) {
 	b, err := id.AppendBinary(buf)
 	if err == nil && len(b)-len(buf) != width {
@@ -347,7 +350,7 @@ func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
 
-// The binary form of jsonb begins with version 1.
+// A jsonColumn holds an ID as a JSON string. The binary form of jsonb begins with version 1.
 type jsonColumn struct{ version bool }
 
 func (c jsonColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
@@ -365,8 +368,8 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported returns the error for an ID that does not fit the column's type. It leaves out
-// typed IDs, because pgx calls their Value for a column of unknown type.
+// wrapUnsupported returns the error for an ID that does not fit the column's type. Typed IDs are an
+// exception, because pgx calls their Value for a column of unknown type.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {

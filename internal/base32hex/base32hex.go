@@ -40,8 +40,8 @@ func put8(dst *[8]byte, v uint64) {
 	*(*[2]byte)(dst[6:8]) = pairs[v&1023]
 }
 
-// Decode returns -1, or the offset of the first byte that is not a symbol. Then it does not change
-// dst.
+// Decode returns -1, or the offset of the first byte that is not a symbol. In this case it does not
+// change dst.
 func Decode(dst *[Size]byte, src *[Len]byte) (at int) {
 	a, b, c, d := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])),
 		decodeTable.Four((*[4]byte)(src[8:12])), decodeTable.Four((*[4]byte)(src[12:16]))
@@ -51,7 +51,7 @@ func Decode(dst *[Size]byte, src *[Len]byte) (at int) {
 	if a|b|c|d|e|f|g|h >= basen.NoSymbol {
 		return decodeTable.BadSymbol(src[:])
 	}
-	// Each integer has 20 bits.
+	// Each integer has 20 bits. Write them as 64, 64 and 32 bits.
 	binary.BigEndian.PutUint64(dst[0:8], uint64(a)<<44|uint64(b)<<24|uint64(c)<<4|uint64(d)>>16)
 	binary.BigEndian.PutUint64(dst[8:16], uint64(d)<<48|uint64(e)<<28|uint64(f)<<8|uint64(g)>>12)
 	binary.BigEndian.PutUint32(dst[16:20], g<<20|h)

@@ -11,11 +11,11 @@ import (
 
 // The widths in digits.
 const (
-	Len62  = 12 // for integers below Limit62
+	Len62  = 12 // of integers below Limit62
 	Len128 = 25
 )
 
-// Limit62 is the first integer that does not fit in 12 digits.
+// Limit62 is 36^12, the first integer that does not fit in 12 digits.
 const Limit62 = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
 
 const (
@@ -26,7 +26,7 @@ const (
 
 	pow16Hi = pow8 * pow8 >> 64
 	pow16Lo = pow8 * pow8 & (1<<64 - 1)
-	maxTop  = 1 << 128 / (pow8 * pow8) // maximum of the first nine of 25 digits
+	maxTop  = 1 << 128 / (pow8 * pow8) // the maximum of the first nine of 25 digits
 
 	pow24Hi = Limit62 * Limit62 >> 64
 	pow24Lo = Limit62 * Limit62 & (1<<64 - 1)
@@ -43,9 +43,9 @@ type Status uint8
 
 const (
 	OK     Status = iota
-	Length        // wrong number of bytes
+	Length        // the number of bytes is not the width
 	Symbol        // see BadSymbol
-	Range         // more than 128 bits
+	Range         // the integer has more than 128 bits
 )
 
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -85,7 +85,7 @@ func Append128(b []byte, hi, lo uint64) []byte {
 	if hi >= 1<<60 { // only for timestamps some centuries ahead
 		dst[0], hi, lo = firstDigit(hi, lo)
 	}
-	// The low half's fraction is ready first.
+	// Write the low half first, because its fraction is ready first.
 	high, f := divide(hi, lo)
 	put6((*[6]byte)(dst[13:19]), f)
 	put6((*[6]byte)(dst[19:25]), f*pow6)
@@ -117,17 +117,18 @@ func put12(dst *[12]byte, v uint64) {
 	put6((*[6]byte)(dst[6:12]), f*pow6)
 }
 
-// fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. Its product with
-// 36^n has the first n of 12 digits before the point, and the other digits' fraction modulo 2^64.
-// All digits are right if the fraction is too large by less than the value of 1: 3.89 units of the
-// last bit. The product is rounded down and unitRest up, so the error is below 1.3.
+// fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. The product of
+// the fraction and 36^n has the first n of 12 digits before the point. The product modulo 2^64 is
+// the fraction of the other digits. All digits are right if the fraction is too large by less than
+// the value of 1, which is 3.89 units of the last bit. The product is rounded down and unitRest up,
+// so the error is below 1.3.
 func fraction(v uint64) uint64 {
 	rest, _ := bits.Mul64(v, unitRest)
 	return unit*v + rest + 1
 }
 
-// divide divides an integer below 36^24 by 36^12. It returns the quotient and the remainder's
-// fraction, too large by less than 3.3 units. It leaves out less than 1 from each of a, b and lo *
+// divide divides an integer below 36^24 by 36^12. It returns the quotient and the fraction of the
+// remainder, too large by less than 3.3 units. It leaves out less than 1 from each of a, b and lo *
 // recipLo, so it adds 3. No fraction is so large that this changes the quotient.
 func divide(hi, lo uint64) (quotient, f uint64) {
 	hi, lo = hi<<2|lo>>62, lo<<2

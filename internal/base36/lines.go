@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// AppendLines128 appends the 25 digits of each big-endian integer, and sep after each. Like
-// [Sequence128], it does half the work for IDs of one generator.
+// AppendLines128 appends the 25 digits of each big-endian integer, and sep after each. The IDs of
+// one generator share most of their first digits, which halves the work.
 func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 	const line, head = Len128 + 1, Len128 - Len62
 	n := len(b)

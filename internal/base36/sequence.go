@@ -8,11 +8,12 @@ import (
 )
 
 // A Sequence128 decodes texts of 25 digits, one after the other. The IDs of one generator share
-// most of their first digits, which halves the work. Capitals are invalid. The zero value is ready.
+// most of their first digits, which halves the work. Capitals are invalid. The zero value is ready
+// for use.
 type Sequence128 struct {
 	known        bool
 	first, other uint64 // digits 0 to 7 and 5 to 12 of the previous text
-	hi, lo       uint64 // integer of these digits and twelve zeros
+	hi, lo       uint64 // the integer of these digits and twelve zeros
 }
 
 const headLen = Len128 - Len62

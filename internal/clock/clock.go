@@ -1,7 +1,7 @@
 // Package clock reads the Unix time in milliseconds in a few nanoseconds.
 //
-// The system clock takes longer than the rest of making an ID. So a [Clock] keeps a reading while a
-// cheap counter shows that at most [Staleness] has passed.
+// To read the system clock takes longer than the rest of making an ID. So a [Clock] keeps a reading
+// while a cheap counter shows that at most [Staleness] has passed.
 package clock
 
 import (
@@ -12,28 +12,28 @@ import (
 )
 
 // Staleness limits how long a [Clock] keeps a reading. A Clock may return a millisecond that ended
-// at most this long ago, or that a step of the system clock skipped. While the counter is steady,
-// no reading is kept past the end of its millisecond.
+// at most this long ago, or that a step of the system clock skipped. While the counter is steady, a
+// Clock keeps no reading past the end of its millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
-	// The other half of Staleness allows for a counter whose rate changes or that differs between
-	// cores.
+	// lifetime is how long a Clock keeps a reading. The other half of Staleness allows for a
+	// counter rate that changes, and for counters that differ between cores.
 	lifetime = Staleness / 2
 
-	// maxUses is for a counter that stands still.
+	// maxUses limits the uses of a reading, in case the counter stands still.
 	maxUses = 4096
 
-	// Limits of the intervals for measuring the counter's rate.
+	// The limits of the intervals over which a Clock measures the counter's rate.
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
 // A Clock is not safe for concurrent use, except for [Clock.Pause] and [Clock.Micro].
 type Clock struct {
-	ms        int64  // last reading, Unix milliseconds
-	validFrom uint64 // counter value from which ms is valid
-	validFor  uint64 // in counts
-	usesLeft  int    // in calls
+	ms        int64  // the last reading, Unix milliseconds
+	validFrom uint64 // the reading is valid from this counter value
+	validFor  uint64 // for this number of counts
+	usesLeft  int    // and this number of calls
 
 	now     func() time.Time
 	counter func() uint64 // nil for an injected clock, which is read on each call
@@ -54,7 +54,7 @@ func System() Clock {
 // Injected returns a clock that calls now for each reading.
 func Injected(now func() time.Time) Clock { return Clock{now: now} }
 
-// Layout is how errors and reports show a time in UTC.
+// Layout is how errors and reports show a time in UTC: RFC 3339 to the millisecond.
 const Layout = "2006-01-02T15:04:05.000Z"
 
 // farAway is over thirty thousand years in seconds. No format reaches it.
@@ -63,7 +63,8 @@ const farAway = 1 << 40
 // NoTime is what the zero Clock shows, in milliseconds.
 const NoTime = -farAway * 1000
 
-// UnixMilli returns t.UnixMilli(), or a time before or after all others if t does not fit.
+// UnixMilli returns t.UnixMilli(). A time that does not fit becomes a time before or after all
+// other times.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -102,20 +103,21 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// Use the smaller of two samples. In the other one, the machine may have slept: its counter
-	// continued while its clocks stood still.
+	// Use the smaller of two samples. The machine may have slept during the other sample, so that
+	// its counter continued while its clocks stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// A caller with a slightly older counter value has waited for the lock.
+	// A caller with a slightly older counter value has waited for the lock. For this caller the
+	// reading is new.
 	slack := uint64(float64(lifetime) * rate)
 	c.ms, c.usesLeft = t.UnixMilli(), maxUses
 	c.validFrom, c.validFor = before-slack, slack+uint64(float64(min(left, lifetime))*rate)
 	return c.ms
 }
 
-// sample measures the counter's rate, rounded down: from the counter after the sample's first
-// reading to the counter before its last one. It discards both rates if the counter went back, if
-// the machine slept or stepped its clock, or after a long time without a reading.
+// sample measures the counter's rate, rounded down. It counts from the counter after the sample's
+// first reading to the counter before its last reading. It discards both rates if the counter went
+// back, if the machine slept or stepped its clock, or after a long time without a reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
 	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
@@ -132,10 +134,11 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 }
 
 // Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
-// because somebody may set the clock meanwhile. If ctx ends, it returns [ContextError]. Pause is
-// safe for concurrent use.
+// because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
+// Pause is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
-	// A sleeping goroutine wakes some tens of microseconds late.
+	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not
+	// sleep for a short wait.
 	const early, short = 100 * time.Microsecond, 400 * time.Microsecond
 	const longest = 50 * time.Millisecond
 	for {
@@ -168,7 +171,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		time.Sleep(d)
 		return nil
 	}
-	// If both have ended, the select below chooses at random.
+	// If the context and the timer have ended, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}

@@ -2,8 +2,9 @@
 
 package clock
 
-// Counter reads the time-stamp counter on amd64, the virtual counter on arm64. Its rate is unknown.
-// It may jump, and differ between cores. [Clock] handles this.
+// Counter reads the processor's free-running counter: the time-stamp counter on amd64, the virtual
+// counter on arm64. The caller does not know its rate. The counter may jump, and may differ between
+// cores. [Clock] handles all of this.
 //
 //go:noescape
 func Counter() uint64

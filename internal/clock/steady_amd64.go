@@ -2,6 +2,6 @@
 
 package clock
 
-// steady reports whether the time-stamp counter has a constant rate. Otherwise it may stop while
-// the processor idles.
+// steady reports whether the time-stamp counter has a constant rate. A counter without a constant
+// rate may stop while the processor idles.
 func steady() bool

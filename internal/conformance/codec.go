@@ -1,4 +1,5 @@
-// Package conformance holds the tests that all five formats share.
+// Package conformance holds the tests that all five formats share: codecs against math/big and the
+// published vectors, and generators with injected clocks and entropy.
 package conformance
 
 import (
@@ -39,19 +40,19 @@ type pointer interface {
 }
 
 type Codec[T ID[T]] struct {
-	Format string   // also names the vectors
-	Limit  *big.Int // smallest integer that is not an ID
+	Format string   // of the package and of its vectors
+	Limit  *big.Int // the smallest integer that is not an ID
 	Size   int      // of the binary form
 
 	Parse     func(string) (T, error)
 	MustParse func(string) T
 	First     func(time.Time) T
-	Text      func(*big.Int) string     // by an independent method
+	Text      func(*big.Int) string     // computed by an independent method
 	Fields    func(T) map[string]string // in decimal
 	FromBytes func([]byte) (T, error)   // nil for integers
 	Sorts     bool                      // texts sort as IDs do
 
-	// Others are further text forms, named as in the vectors.
+	// Others are further text forms, by their names in the vectors.
 	Others map[string]Form[T]
 }
 
@@ -102,6 +103,7 @@ func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("Allocations", c.testAllocations)
 }
 
+// testRoundTrip writes and reads random IDs, and compares some of them with math/big.
 func (c *Codec[T]) testRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 1_000_000
@@ -198,7 +200,7 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 	}
 }
 
-// Bad input gives the right error, which does not keep the input, and changes nothing.
+// Bad input gives the right error and changes nothing. The error does not keep the input.
 func (c *Codec[T]) testBadInput(t *testing.T) {
 	id := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(12345)))
 	text := id.String()
@@ -366,7 +368,7 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz compares Parse with decode, an independent method.
+// Fuzz compares Parse with an independent method. It accepts the same texts.
 func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	vectors := VectorsOf(f, c.Format)
 	for _, v := range vectors.Valid {

@@ -34,7 +34,8 @@ func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	}
 }
 
-// Column tests a wrapper's value, and that it scans the sources like the ID.
+// Column tests a wrapper of IDs for columns of another type. It tests the wrapper's value, and that
+// the wrapper scans the sources as the ID does.
 func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, sources ...any) {
 	t.Helper()
 	if v, err := any(wrapped).(driver.Valuer).Value(); !reflect.DeepEqual(v, value) || err != nil {
@@ -69,7 +70,7 @@ type text128 interface {
 	fmt.Stringer
 }
 
-// UUID tests the wrappers of an ID of 128 bits.
+// UUID tests the wrappers of an ID of 128 bits: its UUID, and its bytes.
 func UUID[T, U text128, B ~[16]byte](t *testing.T, id T, uuid U, raw B) {
 	t.Helper()
 	form := uuid.String()
@@ -85,7 +86,7 @@ func UUID[T, U text128, B ~[16]byte](t *testing.T, id T, uuid U, raw B) {
 	Column(t, id, raw, id[:], sources...)
 }
 
-// FuzzUUID compares ParseUUID with math/big, which accepts the same texts.
+// FuzzUUID compares ParseUUID with math/big. It accepts the same texts.
 func FuzzUUID[U text128](f *testing.F, parse func(string) (U, error), seed string) {
 	f.Add(seed)
 	f.Add(strings.ToUpper(seed[:8]) + seed[8:23] + "_" + seed[24:])

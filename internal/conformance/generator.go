@@ -33,23 +33,25 @@ type Generator[T ID[T]] struct {
 	Tick    time.Duration
 	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// Burst is the smallest number of IDs in one tick of a clock that stands still.
+	// Burst is the smallest number of IDs in one tick of a clock that stands still. After that the
+	// generator uses another tick or waits.
 	Burst int
-	// Leads: after a Burst the generator uses later ticks. Otherwise it waits.
+	// Leads: after a Burst the generator uses later ticks.
 	Leads bool
-	// Shared: all ticks together have Burst IDs. The next ID needs a later tick.
+	// Shared: all ticks together have Burst IDs, and the next ID needs a later tick.
 	Shared bool
-	// NoEntropy: no bits are random.
+	// NoEntropy: the IDs have no random bits.
 	NoEntropy bool
 	// Unordered: the IDs are in no order, and the policy does not matter.
 	Unordered bool
-	// Leased: there is no reset, and the lease sets Range. If entropy fails, a tick may be lost.
+	// Leased: there is no reset, and the lease sets the range of time. If entropy fails, a tick may
+	// be lost.
 	Leased bool
 	// Random masks the bits of the binary form that are random in each ID.
 	Random []byte
 	Core   func(Gen[T]) *gen.Core
 
-	// Range holds the first and last time of an ID.
+	// Range holds the first and the last time of an ID.
 	Range [2]time.Time
 }
 
@@ -59,7 +61,7 @@ type Clock struct {
 	t  time.Time
 }
 
-// Start is the first time on the tests' clocks: the start of a tick in all formats.
+// Start is the first time on the tests' clocks. In all formats it is the start of a tick.
 var Start = time.UnixMilli(1_700_000_000_000 &^ 255).UTC()
 
 func NewClock(t time.Time) *Clock { return &Clock{t: t} }
@@ -76,14 +78,14 @@ func (c *Clock) Add(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// Entropy returns random bytes that depend only on the seed.
+// Entropy returns the same random bytes for the same seed.
 func Entropy(seed uint64) io.Reader {
 	var b [32]byte
 	binary.BigEndian.PutUint64(b[:], seed)
 	return rand.NewChaCha8(b)
 }
 
-// Constant repeats one byte.
+// Constant is a reader that repeats one byte.
 type Constant byte
 
 func (c Constant) Read(b []byte) (int, error) {
@@ -109,7 +111,7 @@ func (l *Limited) Read(b []byte) (int, error) {
 	return l.Reader.Read(b[:k])
 }
 
-// New tests New and NewString.
+// New tests the functions New and NewString, which use a process-wide generator.
 func New[T ID[T], G Gen[T]](t *testing.T, global *G, newGenerator func(Setup) G,
 	newID func() T, newString func() string) {
 	t.Helper()
@@ -164,7 +166,7 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 }
 
-// Must returns a function that returns v, or ends the test.
+// Must returns a function that returns v, or ends the test on an error.
 func Must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -175,7 +177,7 @@ func Must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// Increasing tests that the IDs increase.
+// Increasing tests that each ID is larger than the one before.
 func Increasing[T ID[T]](t testing.TB, ids []T) {
 	t.Helper()
 	for i := 1; i < len(ids); i++ {
@@ -185,6 +187,7 @@ func Increasing[T ID[T]](t testing.TB, ids []T) {
 	}
 }
 
+// start returns a generator on a clock that shows this time.
 func (g *Generator[T]) start(t testing.TB, at time.Time, s Setup) (Gen[T], *Clock) {
 	clock := NewClock(at)
 	s.Clock = clock.Now
@@ -196,7 +199,8 @@ func (g *Generator[T]) tick(t time.Time) time.Time {
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// With Leads, supply returns at most as many IDs as the default allowance certainly has room for.
+// supply returns n. With Leads it returns at most the number of IDs that the default allowance
+// certainly has room for.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks
@@ -269,7 +273,8 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	}
 }
 
-// After its promised IDs, a tick may be full. IDs then use the next ticks, or the generator waits.
+// While the clock stands still, a tick has at least as many IDs as promised. After that, IDs use
+// the next ticks, or the generator waits until the clock moves.
 func (g *Generator[T]) testFrozen(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(2)})
 	n := min(g.Burst, 100_000)
@@ -328,7 +333,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	b := g.New(t, s)
 	r := rand.New(rand.NewPCG(2, 2))
 	left, rounds := g.Burst, 200
-	if g.Leads { // an hour has more ticks
+	if g.Leads { // an hour has more ticks than a batch has IDs
 		left = 5000
 	}
 	most := left
@@ -380,7 +385,8 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 	}
 }
 
-// With the system's entropy, every random bit is random, also in IDs of the fast path.
+// With the system's entropy, every random bit is random in each ID, also in the IDs of the fast
+// path.
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
@@ -631,7 +637,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 	}
 }
 
-// A failure does not change later IDs.
+// A failure changes nothing: later IDs are the same as without it.
 func (g *Generator[T]) testEntropyLater(t *testing.T) {
 	steps := []time.Duration{0, g.Tick, 0, 300 * time.Millisecond, 999 * time.Millisecond,
 		time.Second, g.Tick, time.Minute, -3 * time.Second, time.Hour}
@@ -709,7 +715,8 @@ func (g *Generator[T]) testTimeRange(t *testing.T) {
 	}
 }
 
-// Goroutines that share a generator get IDs in order, and no two are the same.
+// Eight goroutines share a generator. The IDs of each goroutine are in order, and no two IDs are
+// the same.
 func (g *Generator[T]) testConcurrent(t *testing.T) {
 	const goroutines = 8
 	each := g.supply(goroutines*4050) / goroutines

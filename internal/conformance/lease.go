@@ -22,11 +22,11 @@ type Leased[T ID[T]] struct {
 	Node   func(T) uint32
 	At     func(T) int64
 	Last   int64 // the last timestamp; it is reserved, like 0
-	// Leads: with a full counter, the generator uses later ticks.
+	// Leads: with a full counter, the generator uses later ticks. Otherwise it waits.
 	Leads bool
 }
 
-// patience makes a test fail instead of hang.
+// patience makes a test fail instead of hang, even on a slow machine.
 const patience = 2 * time.Minute
 
 func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
@@ -42,6 +42,7 @@ func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	return Must[Gen[T]](t)(g.New(t, l, s))
 }
 
+// start returns a generator on a lease of a node ID and ticks, and a clock that shows this time.
 func (g *Leased[T]) start(t testing.TB, node uint32, ticks int64, at time.Time,
 	s Setup) (Gen[T], *window.Window, *Clock) {
 	t.Helper()
@@ -81,7 +82,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Allocations", g.testAllocations)
 }
 
-// IDs have the lease's node ID and ticks, also after a renewal.
+// IDs have the lease's node ID and its ticks. After a renewal they continue.
 func (g *Leased[T]) testWindow(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 3, Start, Setup{Entropy: Entropy(1)})
 	var ids []T
@@ -131,8 +132,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	Increasing(t, ids)
 }
 
-// If the window begins later by more than the allowance, the policy decides. The claimed tick is
-// used once the clock is near enough.
+// If the window begins later by more than the allowance, the policy decides. The generator uses the
+// claimed tick as soon as the clock is near enough.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
@@ -199,7 +200,8 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 	}
 }
 
-// A generator claims another tick only when the clock has passed the claimed one.
+// A generator waits until the clock has passed the claimed tick. Only then does it claim another
+// tick.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Format.Tick), Setup{Entropy: Constant(0xff)})
 	ctx := Ended(t)
@@ -297,7 +299,7 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 	for {
 		err := gen.FillContext(ctx, ids)
 		if err == nil {
-			err = ctx.Err() // a generator that never stops does not return this error
+			err = ctx.Err() // a generator that never stops would not return this error
 		}
 		if errors.Is(err, sortid.ErrLeaseClosed) {
 			break
@@ -355,7 +357,7 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	wg.Wait()
 }
 
-// IDs increase with a random clock, renewals and counters. Each is in a granted window, and no two
+// With a random clock, renewals and counters, IDs increase, each is in a granted window, and no two
 // generators have the same tick.
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
@@ -375,7 +377,7 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				clock.Add(time.Duration(r.Int64N(9)-3) * g.Format.Tick / 2)
 			case 1:
 				now := int64(clock.Now().Sub(g.Format.Epoch) / g.Format.Tick)
-				if hwm > now+25 { // otherwise all IDs are soon too far ahead
+				if hwm > now+25 { // otherwise all IDs are soon too far ahead of the clock
 					continue
 				}
 				lo := max(hwm, now) + r.Int64N(3)

@@ -35,11 +35,11 @@ type Invalid struct {
 	Note   string `json:"note"`
 	Text   string `json:"text"`
 	Reason string `json:"reason"`
-	Offset int    `json:"offset"` // first bad byte, or -1
+	Offset int    `json:"offset"` // of the first bad byte, or -1
 }
 
-// Dir finds the folder of the vectors from the current folder upwards. A program built with
-// -trimpath does not know where its source is.
+// Dir returns the folder of the vectors. It searches the current folder and the folders around it,
+// because a program built with -trimpath does not know where its source is.
 func Dir() string {
 	dir := filepath.Join("testdata", "vectors")
 	for range 9 {
@@ -153,7 +153,8 @@ type TypedValid struct {
 	Text   string `json:"text"`
 }
 
-// TypedInvalid is not an ID with the prefix Want, or with any prefix if Want is empty.
+// TypedInvalid is a text that is not an ID with the prefix Want. If Want is empty, it is not an ID
+// with any prefix.
 type TypedInvalid struct {
 	Note   string `json:"note"`
 	Format string `json:"format"`

@@ -1,6 +1,6 @@
 // Package crockford encodes 128 bits and a check value of 7 bits in 27 symbols of Crockford's
 // Base32: digits and capitals without I, L, O and U, most significant first. Decode ignores case,
-// and reads O as 0, and I and L as 1.
+// and reads O as 0, and I and L as 1. The caller computes the check value.
 package crockford
 
 import "github.com/sortid/sortid/internal/basen"
@@ -50,11 +50,11 @@ func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
 	if a|b|c|d|e|f|g >= basen.NoSymbol {
 		return 0, 0, 0, false
 	}
-	// Each integer has 20 bits, and the last has 15.
+	// Each integer has 20 bits, and the last has 15. The results have 64, 64 and 7 bits.
 	hi = uint64(a)<<44 | uint64(b)<<24 | uint64(c)<<4 | uint64(d)>>16
 	lo = uint64(d)<<48 | uint64(e)<<28 | uint64(f)<<8 | uint64(g)>>7
 	return hi, lo, uint64(g) & 127, true
 }
 
-// BadSymbol returns the offset of the first bad byte.
+// BadSymbol returns the offset of the first byte that is not a symbol.
 func BadSymbol(s *[Len]byte) int { return decodeTable.BadSymbol(s[:]) }

@@ -18,10 +18,10 @@ const (
 // A Source gives random words from ChaCha8 or from a reader. The operating system seeds ChaCha8 at
 // the first use, and then as [Source.Tick] says. It is not safe for concurrent use.
 type Source struct {
-	used        int // words of buf that are used
+	used        int // how many words of buf are used
 	buf         [bufferSize]uint32
 	reader      io.Reader
-	bytes       [8]byte // a field, to allocate it only once
+	bytes       [8]byte // a field, so that it is not allocated each time
 	chacha      *rand.ChaCha8
 	refillsLeft int
 	second      int64
@@ -29,23 +29,24 @@ type Source struct {
 
 func System() Source { return Source{used: bufferSize} }
 
-// From returns a source that reads big-endian words from r, and only the bytes that it needs. Too
-// few bytes are an error.
+// From returns a source that reads big-endian words from r, and only the bytes that it needs. The
+// caller gets the errors of r, and an error for too few bytes.
 func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
-// Tick sets the Unix time in milliseconds. Each second has a new seed, so that copies of a virtual
-// machine soon give different words.
+// Tick sets the Unix time in milliseconds. In each second the source takes a new seed, so that
+// copies of a virtual machine soon give different words.
 func (s *Source) Tick(ms int64) {
 	if second := ms / 1000; second != s.second {
 		s.second, s.refillsLeft, s.used = second, 0, bufferSize
 	}
 }
 
-// Second returns the Unix second of the last Tick. The next word's seed is from this second or
+// Second returns the Unix second of the last Tick. The seed of the next word is from this second or
 // later.
 func (s *Source) Second() int64 { return s.second }
 
-// Next32 returns false if the buffer is used up. The caller then uses [Source.Uint32].
+// Next32 returns false if 32 random bits are not in the buffer. Then the caller uses
+// [Source.Uint32].
 func (s *Source) Next32() (w uint32, ok bool) {
 	if s.used < bufferSize {
 		w, ok = s.buf[s.used], true

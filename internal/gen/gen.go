@@ -1,4 +1,5 @@
-// Package gen is the core of the generators of all formats.
+// Package gen is the core of the generators of all formats: options, clock, rollback policy,
+// waiting, claims of a lease's ticks, and batches.
 package gen
 
 import (
@@ -25,13 +26,13 @@ const recheck = 50 * time.Millisecond
 // ErrRetry says that the generator must wait, or has waited, and must try again.
 var ErrRetry = errors.New("gen: retry")
 
-// errZero is the error of a Core before Init.
+// errZero is the error of a Core before Init. Its clock shows clock.NoTime.
 var errZero = fmt.Errorf("sortid: %w: the Generator is its zero value; make one with NewGenerator",
 	sortid.ErrOption)
 
 type Format struct {
-	Name   string // of the package
-	Epoch  int64  // tick 0 in Unix milliseconds
+	Name   string // of the format's package
+	Epoch  int64  // Unix milliseconds of tick 0
 	Shift  int    // a tick has 2^Shift milliseconds
 	Policy sortid.RollbackPolicy
 }
@@ -92,8 +93,8 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	return nil
 }
 
-// Next32 is entropy.Source.Next32. Formats call it because the compiler does not inline methods of
-// packages that they do not import.
+// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. Formats call it
+// because the compiler does not inline methods of packages that they do not import.
 func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
 
 func (c *Core) Next96() (hi uint64, lo uint32, ok bool) { return c.Rand.Next96() }
@@ -134,8 +135,8 @@ func (c *Core) Time(tick int64) time.Time {
 	return time.UnixMilli(tick<<c.format.Shift + c.format.Epoch).UTC()
 }
 
-// CheckRollback applies the policy if the clock's tick now is too far behind the next ID's tick. It
-// reports whether to start again. last is the last ID's tick.
+// CheckRollback applies the policy if the clock, at tick now, is too far behind the next ID's tick.
+// It reports whether the generator must start again. last is the tick of the last ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero
@@ -160,7 +161,7 @@ func (c *Core) WaitFor(tick int64, why error) error {
 	return ErrRetry
 }
 
-// Waits returns the time and the error of the last WaitFor.
+// Waits returns the time that the last wait is for, and the error if the wait ends early.
 func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
 
 func (c *Core) Leased() bool { return c.lease != nil }
@@ -174,8 +175,8 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, err
 }
 
-// Finish unlocks the generator. If err is ErrRetry, it waits, and returns ErrRetry or the context's
-// error. It returns other errors as they are.
+// Finish unlocks the generator. If err is ErrRetry, it then waits, and returns ErrRetry or the
+// error of the context. It returns other errors as they are.
 func (c *Core) Finish(ctx context.Context, err error) error {
 	until, why := c.until, c.why
 	c.Unlock()
@@ -201,7 +202,7 @@ func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	defer cancel()
 	err := c.lease.WaitTick(short, until)
 	if short.Err() != nil && ctx.Err() == nil && !errors.Is(err, sortid.ErrLeaseClosed) {
-		return nil
+		return nil // the caller must read the clock again
 	}
 	return err
 }

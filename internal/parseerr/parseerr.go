@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid"
 )
 
-// MaxInput is how many bytes of a bad input an error keeps.
+// MaxInput is how many bytes of a bad input an error keeps and shows.
 const MaxInput = 64
 
 func Clip[T string | []byte](input T) string {
@@ -21,7 +21,7 @@ func Shorten(input string) string {
 	return input
 }
 
-// Text returns a text's error. offset is the first wrong byte's, or -1.
+// Text returns the error of a text. offset is the index of the first wrong byte, or -1.
 func Text[T string | []byte](format string, input T, offset int, reason error, want string) error {
 	return &sortid.ParseError{Format: format, Input: Clip(input), Length: len(input),
 		Offset: offset, Want: want, Err: reason}

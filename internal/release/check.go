@@ -18,8 +18,8 @@ import (
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers are prefixes of modules that only tests need. A program with leases in PostgreSQL
-// must not have them in go.mod or go.sum.
+// notForUsers are prefixes of modules that only tests need. A program that keeps leases in
+// PostgreSQL must not have them in go.mod or go.sum.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",
@@ -27,10 +27,10 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
-// A program is a user's program, and the modules that it may require.
+// A program is a program of a user, and says which modules it may require.
 type program struct {
 	name, title string
-	imports     []string // of an extra file
+	imports     []string // packages that an extra file imports
 	modules     []string
 	accepts     func(modulePath string) bool // whether go.mod and go.sum may have the module
 }
@@ -76,7 +76,7 @@ func (s *sandbox) checkInstall(w io.Writer, r *repo) error {
 	return nil
 }
 
-// run also checks go.mod and go.sum.
+// run makes a module and runs the program, like a user. It checks go.mod and go.sum.
 func (s *sandbox) run(p program) error {
 	source, err := fs.Sub(programs, "testdata/"+p.name)
 	if err != nil {

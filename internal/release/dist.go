@@ -23,12 +23,13 @@ var targets = []target{
 	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// A distribution's files depend only on the commit, the version and the release of Go.
+// A distribution writes the files of a release. They depend only on the commit, the version and the
+// release of Go.
 type distribution struct {
 	*sandbox
 	repo *repo
 	dir  string
-	host string // the command for this machine
+	host string // path of the command sortid for this machine
 	sums map[string][sha256.Size]byte
 }
 
@@ -72,7 +73,7 @@ type file struct {
 	data []byte
 }
 
-// stageDocs returns the files of all targets.
+// stageDocs returns the files that are the same for all targets.
 func (d *distribution) stageDocs() (files []file, err error) {
 	man := filepath.Join(d.sandbox.dir, "man")
 	if err := os.Mkdir(man, 0o755); err != nil {
@@ -146,6 +147,7 @@ func (d *distribution) distributeTarget(t target, docs []file) error {
 	return d.writePackages(base, t, files)
 }
 
+// write writes a file and remembers its checksum.
 func (d *distribution) write(name string, data []byte) error {
 	d.sums[name] = sha256.Sum256(data)
 	return os.WriteFile(filepath.Join(d.dir, name), data, 0o644)

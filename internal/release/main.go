@@ -1,5 +1,5 @@
 // Command release checks the modules in the form that users get, builds the files of a release, and
-// makes it. See docs/architecture.md.
+// makes the release. See docs/architecture.md.
 //
 // It is not in go.work, because it would change the dependencies of other modules.
 package main
@@ -110,7 +110,7 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH, or the commit's time if it is not set.
+// commitTime returns SOURCE_DATE_EPOCH. If it is not set, commitTime returns the commit's time.
 func (r *repo) commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -28,11 +28,11 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		Version: strings.TrimPrefix(info.GoVersion, "go"), Description: "The Go standard library",
 	}}
 	requires := []string{goURL}
-	for _, m := range info.Deps { // in the order of their paths
+	for _, m := range info.Deps { // they are in the order of their paths
 		url := packageURL(m.Path, m.Version)
 		c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary,
 			Name: m.Path, Version: m.Version}
-		// A module's sum is the SHA-256 of its list of files.
+		// The sum of a module is the SHA-256 of its list of files.
 		h1, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
 		if err == nil && len(h1) == sha256.Size {
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(h1)}}
@@ -41,7 +41,7 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		requires = append(requires, url)
 	}
 	bom := cdx.NewBOM()
-	// Each binary has its own number, the same in each run.
+	// Each binary has its own number, but each run gives the same number.
 	bom.SerialNumber = serialNumber(sum)
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: d.time.Format(time.RFC3339),

@@ -23,19 +23,19 @@ const rootPath = "github.com/sortid/sortid"
 const workspaceDir = "internal/workspace"
 
 type goModule struct {
-	dir       string // from the root, with slashes; "." for the root module
+	dir       string // slash-separated path from the root; "." for the root module
 	published bool
 	file      *modfile.File
 }
 
 func (m *goModule) path() string { return m.file.Module.Mod.Path }
 
-// folder returns "." or a path that begins with "./".
+// folder returns the path from the root. It is "." or begins with "./".
 func (m *goModule) folder() string { return strings.TrimSuffix("./"+m.dir, "/.") }
 
 func (m *goModule) tag(version string) string { return path.Join(m.dir, version) }
 
-// requires returns the required modules of this project.
+// requires returns the requirements that are modules of this project.
 func (m *goModule) requires() (ours []module.Version) {
 	for _, r := range m.file.Require {
 		if isOurs(r.Mod.Path) {
@@ -52,11 +52,11 @@ func isOurs(modulePath string) bool {
 type repo struct {
 	root    string
 	work    *modfile.WorkFile
-	modules []*goModule // each after the modules that it requires
+	modules []*goModule // each module is after the modules that it requires
 }
 
-// open reads go.work and the go.mod of each of its modules. A folder with the comment "not
-// published" in go.work is not released.
+// open reads go.work and the go.mod of each of its modules. If go.work has the comment "not
+// published" behind a folder, its module is not released.
 func open(root string) (*repo, error) {
 	name := filepath.Join(root, "go.work")
 	data, err := os.ReadFile(name)
@@ -124,7 +124,7 @@ func (r *repo) git(args ...string) (string, error) {
 	return output(exec.Command("git", append([]string{"-C", r.root}, args...)...))
 }
 
-// version returns the next release, at which the modules require each other.
+// version returns the version at which the modules require each other: the next release.
 func (r *repo) version() (string, error) {
 	if m := r.find(rootPath + "/cmd/sortid"); m != nil {
 		for _, q := range m.requires() {

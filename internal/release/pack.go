@@ -16,7 +16,8 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// pack writes the published modules into dir as a module proxy, without files that git ignores.
+// pack writes the published modules into dir, in the form of a module proxy. It packs the files
+// that git does not ignore.
 func (r *repo) pack(dir, version string, commitTime time.Time) error {
 	files, err := r.files()
 	if err != nil {
@@ -87,8 +88,8 @@ func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
 
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
 
-// moduleFiles returns the files of a module. Like the go command, it adds the repository's licence
-// if there is none. Package zip leaves out modules in folders below.
+// moduleFiles returns the files of a module. If the module has no licence, it gets the licence of
+// the repository, like with the go command. Package zip leaves out modules in folders below.
 func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	licensed := false
 	for _, name := range files {
@@ -109,7 +110,7 @@ func (r *repo) publicPackages() ([]string, error) {
 		args = append(args, m.folder()+"/...")
 	}
 	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "GOWORK=") // use the clone's go.work
+	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "GOWORK=") // use the go.work of the clone
 	out, err := output(cmd)
 	if err != nil {
 		return nil, err

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// A sandbox uses the packed modules like a user. Its own module cache keeps out published modules
-// of the same version.
+// A sandbox uses the packed modules like a user. It has its own module cache, so it does
+// not use published modules of the same version.
 type sandbox struct {
 	dir     string // close deletes it
 	version string
-	time    time.Time
+	time    time.Time // the time of the commit
 	goroot  string
 	env     []string
 }
@@ -72,7 +72,7 @@ func (s *sandbox) command(dir, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// An empty target is this machine.
+// install installs the command for a target. If the target is empty, it is this machine.
 func (s *sandbox) install(t target) (string, error) {
 	cmd := s.command(s.dir, "go", "install", "-trimpath", "-ldflags=-s -w -buildid=", rootPath+
 		"/cmd/sortid@"+s.version)
@@ -98,7 +98,7 @@ func (t target) binary() string {
 	return "sortid"
 }
 
-// output returns a command's standard output. The error has its standard error.
+// output returns the standard output of a command. The error has its standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

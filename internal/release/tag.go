@@ -16,11 +16,12 @@ type tagging struct {
 	version string
 	remote  string
 	checks  [][]string // commands that must succeed first
-	dryRun  bool       // only print commands that change something
+	dryRun  bool       // only print the commands that change something
 	out     io.Writer
 }
 
-// run tags the modules in the order of their requirements, and pushes all tags or none.
+// run runs the checks, and tags the modules in the order of their requirements. It pushes all tags,
+// or none.
 func (t *tagging) run() error {
 	if err := t.refusal(); err != nil {
 		return err

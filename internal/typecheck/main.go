@@ -1,4 +1,5 @@
-// Command typecheck checks the types in packages and their tests for other systems:
+// Command typecheck checks the types in packages and their tests for other systems, as a compiler
+// does:
 //
 //	go run ./internal/typecheck windows/amd64,darwin/arm64 ./...
 //
@@ -18,6 +19,7 @@ import (
 	"strings"
 )
 
+// A listed package is the output of "go list" for one package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -48,8 +50,8 @@ func main() {
 	}
 }
 
-// check returns how many packages of the main modules it checked. It reads only the declarations of
-// others.
+// check returns the number of packages of the main modules that it checked. From other packages it
+// needs only the declarations.
 func check(goos, arch string, patterns []string) (count int, err error) {
 	list := exec.Command("go", append([]string{"list", "-deps", "-test",
 		"-json=ImportPath,Dir,GoFiles,ImportMap,Module"}, patterns...)...)
@@ -73,7 +75,7 @@ func check(goos, arch string, patterns []string) (count int, err error) {
 			return count, err
 		}
 		if p.ImportPath == "unsafe" || strings.HasSuffix(p.ImportPath, ".test") {
-			continue // the test's main package does not exist yet
+			continue // the main package of a test does not exist yet
 		}
 		main := p.Module != nil && p.Module.Main
 		if main {

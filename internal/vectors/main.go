@@ -1,9 +1,8 @@
-// The command vectors writes testdata/vectors and testdata/typed.json:
+// The command vectors writes testdata/vectors and testdata/typed.json. It computes every value with
+// math/big, from the formats' documents. It shares no code with the format packages, so that it can
+// check them.
 //
 //	go run ./internal/vectors
-//
-// It computes every value with math/big, from the formats' documents. It shares no code with the
-// format packages, so that it can check them.
 package main
 
 import (
@@ -60,8 +59,8 @@ type format struct {
 	text   func(*big.Int) string
 	forms  map[string]func(*big.Int) string
 
-	printed  string            // in the document
-	integers map[string]string // of some printed texts
+	printed  string            // texts in the document
+	integers map[string]string // the integers of some printed texts
 	variants func(string) map[string]string
 	alphabet string
 	invalid  []conformance.Invalid
@@ -247,6 +246,7 @@ func uid60Text(n *big.Int) string { return rotate(digits(n, base64url, 4)) }
 func rotate(s string) string   { return s[len(s)-2:] + s[:len(s)-2] }
 func unrotate(s string) string { return s[2:] + s[:2] }
 
+// last returns the last text printed in the document.
 func (f *format) last() string { return f.printed[strings.LastIndexByte(f.printed, ' ')+1:] }
 
 func (f *format) parse(text string) *big.Int {
@@ -343,7 +343,8 @@ type boundary struct {
 	n    *big.Int
 }
 
-// boundaries are 0, 1 and the maximum of each field, with other bits zero or as in the largest ID.
+// boundaries are 0, 1 and the maximum of each field, with the other bits zero or as in the largest
+// ID.
 func (f *format) boundaries() (out []boundary) {
 	last := new(big.Int).Sub(f.limit, one)
 	out = append(out,

@@ -1,7 +1,7 @@
-// Package window has the part of a lease that generators call. Package lease gives a [Window]
-// grants. A generator calls [Window.ClaimTick] before the first ID of a tick. So every ID is inside
-// a grant, even if the goroutine is delayed. A claimed tick may be finished after the lease is
-// closed or lost.
+// Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
+// Package lease gives it grants. A grant is a node ID and ticks. A generator calls
+// [Window.ClaimTick] before the first ID of a tick. So every ID is inside a grant, even if the
+// goroutine is delayed. The generator may finish a claimed tick after the lease is closed or lost.
 package window
 
 import (
@@ -19,18 +19,18 @@ import (
 // None is the tick before all others.
 const None = math.MinInt64
 
-// A Grant is a node ID and its ticks [Lo, Hi). It does not change.
+// A Grant is a node ID and its ticks [Lo, Hi). A Grant does not change.
 type Grant struct {
 	NodeID uint32
 	Lo, Hi int64
 }
 
-// A Window is a [sortid.Lease] that holds the current grant. It is safe for concurrent use.
-// Generators may share it, because only one of them gets each tick.
+// A Window holds the current grant of a lease. It is safe for concurrent use. Generators may share
+// a Window, because only one of them gets each tick. Make a Window with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
 	used      atomic.Int64          // the last claimed tick
-	renewFrom atomic.Int64          // a claim from this tick on asks for renewal
+	renewFrom atomic.Int64          // a claim of this tick or a later one asks for renewal
 
 	size     int
 	tick     time.Duration
@@ -38,7 +38,7 @@ type Window struct {
 	requests chan struct{}
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced with each grant
+	changed chan struct{} // closed and replaced with each new grant
 	closed  bool
 	reason  error
 }
@@ -80,11 +80,12 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Ask only after the claim is visible, because the lease reads it to decide.
+		// Ask only after the claim is visible, because the lease reads it to decide whether to
+		// renew.
 		if at >= w.renewFrom.Load() {
 			w.RequestRenewal()
 		}
-		// The claim is visible, so read the grant once more. Close removes the grant before it
+		// The claim is visible, so read the grant once more. Close first removes the grant and then
 		// reads the last claim. So either Close sees this claim, or this claim sees Close.
 		if g = w.grant.Load(); g.Lo <= at && at < g.Hi {
 			return g.NodeID, at, nil
@@ -149,8 +150,8 @@ func (w *Window) Used() int64 { return w.used.Load() }
 // Set is Renew without a reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
 
-// Renew replaces the grant, and the reason why the last renewal failed. Claims from tick renewFrom
-// on send on [Window.RenewalRequests]. After Close, Renew does nothing.
+// Renew replaces the grant, and the reason why the last renewal failed. A claim of tick renewFrom
+// or a later one sends on [Window.RenewalRequests]. After Close, Renew does nothing.
 func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,7 +179,8 @@ func (w *Window) Err() error {
 	return w.reason
 }
 
-// Close ends the window for good and returns the last claimed tick. No later tick can be claimed.
+// Close ends the window for good and returns the last claimed tick. After Close, no claim of a
+// later tick succeeds.
 func (w *Window) Close() (used int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
