@@ -107,7 +107,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// If a crash of the store undoes what readRoot reads, it also undoes all changes that depend on it.
+// readRoot reads the realm's record. If a crash of the store undoes this record, the crash also
+// undoes all changes that depend on it.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -164,8 +165,8 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}, nil
 }
 
-// renew gets a block with a window as long as possible. The generator has used ticks up to used.
-// After an error, another call continues.
+// renew gets a block, with the longest window that is possible. The parameter used is the last tick
+// that the generator has used. After an error, another call continues.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -240,8 +241,8 @@ func (s *session) waiting() error {
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// none of these is free. It begins where node IDs are in use, so that large blocks keep room. After
-// lost races many processes are starting, so it searches a wider area and reads less.
+// none of these is free. It begins where node IDs are in use, so that large blocks stay free. Lost
+// races mean that many processes are starting, so it then searches a wider area and reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
@@ -384,8 +385,8 @@ func (s *session) withSpace(r Record) Record {
 	return r
 }
 
-// makeWhole returns the stored record of r's block, and the one that will make it whole, not
-// written yet.
+// makeWhole returns two records of r's block: the stored one, and the one that will make the block
+// whole. The second is not written yet.
 func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	now int64) (prev, whole Record, err error) {
 	switch r.State {
@@ -403,8 +404,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b, read together with b's record, or later. If
-// that block is merging, splitParent stops this.
+// splitParent returns the record of the block around b. It was read together with b's record, or
+// later. If that block is merging, splitParent cancels the merge.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation its HWM and its state do not change
@@ -496,8 +497,8 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 	return s.settle(ctx)
 }
 
-// settle finds out whether the pending grant was made, and then holds it. After an error it must be
-// called again. docs/leases.md ("Why no ID is issued twice") explains its steps.
+// settle finds out whether the pending grant was made. If it was, the session holds it. After an
+// error it must be called again. docs/leases.md ("Why no ID is issued twice") explains its steps.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
@@ -529,8 +530,8 @@ func (s *session) settle(ctx context.Context) error {
 		}
 		p.made = true
 	}
-	// The grant counts only if its generation is still the realm's. This check after the commit
-	// detects a fence.
+	// The grant counts only if its generation is still the generation of the realm. This check
+	// after the commit detects a fence.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err
@@ -591,7 +592,7 @@ func (s *session) release(ctx context.Context, used int64) error {
 		}
 		next, err := release(r, held, used)
 		if err != nil {
-			break // the node ID is not ours, or no longer
+			break // the node ID is not ours, or no longer ours
 		}
 		next.Key = s.key
 		if _, err = s.write(ctx, r, next); err == nil {
