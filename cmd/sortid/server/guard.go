@@ -65,8 +65,8 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 	})
 }
 
-// foreign reports whether a page of another origin wants a change. Making IDs is one, also by
-// GET and HEAD.
+// foreign reports whether a page of another origin wants a change. A request that makes IDs is a
+// change, even with GET or HEAD.
 func (g *guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not a browser, or one that does not send the origin
@@ -82,13 +82,13 @@ func (g *guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether a request for the path makes IDs, even as a probe.
+// makesIDs reports whether a request for the path makes IDs. Probes and metrics make IDs, too.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, idsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. With HTTP/1.0 it may name none:
-// load balancers do so, browsers do not.
+// allows reports whether a request names a host of this server. With HTTP/1.0 it may name no host,
+// as load balancers do. Browsers always name one.
 func (g *guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true

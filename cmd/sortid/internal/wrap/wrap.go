@@ -22,8 +22,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before its lease a program must end. Nobody checks the ticks of its IDs,
-// and its generator may run ahead of the clock, by default 10 s.
+// Times say how long before the end of its lease a program must end. Nobody checks the ticks of its
+// IDs, and its generator may run ahead of the clock, by default by up to 10 s.
 type Times struct {
 	Terminate time.Duration // before the end: ask the program to end
 	Kill      time.Duration // before the end: kill it
@@ -32,14 +32,14 @@ type Times struct {
 
 var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
-// deadlines are by the wall clock, as ticks are.
+// deadlines are times of the wall clock, like ticks.
 type deadlines struct {
 	Terminate, Kill time.Time // when the program gets these signals
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns the watchdog's deadlines. It sends SIGTERM only if exec has not done so
-// earlier.
+// deadlines returns the watchdog's deadlines. The watchdog sends SIGTERM only if exec has not done
+// so earlier.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
@@ -127,7 +127,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The child dies with its thread, so this goroutine keeps its thread.
+		// The child dies with the thread that started it, so this goroutine keeps that thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -221,8 +221,8 @@ func environ(l *leases.Options) []string {
 	})
 }
 
-// relaySignals passes signals to the program that it gets from started, until end is called. If
-// a signal that ends programs comes earlier, it calls interrupt.
+// relaySignals gets a program from started, and passes signals to it until end is called. If a
+// signal that ends programs comes earlier, it calls interrupt.
 func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
@@ -260,7 +260,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // or both get it
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // otherwise both get it
 				program.Signal(sig)
 			}
 		}
@@ -295,13 +295,13 @@ func (t leaseHolder) whyLost(moved bool) string {
 		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent gives the node ID back with all ticks used, because the last tick is unknown.
+// releaseSpent gives the node ID back as if all ticks were used, because the last tick is unknown.
 func (t leaseHolder) releaseSpent() {
 	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is fine
 	t.Release()
 }
 
-// exitAs returns the error with which exec exits like the program.
+// exitAs returns the error that gives exec the exit code of the program.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exit.Status(128 + int(status.Signal()))
