@@ -117,7 +117,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // would wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // read first, to hold the lock for less time
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.high < maxHigh {

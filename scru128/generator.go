@@ -27,7 +27,7 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 // The field counter_lo starts at a random number in each millisecond, and goes up by one for each
 // ID. The field counter_hi gets a new random number in each second. The field entropy is new in
 // each ID. When counter_lo is full, counter_hi goes up by one. When both are full, the timestamp
-// goes up by one. A timestamp ahead of the clock counts as a clock that went back.
+// goes up by one. If the timestamp is ahead of the clock, this counts as a clock that went back.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
@@ -106,7 +106,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // read first, to hold the lock for less time
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {

@@ -166,7 +166,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 // wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // read first, to hold the lock for less time
 		g.core.Lock()
 		var now int64
 		if g.micros {

@@ -32,8 +32,8 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 // the same time, even in one process, need different node IDs or a shared lease.
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
-// up by one and the counter starts at a new random number. A timestamp ahead of the clock counts as
-// a clock that went back.
+// up by one and the counter starts at a new random number. If the timestamp is ahead of the clock,
+// this counts as a clock that went back.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
@@ -56,7 +56,8 @@ type Options struct {
 	sortid.GeneratorOptions
 
 	// NodeSpec is a node ID that only this generator may have. If the spec has a previous ID, all
-	// new IDs are larger. A clock behind the previous ID counts as a clock that went back.
+	// new IDs are larger. If the clock is behind the previous ID, this counts as a clock that went
+	// back.
 	NodeSpec NodeSpec
 
 	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
@@ -175,7 +176,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // read first, to hold the lock for less time
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {

@@ -74,7 +74,7 @@ func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 // slot returns the slot of *p's type in kinds. Another type may be in it.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf returns the kind of *p. It keeps kinds, because it is slow to get and check a prefix.
+// kindOf returns the kind of *p. It remembers kinds, because it is slow to get and check a prefix.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {

@@ -113,7 +113,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
-		counter := clock.Counter() // read before the lock, to shorten it
+		counter := clock.Counter() // read first, to hold the lock for less time
 		g.core.Lock()
 		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
 		if err == nil {

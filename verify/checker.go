@@ -34,7 +34,7 @@ type checker struct {
 	heldID int
 	habits rules.Habits
 
-	order       *order.Checker  // exactly one of these is set
+	order       *order.Checker  // one of order, times, disorder is set
 	times       *order.Times    // if only times are in order
 	disorder    *order.Disorder // set with Options.Unordered
 	clock       *clock.Checker
