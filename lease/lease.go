@@ -41,8 +41,8 @@ type Config struct {
 	// this window, by default 1 minute.
 	Window time.Duration
 	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's may differ by as much. 0 means the realm's lead, the maximum. A new
-	// realm gets this lead, by default 10 seconds.
+	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead, the
+	// maximum. A new realm gets this lead, by default 10 seconds.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
@@ -282,7 +282,8 @@ func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
 	return l.window.WaitTick(ctx, tick)
 }
 
-// Until returns when the current window ends, possibly in the past, by this machine's clock.
+// Until returns the time when the current window ends, by this machine's clock. It may be in the
+// past.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
 
 // Window returns how far into the future renewals extend the lease.
@@ -329,9 +330,9 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease until ctx ends, when about half of the window is left. What is left counts
-// from the generators' last tick or the clock, whichever is later. It may take as long as Acquire
-// took, because it may have to connect.
+// keep renews the lease each time about half of the window is left, until ctx ends. What is left
+// counts from the generators' last tick or the clock, whichever is later. A renewal may take as
+// long as Acquire took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
@@ -377,7 +378,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
 				"error", err)
-			if slow { // with so slow a store a renewal may need more time
+			if slow { // a renewal may need more time if the store is so slow
 				patience = max(patience, min(2*patience, maxPatience))
 			}
 		}

@@ -117,7 +117,7 @@ func (v *survey) grantable(leaf Block, lead int64) bool {
 // edge is the path of the first node ID of a size.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
-// path returns a leaf, the blocks around it and their other halves, smaller first.
+// path returns a leaf, the blocks around it and their other halves. Smaller blocks come first.
 func path(leaf Block) (blocks []Block) {
 	for b := leaf; b.Size > 0; b = b.parent() {
 		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
@@ -125,7 +125,8 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns area, the blocks around it, and those within it down to a size, smaller first.
+// parts returns area, the blocks around it, and those within it down to a size. Smaller blocks come
+// first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
 		n := uint32(1) << (size - area.Size)
@@ -139,8 +140,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns the block at the beginning of the realm that contains all node IDs in use, judged by
-// the edge.
+// area returns the block at the beginning of the realm that contains all node IDs in use, as far as
+// the edge shows.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {
@@ -151,8 +152,8 @@ func (v *survey) area() Block {
 	return area
 }
 
-// usable returns the regions where a grant can start now, or else within the lead. The smallest
-// come first, so that large blocks remain.
+// usable returns the regions where a grant can start now or, if there are none, within the lead.
+// The smallest come first, so that large blocks remain.
 func (v *survey) usable(lead int64) []region {
 	some := v.until(v.now)
 	if len(some) == 0 {

@@ -172,7 +172,7 @@ func (t *Tokens) of(h http.Header) *token {
 	return t.find(strings.TrimSpace(text))
 }
 
-// find returns a token's entry, or nil. Its duration reveals nothing about other tokens,
+// find returns a token's entry, or nil. How long it takes reveals nothing about other tokens,
 // because nobody can choose a text by its hash.
 func (t *Tokens) find(text string) *token {
 	sum := sha256.Sum256([]byte(text))

@@ -190,8 +190,8 @@ func (w *ward) keep(now time.Time) (told bool) {
 	return false
 }
 
-// signal signals the program. If the program is not known yet, or Linux is older than 5.4,
-// signal kills its parent, and so the program.
+// signal signals the program. If the program is not known yet, or Linux is older than 5.4, signal
+// kills the program's parent, so the program ends, too.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:
