@@ -41,6 +41,8 @@ func (l *lateWriter) flush() {
 }
 
 func (l *lateWriter) flushLocked() {
-	l.w.Write(l.buf) // there is nowhere to report an error
-	l.buf = l.buf[:0]
+	if len(l.buf) > 0 {
+		l.w.Write(l.buf) // there is nowhere to report an error
+		l.buf = l.buf[:0]
+	}
 }
