@@ -18,8 +18,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format. A format that needs a lease has none before the
-// store has granted one.
+// generators has one generator for each format. A format that needs a lease has no generator before
+// the store has granted the lease.
 type generators struct {
 	config Config
 	byName map[string]*source

@@ -197,8 +197,8 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 }
 
 // nextRun returns the next whole run of these bytes that has at least shortest bytes. It first
-// looks at the byte where the shortest run from i would end. If that byte is another, nextRun
-// skips all runs that begin before it.
+// looks at the byte where the shortest run from i would end. If a run cannot contain that byte,
+// nextRun skips all runs that begin before it.
 func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -376,7 +376,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID keeps nothing of the string, so this is no copy.
+	// The ID keeps nothing of the string, so the text need not be copied.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
