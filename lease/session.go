@@ -452,7 +452,7 @@ func (s *session) mergeParts(ctx context.Context, r Record,
 	return r, whole, err
 }
 
-// retirePart retires half i of a merging block. It always writes.
+// retirePart retires half i of a merging block. It writes even if the half is Retired already.
 func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	now int64) (Record, error) {
 	r, err := s.store.Get(ctx, s.space(), merging.Block.child(i))

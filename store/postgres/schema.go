@@ -49,7 +49,7 @@ type state struct {
 
 	kind        string // "r" means an ordinary table
 	persistence string // "p" means permanent
-	privileges  string // "t" if the user has all that are needed
+	privileges  string // "t" if the user has all needed privileges
 	key         string // numbers of the columns of the primary key
 	// columns has the number, name, type and collation of each column in use.
 	columns []string

@@ -40,7 +40,7 @@ type source struct {
 
 	probing sync.Mutex
 	probed  time.Time
-	unready error // what probe returned then
+	unready error // what probe returned at the time probed
 }
 
 // guardBits is how many high bits of a counter start at zero in each tick. On average, they

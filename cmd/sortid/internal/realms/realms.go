@@ -281,7 +281,7 @@ func (r *Realm) Around(b lease.Block) []Entry {
 	return entries
 }
 
-// A share says which parts of a realm are in which state. They add up to 1.
+// A share says which parts of a realm are in which state. The fields add up to 1.
 type share struct {
 	Held    float64 `json:"held"`
 	Expired float64 `json:"expired"` // not renewed in time
