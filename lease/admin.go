@@ -124,7 +124,8 @@ func storeName(store Store) string {
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns its
 // terms. 0 leaves a value as it is. Leases without values of their own use the new ones from their
-// second renewal on. Leases with a longer one keep it until they need a new node ID.
+// second renewal on. A lease with a longer window or lead of its own keeps it until the lease needs
+// a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -158,7 +159,8 @@ func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	return next, nil
 }
 
-// most returns the longest window and lead of t and next, or 0 where next has it.
+// most returns the longest window and lead of t and next. It returns 0 for a value if next has the
+// longest one.
 func (t Terms) most(next Terms) (window, lead int64) {
 	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
 		window = 0
@@ -171,8 +173,8 @@ func (t Terms) most(next Terms) (window, lead int64) {
 
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes.
 // Call it before any process can reach that store. All later grants start at the returned time or
-// after it: later than all earlier grants, if no clock was ahead by more than skew. So no node ID
-// is granted for about the realm's window plus its lead plus skew.
+// after it. This time is later than all earlier grants, if no clock was ahead by more than skew. So
+// no node ID is granted for about the realm's window plus its lead plus skew.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // lost grants were longer than the stored terms say. If the realm is gone, Fence makes it with

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// MaxRecords is how many records [Known.Check] allows in one generation of a realm: 20 MB that any
-// client may fill. They suffice for all 32,768 node IDs of 15 bits, or about 3,000 scattered ones
-// in the largest realm.
+// MaxRecords is how many records [Known.Check] allows in one generation of a realm. They take
+// 20 MB, which any client may fill. They suffice for all 32,768 node IDs of 15 bits, or about 3,000
+// scattered ones in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")

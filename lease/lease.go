@@ -337,11 +337,11 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// If somebody sets the clock, no timer ends.
+	// No timer ends when somebody sets the clock. So keep looks at the clock regularly.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
-	pause, failing := first, time.Time{} // failing: since when
+	pause, failing := first, time.Time{} // failing: the time of the first failure
 	for ctx.Err() == nil {
 		if spare := l.left() - l.renewAt; spare > 0 {
 			timer := time.NewTimer(min(look, terms.Duration(min(spare, s.window))))

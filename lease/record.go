@@ -17,7 +17,7 @@ import (
 // A Format is what a lease must know about an ID format.
 type Format struct {
 	Bits  int           // the largest node ID size
-	Tick  time.Duration // of the timestamp; whole milliseconds
+	Tick  time.Duration // the unit of the timestamp; whole milliseconds
 	Epoch time.Time     // the start of tick 0; whole milliseconds
 }
 
@@ -154,7 +154,7 @@ type Terms struct {
 	Window int64 `json:"window"` // the most ticks of a grant
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
-	// The longest window and lead since the last fence, if longer than now.
+	// The longest window and lead since the last fence, if they were longer than Window and Lead.
 	MostWindow int64 `json:"most_window,omitzero"`
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
@@ -201,7 +201,7 @@ func (t Terms) ticks(d time.Duration) int64 {
 }
 
 // Rounded returns the roundest duration that becomes this number of ticks. It is up to one tick
-// shorter: a minute for 235 ticks of 256 ms, or 60.16 s.
+// shorter than the ticks. For example, 235 ticks of 256 ms take 60.16 s, and become a minute.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
@@ -240,7 +240,7 @@ type Record struct {
 	// Key proves that the owner released a block.
 	Key Owner `json:"key,omitzero"`
 
-	// In the realm's record only. Generation is random, and new with each [Fence].
+	// Only the realm's record has these. Generation is random, and new with each [Fence].
 	Terms      Terms  `json:"terms,omitzero"`
 	Generation string `json:"generation,omitzero"`
 }

@@ -197,7 +197,7 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Read the realm and the time rarely: meanwhile others would win the next race.
+		// Read the realm and the time rarely: while this process reads, others win the next race.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -319,7 +319,7 @@ func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey,
 }
 
 // take acquires leaf, a free block of the survey. It returns errRefused if the store's records
-// differ.
+// differ from the survey's.
 func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) error {
 	around, ok := v.around(leaf)
 	if !ok {
@@ -452,7 +452,7 @@ func (s *session) mergeParts(ctx context.Context, r Record,
 	return r, whole, err
 }
 
-// retirePart retires half i of a merging block. It always writes.
+// retirePart retires half i of a merging block. It writes even if the half is Retired already.
 func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	now int64) (Record, error) {
 	r, err := s.store.Get(ctx, s.space(), merging.Block.child(i))

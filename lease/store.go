@@ -19,11 +19,11 @@ import (
 //
 // After an error, the record may be stored, even later. All methods should return when ctx ends.
 //
-// A lease calls the method CloseIdleConnections(), if a Store has it, when its next request is
+// If a Store has the method CloseIdleConnections(), a lease calls it when the next request is
 // probably a second or more away.
 type Store interface {
-	// Get returns a record. A missing one is no error, but has only Realm and Block set. Both may
-	// have any values.
+	// Get returns a record. A missing one is no error, but has only Realm and Block set. The
+	// parameters realm and b may have any values.
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
 	// GetMany returns the records of blocks, read in their order or all at one moment. Each is the
@@ -33,8 +33,8 @@ type Store interface {
 
 	// CompareAndSet stores next, which has the same realm and block as prev, if the stored record
 	// has the Revision and the HWM of prev. If prev.Revision is 0, there must be no record. It
-	// reports whether it stored; false promises that this call never changes anything. Get then
-	// returns exactly the stored Record.
+	// reports whether it stored; false promises that this call never changes anything. Get returns
+	// a stored Record exactly as it was in next.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
 	// CompareAndSetMany changes several records of one realm, in their order, as CompareAndSet
@@ -48,7 +48,7 @@ type Store interface {
 	// moments, and outdated: they only help to choose a block.
 	List(ctx context.Context, realm string) ([]Record, error)
 
-	// Realms returns the names of all realms, which have a record of the zero Block.
+	// Realms returns the names of all realms. Each realm has a record of the zero Block.
 	Realms(ctx context.Context) ([]string, error)
 
 	// Time returns the time of the store's clock. With [ErrNoTime], each process uses its own

@@ -38,7 +38,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys a block. The blocks around it have at most the HWM mark.
+// walk surveys a block. No block around it has an HWM above mark.
 func (v *survey) walk(b Block, mark int64, effort int) {
 	if !v.knows(b) {
 		return

@@ -8,8 +8,8 @@
 // write a new file. Get and List need no write permission.
 //
 // bbolt locks the whole file while a process has it open. So each call opens the file, waits for
-// the lock, and closes the file again. If the call's context ends first, the error names the
-// process that has the lock, on Linux.
+// the lock, and closes the file again. If the call's context ends first, on Linux the error names
+// the process that has the lock.
 //
 // The bucket "leases" holds each record as JSON under the key "realm/node ID/size", such as
 // "orders@0123456789abcdef/42/8". CompareAndSet is one write transaction, which is synced to the

@@ -106,7 +106,7 @@ func parse(url string) (string, error) {
 
 func urlError(text string) error { return connect.BadURL(errors.New("bolt: the URL: " + text)) }
 
-// resolve returns the absolute path of a file, without symbolic links, which may change.
+// resolve returns the absolute path of a file, without symbolic links, because links may change.
 func resolve(path string, create bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -71,8 +71,8 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 }
 
 // New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
-// New takes no client, because that may repeat requests; it sets MaxUnaryRetries to 1. Missing
-// keep-alive times and loggers get values that suit leases.
+// New takes no client, because a client may repeat requests. New itself sets MaxUnaryRetries to 1.
+// Missing keep-alive times and loggers get values that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
 	config.MaxUnaryRetries = 1 // the number of attempts, not of repetitions
 	if config.Logger == nil && config.LogConfig == nil {
@@ -150,8 +150,8 @@ func failFast(ctx context.Context, method string, request, reply any, conn *grpc
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try sends the kinds of requests that the store needs. No revision is below 0, so nothing is
-// changed. But etcd checks the permissions and the quota.
+// try sends the kinds of requests that the store needs. It changes nothing, because no revision is
+// below 0. But etcd checks the permissions and the quota.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
 	_, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {

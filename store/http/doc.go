@@ -12,6 +12,6 @@
 // Each method of the Store sends one POST request with JSON, once. A proxy must not repeat it: the
 // server would refuse the repetition, although the change was made.
 //
-// The server's own store has the same guarantee; see [Store.Conditions]. All servers behind one
-// address must use the same store.
+// This store guarantees what the server's own store guarantees; see [Store.Conditions]. All servers
+// behind one address must use the same store.
 package http

@@ -218,7 +218,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	return nil
 }
 
-// ErrAccess: the server refuses the token, or the token does not permit the realm.
+// ErrAccess means that the server refuses the token, or that the token does not permit the realm.
 var ErrAccess = errors.New("http: the server permits no access")
 
 func (s *Store) problem(operation string, resp *http.Response, body io.Reader) error {

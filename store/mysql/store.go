@@ -191,7 +191,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 		defer tx.Rollback() // does nothing after Commit
 		for _, c := range changes {
 			ok, err := change(ctx, tx, c)
-			if number(err) == numberDeadlock { // rolled back so that another can continue
+			if number(err) == numberDeadlock { // the server has rolled back tx
 				return nil
 			}
 			if !ok || err != nil {
@@ -240,7 +240,7 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 }
 
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
-	found := map[string]bool{} // a repeated request returns them again
+	found := map[string]bool{} // a repeated request returns the names again
 	err := s.rows(ctx, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
@@ -288,8 +288,8 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
 	})
 }
 
-// rows calls f for each row of a query's result. If the answer is not complete in time, it begins
-// again.
+// rows calls f for each row of a query's result. If the answer is not complete in time, rows sends
+// the query again, from the first row.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {

@@ -65,7 +65,8 @@ func check(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// conditions returns what the guarantee depends on, or [lease.ErrUnsafe] if there can be none.
+// conditions returns what the guarantee depends on, or [lease.ErrUnsafe] if there can be no
+// guarantee.
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
 		return nil, unsafe("sync=always is stated, but this is version %s, and only from 2.10 on "+

@@ -93,9 +93,9 @@ func temporary(err error) error {
 	return err
 }
 
-// New is like Open, for a program with a connection, which Close does not close. It should not
-// buffer messages while the server is away (see [nats.ReconnectBufSize]): such changes come too
-// late.
+// New is like Open, for a program with a connection, which Close does not close. The connection
+// should not buffer messages while the server is away (see [nats.ReconnectBufSize]): buffered
+// changes come too late.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
 	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -234,7 +234,8 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match. If not all come in time, it begins again.
+// each calls f with the records whose keys match. If not all records come in time, each begins
+// again.
 func (s *Store) each(ctx context.Context, keys string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {

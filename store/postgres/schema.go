@@ -49,7 +49,7 @@ type state struct {
 
 	kind        string // "r" means an ordinary table
 	persistence string // "p" means permanent
-	privileges  string // "t" if the user has all that are needed
+	privileges  string // "t" if the user has all needed privileges
 	key         string // numbers of the columns of the primary key
 	// columns has the number, name, type and collation of each column in use.
 	columns []string
@@ -73,7 +73,7 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 
 const table = "sortid_lease"
 
-// A new connection loads each catalog that a statement needs. So this one needs few.
+// A new connection loads each catalog that a statement needs. So this statement needs few catalogs.
 const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
 		CASE WHEN current_setting('synchronous_standby_names') = ''
 			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,

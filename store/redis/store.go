@@ -126,11 +126,11 @@ func (s *Store) prepare(ctx context.Context) error {
 
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions lists what the guarantee requires, but the settings do not ensure or do not show.
+// Conditions lists what the guarantee requires, unless visible settings ensure it.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// The script get deletes nothing, because no field has an empty name. But because it might, a
-// replica, whose answer may be old, refuses it.
+// The script get deletes nothing, because no field has an empty name. But a replica refuses a
+// script that might delete. This is needed, because a replica's answer may be old.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`

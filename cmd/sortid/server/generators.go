@@ -18,8 +18,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format. A format that needs a lease has none before the
-// store has granted one.
+// generators has one generator for each format. A format that needs a lease has no generator before
+// the store has granted the lease.
 type generators struct {
 	config Config
 	byName map[string]*source
@@ -40,7 +40,7 @@ type source struct {
 
 	probing sync.Mutex
 	probed  time.Time
-	unready error // what probe returned then
+	unready error // what probe returned at the time probed
 }
 
 // guardBits is how many high bits of a counter start at zero in each tick. On average, they

@@ -30,8 +30,8 @@ const (
 	maxStoreBodies  = 256  // Under way.
 	maxStoreQueue   = 64   // Received completely, without lists.
 	maxStoreLists   = 4    // Under way. Each may need as much memory as a realm's records.
-	// The server's own leases get the next free of a store's two connections, so they never wait
-	// until this queue is empty.
+	// A store has two connections, and the server's own leases get the next free one. So they never
+	// wait until this queue is empty.
 	maxStoreCalls = 2
 
 	headerTimeout = 5 * time.Second
@@ -64,8 +64,8 @@ func clientAt(addrPort string) client {
 }
 
 // A gate limits how many requests or connections are under way. A client can add one while more
-// are free than it has. So the first client can use half of the limit, the next one half of the
-// rest, and so on.
+// places are free than the client uses. So the first client can use half of the limit, the next one
+// half of the rest, and so on.
 type gate struct {
 	what string
 	most int

@@ -40,7 +40,8 @@ type series struct {
 	duration prometheus.Observer
 }
 
-// count counts a request. It keeps the metrics, because a look-up by labels is slower.
+// count counts a request. It keeps the metrics in series, because their look-up by labels is
+// slower.
 func (m *metrics) count(a answered, took time.Duration) {
 	m.mu.Lock()
 	of, ok := m.series[a]

@@ -32,7 +32,7 @@ type waiter struct {
 // maxCounts limits the memory of the counts.
 const maxCounts = 4096
 
-// take takes n IDs, and n from the limit of token if that is not nil. If it cannot do so soon, it
+// take takes n IDs, and n from the limit of token if token is not nil. If it cannot do so soon, it
 // takes nothing and returns a problem.
 func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) error {
 	q.mu.Lock()

@@ -35,9 +35,9 @@ type Config struct {
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *Tokens
-	// Hosts are further names of the server. It always has loopback names, and the address at
-	// which a request arrives. Without Tokens, it refuses other names, because a web page could
-	// reach it through a name of its own.
+	// Hosts are further names of the server. It always has loopback names, and the address at which
+	// a request arrives. Without Tokens, the server refuses other names. Otherwise a web page could
+	// reach it through a name that the owner of the page controls.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string

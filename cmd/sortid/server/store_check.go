@@ -107,8 +107,8 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	return g.store.CompareAndSetMany(ctx, changes)
 }
 
-// allows reports whether the protocol allows changes of blocks. made is how many of them make a
-// record.
+// allows reports whether the protocol allows changes of blocks. made is how many of the changes
+// make a record.
 func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm

@@ -279,7 +279,7 @@ func (s *Server) tokenOf(ctx context.Context) *token {
 	return e
 }
 
-// spendLines takes inspected lines, of size bytes together, from the token's limit. If that is
+// spendLines takes inspected lines, of size bytes together, from the token's limit. If the limit is
 // reached, it returns a problem.
 func (s *Server) spendLines(ctx context.Context, lines, size int) error {
 	e := s.tokenOf(ctx)

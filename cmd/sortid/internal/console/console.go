@@ -179,7 +179,7 @@ func (c *Console) CanAsk(command string, yes bool) error {
 		command)
 }
 
-// Confirm asks a question, unless told yes. It fails unless the answer is yes.
+// Confirm asks a question, unless yes is set. It fails if the answer is not yes.
 func (c *Console) Confirm(yes bool, format string, args ...any) error {
 	if yes {
 		return nil

@@ -125,7 +125,8 @@ func number(yes bool) int {
 func (f *Finder) addInt(s *format.Format) {
 	first, end, err := s.Bounds(s.PlausibleRange(f.now))
 	if err != nil {
-		return // not for formats of others: their integers are in order of time
+		// This never happens with formats of others: their integers are in order of time.
+		return
 	}
 	for n := len(first.In(format.Int)); n <= len(end.In(format.Int)); n++ {
 		f.ints[n] = append(f.ints[n], s)
@@ -197,8 +198,8 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 }
 
 // nextRun returns the next whole run of these bytes that has at least shortest bytes. It first
-// looks at the byte where the shortest run from i would end. If that byte is another, nextRun
-// skips all runs that begin before it.
+// looks at the byte where the shortest run from i would end. If a run cannot contain that byte,
+// nextRun skips all runs that begin before it.
 func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -236,7 +237,7 @@ func (f *Finder) next(text []byte, from int) (Match, bool) {
 	}
 }
 
-// judge returns the ID that is a run, or that ends with it, and does not begin before from.
+// judge returns the ID that is a run, or ends with the run. The ID does not begin before from.
 func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
@@ -376,7 +377,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID keeps nothing of the string, so this is no copy.
+	// The ID keeps nothing of the string, so the text need not be copied.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -416,7 +417,8 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID is judge for text[start:end], as long as a UUID, which ends with a run of twelve.
+// judgeUUID is judge for text[start:end], which is as long as a UUID and ends with a run of
+// twelve.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||

@@ -69,7 +69,7 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 	return values, nil
 }
 
-// OptionError makes an error in a generator's option name the flag.
+// OptionError changes an error in a generator's option, so that it names the flag.
 func OptionError(err error) error {
 	var wrong *format.OptionError
 	if !errors.As(err, &wrong) {

@@ -54,7 +54,7 @@ type Reading struct {
 	Input    string
 	Stripped []string // what was removed first
 	Guess
-	Given  bool           // not guessed
+	Given  bool           // the format was named, not guessed
 	Others []Guess        // most probable first
 	Split  []format.Field // node ID and counter, to replace their field
 	now    time.Time      // when it was read

@@ -111,8 +111,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell reports when the lease runs out, and when it is renewed, until ctx ends. After the
-// process was stopped, it renews the lease at once, and tell reports nothing.
+// tell reports when the lease runs out, and when it is renewed, until ctx ends. A process that was
+// stopped and continues renews the lease at once. Then tell reports nothing.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

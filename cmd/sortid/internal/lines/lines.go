@@ -26,7 +26,8 @@ type Reader struct {
 
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, Max)} }
 
-// Number returns the number of the last line from Next, from 1. Blank lines count.
+// Number returns the number of the last line that Next returned. The first line is 1, and blank
+// lines count.
 func (r *Reader) Number() int { return r.n }
 
 // Next returns the next line that is not blank, without its newline, valid until the next call.

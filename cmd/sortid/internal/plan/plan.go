@@ -168,8 +168,8 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance plans a format that needs no node IDs. If it can have them, they make its IDs
-// unique.
+// byChance plans a format that needs no node IDs. If the format can have node IDs, they make its
+// IDs unique.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.waits(l, s.Plan.PerTick, s.Plan.Least)
@@ -249,8 +249,8 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
-// counter returns the guard bits with which perTick IDs overflow in at most one tick of a
-// thousand, and the mean number of IDs in a tick. ok is false if there are none.
+// counter returns the guard bits with which perTick IDs overflow in at most one tick of a thousand,
+// and the mean number of IDs in a tick. ok is false if no number of guard bits is enough.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
 		guard = 1 // default for a node_id_size of 20 or more

@@ -139,7 +139,7 @@ type Entry struct {
 	Owner      string `json:"owner,omitempty"`
 	Until      string `json:"until,omitempty"`     // the end of all grants
 	FreeFrom   string `json:"free_from,omitempty"` // when others may take it
-	LeadMS     *int64 `json:"lead_ms,omitempty"`   // of Until over the clock
+	LeadMS     *int64 `json:"lead_ms,omitempty"`   // how far Until is ahead of the clock
 	HWM        string `json:"hwm"`
 	Deadline   string `json:"deadline,omitempty"`
 	Request    string `json:"request,omitempty"`
@@ -281,7 +281,7 @@ func (r *Realm) Around(b lease.Block) []Entry {
 	return entries
 }
 
-// A share says which parts of a realm are in which state. They add up to 1.
+// A share says which parts of a realm are in which state. The fields add up to 1.
 type share struct {
 	Held    float64 `json:"held"`
 	Expired float64 `json:"expired"` // not renewed in time
@@ -440,7 +440,7 @@ func AppendJSON[T Item](out []byte, items ...T) []byte {
 	for _, it := range items {
 		b, err := json.Marshal(it)
 		if err != nil {
-			panic(err) // impossible: strings and numbers
+			panic(err) // impossible: an item has only strings and numbers
 		}
 		out = append(append(out, b...), '\n')
 	}

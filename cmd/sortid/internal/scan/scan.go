@@ -280,7 +280,7 @@ func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
 	o.File, o.Line, o.Column = s.name, s.line, column
 	var err error
 	if s.out, err = o.AppendJSON(s.out); err != nil {
-		panic(err) // impossible: strings and numbers
+		panic(err) // impossible: o has only strings and numbers
 	}
 }
 

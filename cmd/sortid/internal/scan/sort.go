@@ -57,7 +57,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// A signal does not end a read of a terminal or pipe, so Sort does not wait for it.
+	// A signal does not end a read of a terminal or pipe, so Sort does not wait for the read.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error

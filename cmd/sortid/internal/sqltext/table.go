@@ -21,14 +21,14 @@ type Table struct {
 // MaxPartitions bounds a Table. Databases get slow with more.
 const MaxPartitions = 8000
 
-// A partition holds the IDs from first to before end.
+// A partition holds the IDs from first on that come before end.
 type partition struct {
 	name       string
 	from       time.Time
 	first, end format.ID
 }
 
-// partitions returns all of them, and the one after them.
+// partitions returns all partitions, and the one that would come next.
 func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err

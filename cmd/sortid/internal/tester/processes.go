@@ -46,7 +46,7 @@ type generatorProcess struct {
 	file   string
 	done   chan struct{} // closed after the process ends
 	length time.Duration // its run time, valid when done is closed
-	err    error         // how it ended; the same
+	err    error         // how it ended, also valid when done is closed
 	ended  atomic.Bool   // whether verify has ended it
 	report *report.Report
 }

@@ -241,7 +241,7 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 
 // passSignals passes signals to the program from started, until started is closed. If a signal
 // that ends programs comes earlier, it interrupts the wait for the node ID. The program gets
-// it, too, because it may run already.
+// the signal, too, because it may run already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
