@@ -14,8 +14,6 @@ import (
 
 var two128 = new(big.Int).Lsh(big.NewInt(1), 128)
 
-var toBig = conformance.Big[ID]
-
 func text(n *big.Int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", TextLen-len(s)) + s

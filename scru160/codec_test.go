@@ -16,8 +16,6 @@ import (
 
 var two160 = new(big.Int).Lsh(big.NewInt(1), 160)
 
-var toBig = conformance.Big[ID]
-
 var codec = conformance.Codec[ID]{
 	Format: "scru160", Limit: two160, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,

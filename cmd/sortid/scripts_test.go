@@ -30,6 +30,11 @@ func splitScripts(t *testing.T) (quick, others []string) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no scripts: ", err)
 	}
+	for _, name := range quickScripts {
+		if !slices.Contains(files, "testdata/script/"+name+".txtar") {
+			t.Errorf("there is no script %s", name)
+		}
+	}
 	dir := t.TempDir()
 	for _, file := range files {
 		name := filepath.Base(file)
