@@ -85,7 +85,7 @@ computes:
 # All tests that are not in the parts race and alone. Many packages wait for servers, so more of them
 # run at a time than there are processors. -vet=off, because the part vet checks all packages.
 plain: | go
-	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list $(PACKAGES) | grep -v $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
+	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
 
 alone: | go
 	for package in $(ALONE); do $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
