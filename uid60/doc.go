@@ -27,9 +27,9 @@
 // # Source
 //
 // "Unique ID Generator Design", without a version, a date or an address; this project chose the
-// name uid60. The timestamp has 48 bits in the document's heading, but 42 in its picture. Its rule
-// for the sequence says a second, but means a millisecond. This package adds rules: The sequence
-// starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
+// name uid60. The document gives the timestamp 48 bits in its heading, but 42 in its picture. Its
+// rule for the sequence says a second, but means a millisecond. This package adds rules: The
+// sequence starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
 // reserved. Short texts are padded, and padding parses. The worker ID is the high bits of random.
 // The conversion ID(v) does not check v. The document has no allowance, no policies and no leases.
 package uid60
