@@ -286,7 +286,7 @@ func TestLeaseOptions(t *testing.T) {
 			NodeBits: 8})
 		for want, o := range map[string]Options{
 			"the lease gives the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
-			"ticks to come":               {Lease: own, At: time.Now()},
+			"future ticks":                {Lease: own, At: time.Now()},
 			"exclude each other": {Lease: own,
 				Values: map[string]string{"rollback": "reset"}},
 		} {
@@ -440,7 +440,7 @@ func TestGeneratorErrors(t *testing.T) {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
 		if s == SCRU64 {
-			continue // it needs hardly any
+			continue // it reads little entropy
 		}
 		if err := batch.Fill(t.Context(), 1000); err == nil {
 			t.Errorf("%s: no error without entropy", s.Name)
