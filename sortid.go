@@ -38,8 +38,8 @@ const (
 	// RollbackAbort returns ErrClockRollback until the clock catches up.
 	RollbackAbort
 
-	// RollbackWait blocks until the clock is within the allowance. If the lease has expired, it
-	// also waits for the renewal. The wait ends early with an error if the context ends.
+	// RollbackWait blocks until the clock is within the allowance. If the lease has expired,
+	// RollbackWait also waits for its renewal. If the context ends first, the result is an error.
 	RollbackWait
 )
 

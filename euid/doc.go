@@ -1,6 +1,6 @@
-// Package euid makes and reads EUIDs, Extendable Universally Unique Identifiers, draft 3: 128 bits
-// that sort by time and need no coordination. Import it if IDs carry a small number of your own, or
-// if people type IDs: the text shows typing errors.
+// Package euid makes, reads and writes EUIDs, Extendable Universally Unique Identifiers, draft 3:
+// 128 bits that sort by time and need no coordination. Import it if IDs carry a small number of
+// your own, or if people type IDs: the text shows typing errors.
 //
 //	orders, err := euid.NewGenerator(euid.Options{Extension: 7, ExtensionLength: 6})
 //	id, err := orders.Generate()     // or euid.New(), without an extension

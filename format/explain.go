@@ -104,7 +104,7 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		}
 		shows := f.fixedBits()
 		if read.Plausible(now) {
-			shows = 1 // no generator makes its version
+			shows = 1 // no generator makes IDs of its version
 		}
 		if shows > shown {
 			chosen, id, shown = way, read, shows

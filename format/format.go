@@ -43,7 +43,7 @@ type Format struct {
 	Check       int        // The modulus of the check after the ID, or 0 without a check.
 	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
 	Rotated     int        // How many of the lowest digits are at the front of the text.
-	Aliases     string     // Pairs of another letter that parses and its symbol: "O0I1".
+	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
 	Groups      []Group    // The numbers, if the text consists of several.
 	Guess       []Encoding
 	HexText     bool    // Whether the document also has a hexadecimal text.
@@ -146,7 +146,7 @@ type Plan struct {
 	// Least is the smallest number of IDs in a full tick, if generators then wait; otherwise 0.
 	Least float64 `json:"least,omitempty"`
 
-	NodeBits int `json:"node_bits,omitempty"` // The largest node ID, in bits.
+	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
 }
 
 // SQL has a format's data for databases.

@@ -1,6 +1,6 @@
-// Package scru160 makes and reads SCRU160 IDs: 160 bits that sort by time, need no coordination and
-// are mostly random. Import it if IDs may be long, and if they need more randomness or
-// microseconds.
+// Package scru160 makes, reads and writes SCRU160 IDs: 160 bits that sort by time, need no
+// coordination and are mostly random. Import it if IDs may be long, and if they need more
+// randomness or microseconds.
 //
 //	id := scru160.New()
 //	fmt.Println(id, id.Time())      // 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 2021-09-13 ...
@@ -21,8 +21,8 @@
 // [Options.Microseconds] leave fewer random bits.
 //
 // Generators with different node IDs of one size never make the same ID, if all have the same
-// counter extension. A realm is the scope in which IDs must be unique. Leases of one realm and one
-// store assign such node IDs: see [Options] and package lease.
+// counter extension. Leases assign such node IDs if they have one store and one realm, the scope in
+// which IDs must be unique: see [Options] and package lease.
 //
 // Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
 // carry.

@@ -104,7 +104,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	}
 	if g.ext+g.nodeBits > 16 {
 		return nil, g.core.OptionsError([]string{"CounterExtension", node},
-			"%d and %d bits are more than the 16 of random16",
+			"%d and %d bits are more than the 16 bits of random16",
 			g.ext, g.nodeBits)
 	}
 	size := 16 + g.ext

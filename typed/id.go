@@ -82,8 +82,8 @@ func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) 
 // IsZero reports whether the ID inside is the zero ID.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix. If the ID has no text, it returns the format's message,
-// which Parse refuses; see scru64.ID.String.
+// String returns the text with the prefix. For an integer above the largest ID, it returns a
+// message that does not parse.
 func (id ID[P, T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.AppendText(buf[:0])
