@@ -102,7 +102,6 @@ func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
 
-// A way is a format and one of its encodings.
 type way struct {
 	format   *Format
 	encoding Encoding

@@ -28,7 +28,7 @@ type ReadError struct {
 	Text    string
 	Problem Problem
 	Format  *Format // the format that the text resembles, or nil
-	Reason  string  // what is wrong
+	Reason  string
 }
 
 func (e *ReadError) Error() string {

@@ -142,8 +142,7 @@ func TestOverflowPasses(t *testing.T) {
 	}
 }
 
-// A SCRU64 generator waits when it runs ahead. If its clock goes back, it does not wait without
-// end.
+// A SCRU64 generator waits when it runs ahead. If its clock goes back, the wait has a limit.
 func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
 
 func testPatience(t *testing.T) {

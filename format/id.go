@@ -267,7 +267,6 @@ func (f *Format) inputErrorf(input, reason string, args ...any) error {
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
-// appendInt appends the integer in decimal.
 func (w Words) appendInt(b []byte) []byte {
 	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
 	n := 0
