@@ -70,8 +70,8 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	if check != nil {
 		return guess, check
 	}
-	// The high bits of microseconds do not fit in the field. For any timestamp some high bits make
-	// it look recent, so only the last month counts.
+	// The high bits of microseconds do not fit in the field. With the right high bits, any
+	// timestamp looks recent, so only the last month counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())

@@ -116,8 +116,8 @@ func away(v, tiny float64) float64 {
 	return v
 }
 
-// Holm corrects p-values for their number by Holm's method. Then chance puts any result below a
-// limit with at most that probability.
+// Holm corrects p-values for their number by Holm's method. Then the probability that chance puts
+// any result below a limit is at most this limit.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

@@ -101,7 +101,7 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads is an input that nobody must wait for if a context ends.
+// reads reads an input in a goroutine, so that a caller can stop waiting when the context ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte

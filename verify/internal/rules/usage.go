@@ -283,7 +283,7 @@ func (f *random) each(list []format.Words) {
 }
 
 // A taken collects the random bits of a field that has data bits below them. Another field has the
-// number of data bits. A taken ignores IDs with another number of random bits than the first.
+// number of data bits. A taken ignores IDs that have not as many random bits as the first ID.
 type taken struct {
 	set           *randomness.Set
 	name          string
