@@ -1,4 +1,4 @@
-// Package web makes the page of "sortid page" from its files here. sortid.js reads and makes
+// Package web makes the page of "sortid page" from files in this folder. sortid.js reads and makes
 // IDs, and is an npm package, too.
 package web
 

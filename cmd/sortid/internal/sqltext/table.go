@@ -21,7 +21,7 @@ type Table struct {
 // MaxPartitions bounds a Table. Databases get slow with more.
 const MaxPartitions = 8000
 
-// A partition holds the IDs from first on that come before end.
+// A partition holds the IDs from first on and before end.
 type partition struct {
 	name       string
 	from       time.Time
