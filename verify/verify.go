@@ -57,10 +57,10 @@ type Options struct {
 	From, To time.Time
 
 	// Nodes has the generator's scru64 node spec, such as "42/8". With Unordered, it has the specs
-	// of all generators. If it is empty, Check infers the node ID.
+	// of all generators. If Nodes is empty, Check infers the node ID.
 	Nodes []string
 	// CounterStart is the number of random bits in a new scru64 or scru160 counter. None means that
-	// it starts at zero. If CounterStart is 0, Check infers it.
+	// the counter starts at zero. If CounterStart is 0, Check infers it.
 	CounterStart int
 	// Usage is how scru160's counter is used: UsageDefault, UsageMicroseconds, or empty to infer
 	// it.

@@ -132,7 +132,7 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 }
 
 // settle waits for the end of the last ID's tick, because a run with this node ID that begins
-// before could repeat IDs. A signal ends the wait.
+// earlier could repeat IDs. A signal ends the wait.
 func (m *making) settle(last format.ID) {
 	wait := time.Until(last.Time().Add(m.format.Tick))
 	if wait > time.Second && !m.Quiet {

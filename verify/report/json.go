@@ -41,7 +41,7 @@ func stamp(t time.Time) string {
 	return format.FormatTime(t)
 }
 
-// list returns a copy, so that JSON has [] and never null.
+// list returns a copy that is not nil, so that JSON has [] and never null.
 func list[T any](l []T) []T { return append([]T{}, l...) }
 
 // JSON writes a report as one object on one line.

@@ -121,8 +121,8 @@ func (r *Report) Check(name string) *Outcome {
 const MaxExamples = 5
 
 // A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates, bad
-// lines or read errors. If the search was interrupted, it compared fewer IDs than it read. Then
-// Status is Warn if it is not Fail.
+// lines or read errors. If the search was interrupted, it compared fewer IDs than it read, and
+// Status is Warn or Fail.
 type Unique struct {
 	Format     string
 	Status     Status

@@ -45,7 +45,7 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	const decade = 10 * 365.2425 * 86400
 	nearest := math.Inf(1)
 	try := func(units float64, epoch time.Time, raw, window float64) bool {
-		// In seconds. A time up to one day after now is also possible.
+		// age is in seconds. A time up to one day after now is also possible.
 		age := float64(now.UnixMilli()-epoch.UnixMilli())/1000 - raw/units
 		if age < -86400 || age > window || math.Abs(age) >= nearest {
 			return false

@@ -1,4 +1,4 @@
-// Package model has a small generator of each format for tests, which makes mistakes on demand.
+// Package model has, for tests, a small generator of each format, which makes mistakes on demand.
 package model
 
 import (

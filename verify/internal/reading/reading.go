@@ -84,7 +84,7 @@ func (s *Reader) Next() *Block {
 // Release takes a block back.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
-// Close ends the reading, but does not interrupt a Read.
+// Close ends the reading, but does not interrupt a running Read.
 func (s *Reader) Close() { s.stop() }
 
 // block returns a free block, or nil if ctx has ended. It makes buffers only when needed, because a

@@ -1,4 +1,4 @@
-// Package console gives commands the terminal.
+// Package console has what commands need of a terminal: colours, width, progress and questions.
 package console
 
 import (
@@ -54,7 +54,7 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth returns the width in characters. If f is not a terminal, it returns otherwise.
+// terminalWidth returns the width in characters. Without a terminal, that is the number otherwise.
 func terminalWidth(f *os.File, otherwise int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -63,7 +63,7 @@ func terminalWidth(f *os.File, otherwise int) int {
 }
 
 // Complain writes a line to standard error, with control characters escaped: the text may come
-// from a server. Only for a terminal, it wraps the line, so that programs can find it.
+// from a server. It wraps the line only on a terminal, so that programs find whole lines.
 func (c *Console) Complain(format string, args ...any) {
 	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
 }

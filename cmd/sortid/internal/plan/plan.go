@@ -140,8 +140,8 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two processes make in a millisecond.
-// The IDs of one generator always differ.
+// pairs returns the expected number of pairs of IDs that two processes make in one millisecond. The
+// IDs of one generator always differ, so they do not count.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000

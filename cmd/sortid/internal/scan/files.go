@@ -93,7 +93,7 @@ type partError struct{ error }
 func (e partError) Unwrap() error { return e.error }
 
 // parts reads a file. If possible, a part ends with a line, so that no line waits for the next
-// one. The bytes before it stay in the buffer as context.
+// one. The bytes before a part stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
 	buf := f.buf
 	context, n := 0, 0 // buf[:context] is context; buf[context:n] waits

@@ -18,7 +18,7 @@ type Table struct {
 	Daily  bool           // one partition a day, not a month
 }
 
-// MaxPartitions bounds a Table. Databases get slow with more.
+// MaxPartitions is the most partitions of a Table, because databases get slow with more.
 const MaxPartitions = 8000
 
 // A partition holds the IDs from first on and before end.
