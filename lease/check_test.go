@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 	around := func(records ...Record) []Record { return records }
 	split, merging := around(rec("0/1", 1, Split, 700)), around(rec("0/1", 4, Merging, 700))
 	join, half := rec("0/1", 4, Merging, 900), proven(rec("0/2", 3, Retired, 950), 4)
-	const ok, stale = "", "stale" // otherwise what the error says
+	const ok, stale = "", "stale" // any other text must be in the error
 	for _, c := range []struct {
 		name     string
 		is, next Record
@@ -216,7 +216,7 @@ func FuzzCheck(f *testing.F) {
 		int64(1000), int64(60), int64(256))
 	f.Add(int64(-1<<63), int64(1<<63-1), int64(1<<62), int64(1<<63-1), int64(-1<<63),
 		uint64(1<<64-1), uint8(2), uint8(3), int64(-1<<63), int64(1<<62), int64(1<<62))
-	f.Fuzz(func(t *testing.T, from, mark, nextFrom, nextMark, deadline int64, revision uint64, was,
+	f.Fuzz(func(t *testing.T, from, hwm, nextFrom, nextHWM, deadline int64, revision uint64, was,
 		state uint8, now, window, tick int64) {
 		root := Record{
 			Realm: "r", Revision: 7, State: Split, Generation: "0123456789abcdef",
@@ -224,9 +224,9 @@ func FuzzCheck(f *testing.F) {
 		}
 		key := Owner{1}
 		is := Record{Realm: "r@0123456789abcdef", Block: Block{1, 1}, Revision: revision,
-			State: State(was % 4), HWM: mark, From: from, Deadline: deadline / 2}
+			State: State(was % 4), HWM: hwm, From: from, Deadline: deadline / 2}
 		next := Record{Realm: is.Realm, Block: is.Block, Revision: revision + 1,
-			State: State(state % 4), HWM: nextMark, From: nextFrom, Deadline: deadline}
+			State: State(state % 4), HWM: nextHWM, From: nextFrom, Deadline: deadline}
 		if was&4 != 0 {
 			is.Owner = ownerOf(key)
 		}
