@@ -178,8 +178,8 @@ func (t Terms) most(next Terms) (window, lead int64) {
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // lost grants were longer than the stored terms say. If the realm is gone, Fence makes it with
-// config's Format, or else fails with [ErrNoRealm]. If the format differs, it fails with
-// [ErrRealm]. After an error of the store, call Fence again.
+// config's Format. Without a Format, Fence fails with [ErrNoRealm]. If the format differs, it fails
+// with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {

@@ -203,7 +203,7 @@ func (c *checker) change(is, next Record) error {
 		return fmt.Errorf("the block is %v, or is held, so it cannot become %v", is.State,
 			next.State)
 	case errAhead:
-		return errors.New("it is too far ahead of the time")
+		return errors.New("it is too far in the future")
 	default:
 		return err
 	}

@@ -87,9 +87,10 @@ func TestCheck(t *testing.T) {
 		{"a window too long", whole, from(now, now+window+2, now+window+2+window/2+1), nil,
 			"want at most 30"},
 		{"too far ahead", rec("0/1", 3, Whole, now+lead+1),
-			from(now+lead+1, now+lead+1+window, now+lead+1+window*3/2), nil, "too far ahead"},
+			from(now+lead+1, now+lead+1+window, now+lead+1+window*3/2), nil,
+			"too far in the future"},
 		{"a clock too far ahead", whole, from(now, now+lead+1+window, now+lead+1+window*3/2), nil,
-			"too far ahead"},
+			"too far in the future"},
 		{"no deadline", whole, from(now, now+window, 0), nil, "the deadline is"},
 		{"a grant of a held block", held(whole, 900, 980, now+1),
 			by(from(now, now+window, now+window*3/2)), nil, "held"},
@@ -208,7 +209,7 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Check allows no HWM below ticks that others were granted, or far ahead of the time.
+// Check allows no HWM below ticks that others were granted, or far in the future.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))

@@ -20,7 +20,7 @@ var (
 	// ErrFull: no node ID of this size is free; see [FullError].
 	ErrFull = errors.New("lease: no free node ID")
 	// ErrLead: a grant would start too far in the future; see [LeadError].
-	ErrLead  = errors.New("lease: too far ahead of the time")
+	ErrLead  = errors.New("lease: too far in the future")
 	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
 	// ErrForgotten: leases get no grant until somebody calls [Fence].
 	ErrForgotten = errors.New("lease: the store has lost records or changes")
@@ -51,7 +51,7 @@ func (e *LeadError) Error() string {
 		what = "any node ID"
 	}
 	return fmt.Sprintf("lease: %s of realm %q can be used from %s on, "+
-		"which is %v ahead of the time; at most %v are allowed",
+		"which is %v in the future; at most %v are allowed",
 		what, e.Realm, e.Until.Format(timeFormat), e.Ahead, e.Max)
 }
 

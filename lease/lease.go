@@ -378,7 +378,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
 				"error", err)
-			if slow { // a renewal may need more time if the store is so slow
+			if slow { // the next renewal may need more time
 				patience = max(patience, min(2*patience, maxPatience))
 			}
 		}

@@ -77,7 +77,7 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// A change is one compare-and-set on its way, or two together: the whole, then a half.
+// A change is one compare-and-set on its way, or two together: the whole block, then a half.
 type change struct {
 	gen, block int8
 	prev, next mRec
@@ -116,8 +116,8 @@ type mProc struct {
 	owner          int8 // of its block: its own id, or its original's
 
 	mem       [3]mRec // the last records that it read or wrote
-	ordered   [3]bool // the whole was seen Split after this half was read
-	rewritten [3]bool // this half was written Retired after the whole was seen
+	ordered   [3]bool // the whole block was seen Split after this half was read
+	rewritten [3]bool // this half was written Retired after the whole block was seen
 
 	ask    change
 	askLo  int8
@@ -218,7 +218,7 @@ type model struct {
 	fence     bool
 	release   bool
 	clones    cloning
-	together  bool // one change may divide the whole and grant a half
+	together  bool // one change may divide the whole block and grant a half
 
 	mSearch
 }

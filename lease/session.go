@@ -242,7 +242,7 @@ func (s *session) waiting() error {
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
 // none of these is free. It begins where node IDs are in use, so that large blocks stay free. Lost
-// races mean that many processes are starting, so it then searches a wider area and reads less.
+// races mean that many processes are starting. Then find searches a wider area and reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (

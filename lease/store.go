@@ -9,7 +9,7 @@ import (
 // processes. Package storetest tests an implementation.
 //
 // Leases are safe only if the store keeps three promises. If it keeps them only under conditions,
-// it must check or state these when it is opened.
+// it must check or state the conditions when it is opened.
 //
 //   - CompareAndSet is atomic: of two calls with the same prev, at most one stores its record.
 //   - A confirmed change is never lost, neither in a crash nor in a failover. (After an old copy

@@ -2,10 +2,10 @@
 //
 //	store, err := bolt.Open(ctx, "bolt:sortid.db")
 //
-// The URL is bolt:PATH, or bolt:///PATH with an absolute path, which is not decoded and has no
-// question mark. Open makes the file if there is none, but the folder must exist. All processes
-// must be able to read and write the file, and to read its folder. Only the owner can read and
-// write a new file. Get and List need no write permission.
+// The URL is bolt:PATH, or bolt:///PATH with an absolute path. PATH is not decoded, and must not
+// contain a question mark. Open makes the file if there is none, but the folder must exist. All
+// processes must be able to read and write the file, and to read its folder. Only the owner can
+// read and write a new file. Get and List need no write permission.
 //
 // bbolt locks the whole file while a process has it open. So each call opens the file, waits for
 // the lock, and closes the file again. If the call's context ends first, on Linux the error names

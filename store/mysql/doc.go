@@ -9,7 +9,7 @@
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
-// INSERT, and is never sent again if the server may have executed it. InnoDB shows a change before
+// INSERT. It is never sent again if the server may have executed it. InnoDB shows a change before
 // it is on the disk. So Get also makes a small change, and its commit waits for the log. On a
 // Galera cluster, Get and GetMany wait for the changes of other nodes instead.
 //
@@ -27,8 +27,8 @@
 //     such a failover, fence all realms. [Store.Conditions] names visible replicas;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
-//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names which of these
-//     three apply;
+//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names which of the
+//     last three apply;
 //   - nobody changes these settings.
 //
 // # Privileges and connections
