@@ -25,7 +25,7 @@
 //   - the disk really has what it reports as stored;
 //   - nobody deletes the file or replaces it, for example with a backup. If this has happened,
 //     fence all realms, as package [github.com/sortid/sortid/store] describes. If the file of a
-//     Store is gone, its calls fail. But a new process makes a new file, unless it calls
+//     Store is gone, the Store's calls fail. But a new process makes a new file, unless it calls
 //     [OpenExisting].
 //
 // A damaged file is an error, but bbolt's pages have no checksums, so not all damage is noticed.

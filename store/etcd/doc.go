@@ -20,8 +20,8 @@
 //
 // No ID is issued twice, provided that
 //
-//   - the cluster is not restored from a snapshot, or made with --force-new-cluster. If this has
-//     happened, fence all realms;
+//   - nobody restores the cluster from a snapshot, or starts it with --force-new-cluster. If this
+//     has happened, fence all realms;
 //   - no member runs with --unsafe-no-fsync. Clients cannot see this flag;
 //   - no member has a version that can lose changes in a crash. Open refuses 3.5.0 to 3.5.4.
 //     [Store.Conditions] names versions before 3.4.21, which can lose changes in a cluster of one

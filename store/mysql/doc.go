@@ -18,8 +18,8 @@
 // No ID is issued twice, provided that
 //
 //   - innodb_flush_log_at_trx_commit is 1, sync_binlog is 1 if there is a binary log,
-//     innodb_flush_method does sync, the redo log is on, and the engine is InnoDB. Otherwise Open
-//     fails with [lease.ErrUnsafe];
+//     innodb_flush_method syncs, the redo log is on, and the engine is InnoDB. Otherwise Open fails
+//     with [lease.ErrUnsafe];
 //   - the server is not a replica. Open and Get refuse a server that is read_only;
 //   - no proxy sends reads to replicas, such as MaxScale's readwritesplit, ProxySQL's query rules
 //     or MySQL Router's read-write splitting. Open cannot detect this;
@@ -33,7 +33,7 @@
 //
 // # Privileges and connections
 //
-// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With
-// PROCESS, Open sees MySQL's replicas. There are at most two connections, which are closed soon
-// after use. If the server has none free, calls wait until their contexts end.
+// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With the
+// privilege PROCESS, Open sees MySQL's replicas. There are at most two connections, which are
+// closed soon after use. If the server has none free, calls wait until their contexts end.
 package mysql

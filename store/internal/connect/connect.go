@@ -74,7 +74,7 @@ type retrying struct{}
 
 // Retry calls attempt, with growing pauses, until it succeeds, its error is permanent, or ctx ends.
 // Without a deadline, it tries for [Patience]. An attempt has three times the limit of [Ask]. If no
-// attempt got an answer, the error says so and names the server, where.
+// attempt got an answer, the error says so, and names the server (where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
