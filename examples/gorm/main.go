@@ -135,7 +135,7 @@ func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	return events, err
 }
 
-// page returns the next events after an ID. OFFSET costs more on later pages.
+// page returns the next events after an ID. With OFFSET, later pages would cost more.
 func page(db *gorm.DB, after scru128.UUID, limit int) (events []Event, err error) {
 	err = db.Where("id > ?", after).Order("id").Limit(limit).Find(&events).Error
 	return events, err
