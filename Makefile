@@ -208,7 +208,7 @@ pictures: | go
 	cd cmd/sortid/web/browsertest && $(GO) test -count 1 -run TestPictures . -args -pictures $(CURDIR)/docs
 
 vectors: | go
-	$(GO) run ./internal/vectors
+	$(GO) test $(patsubst %/testdata/vectors.json,./%,$(wildcard */testdata/vectors.json)) -run Codec/Document -update
 
 clean:
 	rm -rf bin dist
