@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -40,7 +41,8 @@ func (c *Codec[T]) testDocument(t *testing.T) {
 	b = append(b, '\n')
 	file := filepath.Join("testdata", "vectors.json")
 	if *update {
-		if err := os.WriteFile(file, b, 0o644); err != nil {
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err = cmp.Or(err, os.WriteFile(file, b, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
