@@ -140,7 +140,7 @@ func (c *Codec[T]) valid(note string, n *big.Int, text string) Valid {
 	c.fields(func(name string, bits, low uint) {
 		part := new(big.Int).Mod(new(big.Int).Rsh(n, low), new(big.Int).Lsh(one, bits))
 		v.Fields[name] = part.String()
-		if len(v.Fields) == 1 {
+		if len(v.Fields) == 1 { // the timestamp
 			at := time.UnixMilli(part.Int64())
 			if c.Document.Time != nil {
 				at = c.Document.Time(part.Int64())
