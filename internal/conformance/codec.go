@@ -373,7 +373,7 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz compares Parse with Number. It accepts the same texts.
+// Fuzz compares Parse with Number. Both must accept the same texts.
 func (c *Codec[T]) Fuzz(f *testing.F) {
 	vectors := VectorsOf(f, c.Format)
 	for _, v := range vectors.Valid {

@@ -103,8 +103,8 @@ func width(field []string) uint {
 	return uint(n)
 }
 
-// addBoundaries adds 0, 1 and the maximum of each field, with the other bits zero or as in the
-// largest ID.
+// addBoundaries adds 0, 1, half or the maximum in a field, and zeros or the bits of the largest ID
+// in the others.
 func (c *Codec[T]) addBoundaries(v *Vectors) {
 	add := func(n *big.Int, note string, args ...any) {
 		v.Valid = append(v.Valid, c.valid(fmt.Sprintf(note, args...), n, c.Text(n)))
