@@ -220,7 +220,8 @@ func TestOutliers(t *testing.T) {
 					want = 0
 				}
 				if faults != want && !(want == 0 && formatName == "uid60") { // its sequence may show it
-					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1, faults, want, r.Failed())
+					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1,
+						faults, want, r.Failed())
 				}
 			}
 		}

@@ -160,7 +160,8 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 
 const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
 	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},` +
+	`"generation":"0123456789abcdef"}}]}`
 
 // Browsers send foreign pages' requests, and only hide the answers. So the requests must change
 // nothing.
@@ -311,6 +312,7 @@ func TestDocumentedLimits(t *testing.T) {
 		rows[what] = strings.TrimSpace(cells[2])
 	}
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+	lines := fmt.Sprintf("%.0f min", linesTimeout.Minutes())
 	largeAnswers := fmt.Sprintf("answers of more than %d IDs under way", pieceSize)
 	for what, want := range map[string]string{
 		"IDs in a request":                fmt.Sprintf("%d,%03d", maxIDs/1000, maxIDs%1000),
@@ -331,7 +333,7 @@ func TestDocumentedLimits(t *testing.T) {
 		"time for the headers":                                  seconds(headerTimeout),
 		"time for a body of the store":                          seconds(bodyTimeout),
 		"longest pause between two parts of a body of lines":    seconds(lineTimeout),
-		"time for a body of lines":                              fmt.Sprintf("%.0f min", linesTimeout.Minutes()),
+		"time for a body of lines":                              lines,
 		"time for an answer":                                    seconds(writeTimeout),
 		"time to take a part of a large answer":                 seconds(takeTimeout),
 	} {
