@@ -28,9 +28,9 @@ FUZZTIME    ?= 1m
 REMOTE      ?= origin
 SOAK        ?= 1h
 
-.PHONY: build test test-short check-release setup-ci plain race portable newest alone vet lint \
-	sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz soak pictures \
-	vectors dist release bump clean help go
+.PHONY: build test waits computes test-short check-release setup-ci plain race portable newest \
+	alone vet lint sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz \
+	soak pictures vectors dist release bump clean help go
 
 # If git knows the commit, sortid --version names it.
 build: | go
@@ -60,7 +60,7 @@ SEARCHES := $(SEARCHES)|NegativeControls|ControlsWithoutFault
 # pattern that matches a test or a test around it, so the long patterns come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
-ONE_GOROUTINE := ^TestScripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
+ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
 # PORTABLE has code that is written for some processors. COUNTER reads the counter of the processor.
@@ -74,23 +74,32 @@ under = $(patsubst %,./%/...,$(1))
 test: export CGO_ENABLED := 0
 test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
-# The parts run one after the other. They have -vet=off because the part vet checks all packages.
-# With -p, more packages run at a time than there are processors, because many wait for servers.
+# Two groups of parts run beside each other, and the parts of a group run one after the other.
+# "waits" waits for servers and processes most of the time. "computes" keeps the processors busy, so
+# it lets "waits" go first. There, vet comes last, because it uses what the tests have compiled.
+ifneq ($(MAKECMDGOALS),waits computes)
 .NOTPARALLEL:
-test: $(if $(CI),setup-ci) vet sentences plain race portable newest alone check-release
+endif
+test: $(if $(CI),setup-ci)
+	@$(MAKE) --no-print-directory -j 2 waits computes
+waits:
+	@$(MAKE) plain race alone
+computes:
+	@nice $(MAKE) sentences newest portable check-release vet
 
-# All tests that are not in the parts race and alone.
+# All tests that are not in the parts race and alone. Many packages wait for servers, so more of
+# them run at a time than there are processors. -vet=off, because the part vet checks all packages.
 plain: | go
-	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list $(PACKAGES) | grep -v \
+	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v \
 	  $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
 
 alone: | go
 	for package in $(ALONE); do \
 	  $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
 
-# In each package, four tests run at a time, because many wait.
+# cmd/sortid takes longest, so it comes first. Many of its tests wait, so eight run at a time.
 test-short: | go
-	$(GO) test -short -p 6 -parallel 4 $(PACKAGES)
+	$(GO) test -short -p 6 -parallel 8 ./cmd/sortid/... $(PACKAGES)
 
 # internal/release is not in go.work. Its main.go says why.
 RELEASE := GOWORK=off $(GO) -C internal/release
@@ -155,9 +164,9 @@ vet: | go
 # reach its database, it is skipped with a message.
 
 # Vale checks documents, comments and help texts with the rules in .vale. Its build needs a C
-# compiler.
+# compiler, and most of a minute less without optimization.
 sentences: | go
-	@CGO_ENABLED=1 $(GO) install $(VALE) 2>/dev/null || \
+	@CGO_ENABLED=1 CGO_CFLAGS=-O0 $(GO) install $(VALE) 2>/dev/null || \
 	  { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
 	set -x; find . \( -name '*.md' -o -name '*.go' -o -path '*/help/*.txt' \) \
 	  ! -name '*_test.go' ! -name CHANGELOG.md ! -path '*/testdata/*' ! -path '*/node_modules/*' \

@@ -469,7 +469,7 @@ func TestRegisterAgain(t *testing.T) {
 	}
 }
 
-// A copy of rows allocates nothing for IDs.
+// Encoding and scanning an ID allocate nothing.
 func TestAllocations(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)

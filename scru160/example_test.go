@@ -106,5 +106,5 @@ func ExampleOptions_nodeID() {
 	fmt.Println(err)
 	// Output:
 	// 42 <nil>
-	// scru160: invalid option: CounterExtension and NodeBits: 12 and 8 bits are more than the 16 of random16
+	// scru160: invalid option: CounterExtension and NodeBits: 12 and 8 bits are more than the 16 bits of random16
 }

@@ -71,6 +71,7 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 // Programs that are killed and stopped make no ID twice. Two programs with one node ID do,
 // which shows that the test notices it.
 func TestExecTorture(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes a while")
 	}

@@ -98,7 +98,7 @@ func TestNotGivenBack(t *testing.T) {
 	path, _ := openBolt(t)
 	lock := &locker{path: path}
 	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
-	defer lock.db.Close() // only now
+	defer lock.db.Close() // the file is locked until here
 	if code != exit.OK || !strings.Contains(
 		stderr, "could not be given back; it becomes free soon after 20") ||
 		!strings.Contains(stderr, "has the file locked") {

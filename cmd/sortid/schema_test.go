@@ -1,6 +1,6 @@
 //go:build !race
 
-// With the race detector, jsonschema would slow down each command of TestScripts.
+// With the race detector, jsonschema would slow down each command of the scripts.
 
 package main
 

@@ -54,7 +54,7 @@ func (s *StoreFlags) Open(url string, open Opener,
 }
 
 // Print prints what f returns, if f returns no error or [exit.ErrReported]. It closes the store
-// before, because the output's reader may be slow.
+// first, because the output's reader may be slow.
 func (s *StoreFlags) Print(url string,
 	f func(context.Context, store.Store) ([]byte, error)) error {
 	var out []byte

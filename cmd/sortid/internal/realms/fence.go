@@ -51,7 +51,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 		f.Names = append(f.Names, f.Lost.Name)
 	}
 	if err == nil && len(f.Names) == 0 {
-		err = errors.New("the store has no realms; --format makes one that is lost")
+		err = errors.New("the store has no realms; --format makes a lost realm again")
 	}
 	return err
 }

@@ -238,7 +238,7 @@ func TestPostgresVectors(t *testing.T) {
 		}
 		for _, v := range v.Invalid {
 			if strings.Contains(v.Text, "\x00") {
-				continue // the type text has none
+				continue // the type text cannot have this byte
 			}
 			code, message := d.code(f.sql("SELECT F_parse($1)"), v.Text)
 			want, reason := "22P02", map[string]string{
@@ -327,7 +327,7 @@ func TestPostgresRandomBits(t *testing.T) {
 
 func TestPostgresTimes(t *testing.T) {
 	d := install(t)
-	d.run("SET TIME ZONE 'Asia/Kathmandu'") // nothing depends on it
+	d.run("SET TIME ZONE 'Asia/Kathmandu'") // the results must not depend on it
 	const layout = "2006-01-02 15:04:05.999999+00"
 	for _, f := range formats {
 		for _, at := range f.times() {
@@ -343,7 +343,7 @@ func TestPostgresTimes(t *testing.T) {
 				continue
 			}
 			tick := f.epoch.Add(at.Sub(f.epoch).Truncate(f.Tick))
-			if at.Sub(f.epoch) > 290*365*24*time.Hour { // where a Duration ends
+			if at.Sub(f.epoch) > 290*365*24*time.Hour { // more than a Duration can be
 				tick = time.UnixMilli(
 					at.UnixMilli() / f.Tick.Milliseconds() * f.Tick.Milliseconds())
 			}
@@ -395,7 +395,7 @@ func TestPostgresBadInput(t *testing.T) {
 		"SELECT sortid.scru64_new(-1, 8)":                         "22023",
 		"SELECT sortid.scru128_parse(repeat('x', 1000000))":       "22P02",
 		"SELECT sortid.typed_text('User', 'x')":                   "22023",
-		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // ſ is s to some
+		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // some functions take ſ for s
 	} {
 		if code, message := d.code(query); code != want || len(message) > 200 {
 			t.Errorf("%s: %s %s, want %s", query, code, message, want)
@@ -593,7 +593,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 						continue
 					}
 				}
-				// Rows before a stop were handed out.
+				// Rows that came before a stop count as made.
 				rows, err := conn.Query(
 					ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
 				if err != nil {
@@ -738,7 +738,7 @@ func TestPostgresStops(t *testing.T) {
 				if g == naive {
 					return
 				}
-				time.Sleep(3 * time.Second) // after a crash the first call waits for two
+				time.Sleep(3 * time.Second) // because after a crash the first call waits for 2 s
 				server.Stop()
 				server.Start()
 			}
@@ -829,7 +829,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 		if !increases(ids) {
 			t.Errorf("%s: out of order: %q", g.name, ids)
 		}
-		// Nor does it if the transaction goes on.
+		// It leaves no lock even if the transaction continues.
 		d.run("BEGIN")
 		d.moveClock(-time.Hour)
 		d.run("SAVEPOINT a")
@@ -860,7 +860,7 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
 	d.one("sortid.scru64_new(1, 23)")
-	// Further ahead of the clock it would wait, so it begins here.
+	// If the generator is further ahead of the clock, it waits, so the test begins here.
 	d.moveClock(-9 * time.Second)
 	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
 	if !increases(ids) {
@@ -892,7 +892,7 @@ func TestPostgresCancelled(t *testing.T) {
 	other := connect(t, d.url, d.schema)
 	d.run(
 		"BEGIN; SELECT pg_advisory_xact_lock(1936683636, 'sortid.scru64_state'::regclass::oid::int)")
-	// An error here undoes the first, too.
+	// An error in the second statement also undoes the first.
 	_, err := other.PgConn().Exec(t.Context(),
 		other.in("SET statement_timeout = 50; SELECT sortid.scru64_new(1, 8)")).ReadAll()
 	var e *pgconn.PgError

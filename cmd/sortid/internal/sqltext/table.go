@@ -18,10 +18,10 @@ type Table struct {
 	Daily  bool           // one partition a day, not a month
 }
 
-// MaxPartitions bounds a Table. Databases get slow with more.
+// MaxPartitions is the most partitions of a Table, because databases get slow with more.
 const MaxPartitions = 8000
 
-// A partition holds the IDs from first on that come before end.
+// A partition holds the IDs from first on and before end.
 type partition struct {
 	name       string
 	from       time.Time

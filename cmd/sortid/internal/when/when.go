@@ -26,10 +26,10 @@ var layouts = func() (all []string) {
 	return append(all, "2006-01-02")
 }()
 
-// Parse reads a time, in UTC. Its error lists what it accepts.
+// Parse reads a time, in UTC. Its error lists the accepted forms.
 func Parse(text string, now time.Time) (time.Time, error) { return ParseIn(text, now, time.UTC) }
 
-// ParseIn is [Parse] in a zone, for times without an offset.
+// ParseIn is [Parse], but a time without an offset is in the zone.
 func ParseIn(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	t, err := parse(strings.TrimSpace(text), now, zone)
 	if err != nil {
