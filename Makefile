@@ -4,7 +4,7 @@
 # make test               all tests of all modules, also with the race detector, and check-release
 # make test-short         the quick tests of all modules, for use while you work on a change
 # make soak               tests that run for an hour or more; SOAK=10m shortens the longest
-# make check-release      pack the modules, then install and import them like a user
+# make check-release      pack the modules, then install and import them as a user does
 # make dist VERSION=...   archives, packages, bills of materials and checksums in dist/
 # make release VERSION=...  check all, tag the modules, push the tags; DRYRUN=1 prints the steps
 # make lint               staticcheck, govulncheck, vet, and the rules for sentences
@@ -57,20 +57,19 @@ SEARCHES := $(SEARCHES)|NegativeControls|ControlsWithoutFault
 
 # The race detector skips these tests, because they have a single goroutine. They search, check a
 # codec or a generator, or are scripts of commands with one goroutine. The go command uses the first
-# pattern that matches a test or a test around it, so the long patterns come last.
+# pattern that matches a test or one of its parents, so the long patterns come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
 ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
-# PORTABLE has code that is written for some processors. COUNTER reads the counter of the processor.
+# PORTABLE has code that differs between processors. COUNTER reads the counter of the processor.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
 under = $(patsubst %,./%/...,$(1))
 
-# The tests have the settings with which releases are built. So check-release need not compile the
-# same packages again.
+# The tests use the settings of releases, so check-release need not compile the same packages again.
 test: export CGO_ENABLED := 0
 test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
@@ -115,7 +114,7 @@ dist: | go
 release: | go
 	$(RELEASE) run . $(if $(DRYRUN),-n) -remote $(REMOTE) tag "$(VERSION)"
 
-# This sets the version at which the modules require each other: the version of the next release.
+# This sets the version at which the modules require each other, for the next release.
 bump: | go
 	$(RELEASE) run . bump "$(VERSION)"
 	@echo "Now add the heading \"## $(VERSION)\" above the new entries in CHANGELOG.md."
@@ -124,9 +123,9 @@ bump: | go
 setup-ci:
 	.ci/setup
 
-# The race detector needs a C compiler. In CI, a missing compiler is an error. Otherwise the tests
-# of RACE then run without the race detector. The compiler needs half a minute for the Redis client,
-# and half of this time without optimization.
+# The race detector needs a C compiler. If it is missing, this fails in CI. Elsewhere the tests of
+# RACE then run without the race detector. To compile the Redis client takes half a minute, and half
+# of this time without optimization.
 race: | go
 	@race=(-race -gcflags='github.com/redis/...=-N -l'); \
 	if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
@@ -143,8 +142,8 @@ portable: | go
 	  'linux amd64') set -x; GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
 	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
 
-# The newest Go has a package uuid. scru128 has conversions to its type. The result of the searches
-# does not depend on the version of Go.
+# The newest Go has a package uuid, and scru128 has conversions to its type. The searches do not run
+# here, because their result does not depend on the version of Go.
 newest: | go
 	@version=$$($(GO) list -m -f '{{.Version}}' go@latest 2>/dev/null) && \
 	  GOTOOLCHAIN=go$$version $(GO) version >/dev/null 2>&1 || \

@@ -1,4 +1,4 @@
--- scru160: stored as bytea, or as the domain scru160, which has the length.
+-- scru160: stored as bytea, or as the domain scru160, which checks the length.
 
 DO $$
 BEGIN

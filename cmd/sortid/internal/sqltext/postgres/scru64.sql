@@ -1,4 +1,4 @@
--- scru64: stored as bigint, or as the domain scru64, which has the range.
+-- scru64: stored as bigint, or as the domain scru64, which checks the range.
 
 DO $$
 BEGIN
@@ -144,7 +144,7 @@ END
 $$;
 COMMENT ON FUNCTION sortid.scru64_new(int, int) IS
 'A new SCRU64 ID with a node ID of node_bits bits. IDs strictly increase over all sessions of this '
-'database, whatever the clock does. There are gaps. They are unique while no other database or '
+'database, whatever the clock does. There are gaps. IDs are unique while no other database or '
 'program uses the node ID. It waits if the ID would be more than two seconds ahead of the clock, '
 'and after a crash of the server until the session is 2.5 seconds old. Raises 55000 while '
 'the clock is more than 10 seconds behind the last ID. It does not work in read-only transactions.';

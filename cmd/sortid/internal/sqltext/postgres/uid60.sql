@@ -1,4 +1,4 @@
--- uid60: stored as bigint, or as the domain uid60, which has the range. The texts do not sort by
+-- uid60: stored as bigint, or as the domain uid60, which checks the range. The texts do not sort by
 -- time. There is no generator: a millisecond has 512 IDs, and each ID would wait for the lock
 -- that counts them over all sessions.
 
