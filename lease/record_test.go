@@ -280,10 +280,10 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{lead.Error(),
 			`lease: node ID 42/8 of realm "realm" can be used from 1970-01-01T00:00:00.000Z on, ` +
-				`which is 1h0m0s ahead of the time; at most 10s are allowed`},
+				`which is 1h0m0s in the future; at most 10s are allowed`},
 		{(&LeadError{Realm: "realm"}).Error(),
 			`lease: any node ID of realm "realm" can be used from 0001-01-01T00:00:00.000Z on, ` +
-				`which is 0s ahead of the time; at most 0s are allowed`},
+				`which is 0s in the future; at most 0s are allowed`},
 		{full.Error(),
 			`lease: no free node ID of 8 bits in realm "realm"; 2 held: ` +
 				`1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, ` +

@@ -27,10 +27,11 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 type Generator struct {
 	core gen.Core
 
-	tick        int64  // of the last ID, in milli- or microseconds
-	head        uint64 // the tick in the high 64 bits
-	counter     uint64 // of the last ID, with extension
-	settledTick int64  // while the clock shows this time, tick stays.
+	tick    int64  // of the last ID, in milli- or microseconds
+	head    uint64 // the tick in the high 64 bits
+	counter uint64 // of the last ID, with extension
+
+	settledTick int64 // while the clock shows this time, tick stays
 
 	full     uint64 // the largest counter
 	start    uint64 // mask of the counter bits that start at random

@@ -20,7 +20,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		log.Fatal("usage: sql sqlite FILE, or sql mysql NAME-OF-THE-DATA-SOURCE")
+		log.Fatal("usage: sql sqlite FILE, or sql mysql DATA-SOURCE-NAME")
 	}
 	if err := run(context.Background(), os.Args[1], os.Args[2]); err != nil {
 		log.Fatal(err)

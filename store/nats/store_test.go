@@ -58,7 +58,7 @@ func TestDisconnected(t *testing.T) {
 	}
 }
 
-// With replicas the guarantee is conditional, and one server may be away.
+// With replicas the guarantee is conditional, and one server may be down.
 func TestReplicas(t *testing.T) {
 	servers := testserver.StartNATSCluster(t)
 	url := faulttest.ClusterURL(servers)

@@ -264,7 +264,7 @@ func TestSynchronousReplication(t *testing.T) {
 		return n
 	}
 	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-	// hangs calls f, which must not end by itself, until it waits for the standby.
+	// hangs calls f until f waits for the standby. f must not end by itself.
 	hangs := func(what string, f func(ctx context.Context) error) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
