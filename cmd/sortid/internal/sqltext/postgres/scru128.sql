@@ -171,5 +171,6 @@ $$;
 COMMENT ON FUNCTION sortid.scru128_new_ordered() IS
 'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 '
 'random bits. IDs strictly increase over all sessions of this database, whatever the clock does. '
+'After a crash of the server, only IDs that no commit had made durable may be above new ones. '
 'There are gaps. Raises 55000 while the clock is more than 10 seconds behind the last ID. '
 'It does not work in read-only transactions.';
