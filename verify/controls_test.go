@@ -216,7 +216,8 @@ func TestOutliers(t *testing.T) {
 					want = 0
 				}
 				if faults != want && !(want == 0 && formatName == "uid60") { // its sequence may have a gap
-					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1, faults, want, r.Failed())
+					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1,
+						faults, want, r.Failed())
 				}
 			}
 		}
