@@ -160,7 +160,8 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 
 const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
 	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},` +
+	`"generation":"0123456789abcdef"}}]}`
 
 // Browsers send foreign pages' requests, and only hide the answers. So the requests must change
 // nothing.
