@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/server/certs"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/testserver"
@@ -67,7 +69,7 @@ func testSlowClients(t *testing.T) {
 		conn := l.dial()
 		io.WriteString(conn, text)
 		answer, err := io.ReadAll(conn)
-		if took := time.Since(begin); err != nil || took > lineTimeout+time.Second {
+		if took := time.Since(begin); err != nil || took > limit.LineTimeout+time.Second {
 			t.Errorf("%.40q: open for %v: %v\n%s", text, took, err, answer)
 		}
 		if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
@@ -99,12 +101,12 @@ func (e *endless) Read(p []byte) (int, error) {
 	e.left -= n
 	const look = 15 << 20
 	if e.read += n; e.read/look != (e.read-n)/look {
-		*e.most = max(*e.most, inUse())
+		*e.most = max(*e.most, heap())
 	}
 	return n, nil
 }
 
-func inUse() uint64 {
+func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -113,7 +115,7 @@ func inUse() uint64 {
 
 func TestEndlessBody(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
-	before := inUse()
+	before := heap()
 	most := before
 	for _, c := range []struct {
 		path string
@@ -230,5 +232,49 @@ func TestLog(t *testing.T) {
 	if line.Method != "GET" || line.Path != "/v1/ids/scru12" || line.Status != 422 ||
 		line.Bytes != int64(w.Body.Len()) || bytes.Contains(log.Bytes(), []byte("secret")) {
 		t.Errorf("%s", &log)
+	}
+}
+
+func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
+	t.Helper()
+	hs := newServer(t, Config{}).HTTPServer()
+	var err error
+	hs.TLSConfig, err = certs.TLS(t.Context(), cert, key, clientCA, nil)
+	must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	go hs.ServeTLS(l, "", "")
+	t.Cleanup(func() { hs.Close() })
+	return "https://" + l.Addr().String()
+}
+
+func TestClientCA(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	url := serveTLS(t, cert, key, cert)
+	other, otherKey := testserver.Certificate(t)
+	for _, c := range []struct {
+		cert, key string
+		ok        bool
+	}{{cert, key, true}, {other, otherKey, false}, {"", "", false}} {
+		config := &tls.Config{InsecureSkipVerify: true}
+		if c.cert != "" {
+			pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+			must(t, err)
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				return &pair, nil
+			}
+		}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+		resp, err := client.Get(url + "/healthz")
+		if err == nil {
+			resp.Body.Close()
+		}
+		if (err == nil) != c.ok {
+			t.Errorf("certificate %q: %v", c.cert, err)
+		}
+	}
+	if _, err := certs.TLS(t.Context(), cert, key, key, nil); err == nil ||
+		!strings.Contains(err.Error(), "no certificate in PEM") {
+		t.Errorf("a key as certificates: %v", err)
 	}
 }

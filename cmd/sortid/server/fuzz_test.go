@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -148,7 +149,7 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 // checkNew fails unless the IDs are above all earlier ones, and returns their number.
 func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) int {
 	t.Helper()
-	name, ok := strings.CutPrefix(r.URL.Path, idsPath)
+	name, ok := strings.CutPrefix(r.URL.Path, httpapi.IDsPath)
 	sch, err := format.Lookup(name)
 	if !ok || err != nil {
 		return 0

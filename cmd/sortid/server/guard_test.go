@@ -7,12 +7,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
 )
@@ -209,12 +207,12 @@ func TestForeignPages(t *testing.T) {
 			for who, headers := range foreign {
 				for _, c := range requests {
 					// Forms can send text/plain; JSON needs a preflight.
-					for _, kind := range []string{typeText, typeJSON} {
+					for _, kind := range []string{httpapi.TypeText, httpapi.TypeJSON} {
 						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
 						a := send(t, c.method, ts.URL+c.path, c.body,
 							append(headers, "Content-Type: "+kind)...)
 						switch {
-						case name == "any origin" && !strings.HasPrefix(c.path, storePath):
+						case name == "any origin" && !strings.HasPrefix(c.path, httpapi.StorePath):
 							if a.StatusCode != http.StatusOK {
 								t.Errorf("%s: %d: %s", what, a.StatusCode, a.body)
 							}
@@ -296,55 +294,5 @@ func TestPagePolicy(t *testing.T) {
 	if got := a.Header.Get("Content-Security-Policy"); got != policy ||
 		a.body != "<!doctype html>" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%q, %q, %v", got, a.body, a.Header)
-	}
-}
-
-func TestDocumentedLimits(t *testing.T) {
-	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	must(t, err)
-	_, table, _ := strings.Cut(string(text), "| Limit | Value |\n|---|---|\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows := map[string]string{}
-	for line := range strings.Lines(table + "\n") {
-		cells := strings.Split(line, "|")
-		what, _, _ := strings.Cut(strings.TrimSpace(cells[1]), ";")
-		rows[what] = strings.TrimSpace(cells[2])
-	}
-	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
-	largeAnswers := fmt.Sprintf("answers of more than %d IDs under way", pieceSize)
-	for what, want := range map[string]string{
-		"IDs in a request":                fmt.Sprintf("%d,%03d", maxIDs/1000, maxIDs%1000),
-		"connections":                     fmt.Sprint(maxConnections),
-		"streams of an HTTP/2 connection": fmt.Sprint(maxStreams),
-		"requests under way":              fmt.Sprint(maxRequests),
-		largeAnswers:                      fmt.Sprint(maxLargeAnswers),
-		"bodies of lines under way":       fmt.Sprint(maxLineBodies),
-		"requests of the store under way": fmt.Sprint(maxStoreBodies),
-		"of these, requests received completely, without lists": fmt.Sprint(maxStoreQueue),
-		"of these, lists received completely":                   fmt.Sprint(maxStoreLists),
-		"a body of lines":                                       fmt.Sprintf("%d MiB", maxLines>>20),
-		"another body":                                          fmt.Sprintf("%d MiB", maxBody>>20),
-		"an inspected line":                                     fmt.Sprintf("%d bytes", maxLine),
-		"blocks or changes in a request of the store":           fmt.Sprint(maxMany),
-		"realms in the store, for a client that makes one":      fmt.Sprint(maxRealms),
-		"time that a request waits for scru64 IDs":              seconds(patience),
-		"time for the headers":                                  seconds(headerTimeout),
-		"time for a body of the store":                          seconds(bodyTimeout),
-		"longest pause between two parts of a body of lines":    seconds(lineTimeout),
-		"time for a body of lines":                              fmt.Sprintf("%.0f min", linesTimeout.Minutes()),
-		"time for an answer":                                    seconds(writeTimeout),
-		"time to take a part of a large answer":                 seconds(takeTimeout),
-	} {
-		if rows[what] != want {
-			t.Errorf("%s: %q, want %q", what, rows[what], want)
-		}
-		delete(rows, what)
-	}
-	for what := range rows {
-		t.Errorf("%q is not a limit that this test knows", what)
-	}
-	if !strings.Contains(string(text), fmt.Sprintf("can store up to %d,%03d records",
-		lease.MaxRecords/1000, lease.MaxRecords%1000)) {
-		t.Error("the number of records differs")
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
 // Each operation can answer with each status, and with the described type and schema.
@@ -23,7 +25,7 @@ func TestOpenAPI(t *testing.T) {
 	waitReady(t, s)
 	away.down.Store(true)
 	sAway, tsAway := start(t, Config{Store: away, Tokens: tokens})
-	hardly(t, tokens, "slow")
+	hardly(tokens, bearer["slow"])
 
 	document := send(t, http.MethodGet, ts.URL+"/openapi.json", "")
 	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(document.body))
@@ -83,7 +85,7 @@ func TestOpenAPI(t *testing.T) {
 						add(request, body)
 						add(request, body, "Authorization: Bearer wrong")
 					case "403":
-						if strings.HasPrefix(path, storePath) {
+						if strings.HasPrefix(path, httpapi.StorePath) {
 							add(request, body, bearer["ids"])
 						} else {
 							add(request, body, bearer["orders"])
@@ -126,7 +128,7 @@ func TestOpenAPI(t *testing.T) {
 							continue
 						}
 						if path == "/v1/inspect" {
-							for sAway.lineBodies.enter(client("token admin")) {
+							for sAway.gates.LineBodies.Enter("token admin") {
 							}
 						}
 						answers = append(answers, send(t, method, tsAway.URL+request, body, admin))
@@ -148,7 +150,7 @@ func TestOpenAPI(t *testing.T) {
 							t.Errorf("%s: %s is not described", status, mediaType)
 							continue
 						}
-						if !strings.HasSuffix(mediaType, "json") || mediaType == typeNDJSON {
+						if !strings.HasSuffix(mediaType, "json") || mediaType == httpapi.TypeNDJSON {
 							continue
 						}
 						schema, err := compiler.Compile(address + "#/paths/" + escape(path) + "/" +

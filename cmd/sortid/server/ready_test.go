@@ -20,6 +20,10 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/ids"
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/bolt"
@@ -115,15 +119,15 @@ type watcher struct {
 	ending map[string]bool // formats made with no time left; only until a tick ends
 }
 
-func watch(t *testing.T, c Config) *watcher {
+func observe(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
 		c.clock = time.Now // with the system's clock a generator may busy-wait
 	}
 	s := newServer(t, c)
 	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
-	s.metrics.registry.Unregister(collectors.NewGoCollector())
-	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.monitor.Registry.Unregister(collectors.NewGoCollector())
+	s.monitor.Registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
 }
 
@@ -155,9 +159,9 @@ var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 // server makes.
 func (w *watcher) look() string {
 	w.Helper()
-	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
+	can, values, ready := w.can(), gaugesOf(w.T, w.s.monitor.Registry), w.status("/readyz") == 200
 	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
-		time.Sleep(readyFor)
+		time.Sleep(ids.ReadyFor)
 		return w.look()
 	}
 	for _, name := range format.NamesOf(format.Leased()) {
@@ -194,7 +198,7 @@ func (w *watcher) pass(d time.Duration) []string {
 }
 
 func (w *watcher) firing() (names []string) {
-	values := gaugesOf(w.T, w.s.metrics.registry)
+	values := gaugesOf(w.T, w.s.monitor.Registry)
 	for _, a := range w.alerts {
 		names = append(names, a.evaluate(time.Now(), values)...)
 	}
@@ -261,20 +265,20 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T){
 		"the store cannot be reached": func(t *testing.T) {
 			store := newFlaky()
-			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
+			observe(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
 				func() { store.down.Store(false) })
 		},
 		"the file is moved away": func(t *testing.T) {
 			store, path := boltStore(t)
-			watch(t, Config{Store: store, MustExist: true}).breaks(
+			observe(t, Config{Store: store, MustExist: true}).breaks(
 				func() { rename(t, path, path+".away") }, func() { rename(t, path+".away", path) })
 		},
 		"the file is replaced by an older one": func(t *testing.T) {
 			store, path := boltStore(t)
 			older, err := os.ReadFile(path)
 			must(t, err)
-			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
-				write(t, path+".new", string(older))
+			observe(t, Config{Store: store, MustExist: true}).breaks(func() {
+				check.Write(t, path+".new", string(older))
 				rename(t, path+".new", path)
 			}, func() {
 				for _, realm := range format.NamesOf(format.Leased()) {
@@ -288,7 +292,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		},
 		"the file is replaced by a new one": func(t *testing.T) {
 			store, path := boltStore(t)
-			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
+			observe(t, Config{Store: store, MustExist: true}).breaks(func() {
 				_, other := boltStore(t)
 				rename(t, other, path)
 			}, nil)
@@ -296,13 +300,13 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		"the clock goes back": func(t *testing.T) {
 			var offset atomic.Int64
 			clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-			watch(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
+			observe(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
 				func() { offset.Store(-int64(time.Hour)) }, func() { offset.Store(0) })
 		},
 		"the clock goes ahead": func(t *testing.T) {
 			var offset atomic.Int64
 			clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-			watch(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
+			observe(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
 				func() { offset.Store(int64(time.Hour)) }, nil)
 		},
 		"one realm is full": func(t *testing.T) {
@@ -313,7 +317,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				must(t, err)
 				defer l.Close(context.Background())
 			}
-			watch(t, Config{Store: store}).wants("full", 5*time.Minute,
+			observe(t, Config{Store: store}).wants("full", 5*time.Minute,
 				"SortidNoNodeID{format=scru64}", "SortidStoreAway{format=scru64}")
 		},
 	} {
@@ -328,12 +332,12 @@ func TestReadyTellsTheTruth(t *testing.T) {
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()
-		w := watch(t, Config{Store: store,
+		w := observe(t, Config{Store: store,
 			clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
 		w.pass(time.Minute)
 		store.down.Store(true)
 		synctest.Wait()
-		left := gaugesOf(t, w.s.metrics.registry)["sortid_lease_remaining_seconds{format=uid60}"]
+		left := gaugesOf(t, w.s.monitor.Registry)["sortid_lease_remaining_seconds{format=uid60}"]
 		start := time.Now()
 		for strings.Contains(w.look(), "uid60 ") {
 			time.Sleep(time.Second)
@@ -349,33 +353,32 @@ func TestReadyDoesNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var offset atomic.Int64
 		clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-		w := watch(t, Config{Store: lease.NewMemory(), clock: clock})
+		w := observe(t, Config{Store: lease.NewMemory(), clock: clock})
 		w.pass(10 * time.Second)
 		offset.Store(-int64(5 * time.Second))
-		time.Sleep(readyFor)
+		time.Sleep(ids.ReadyFor)
 		if got := w.status("/readyz"); got != http.StatusOK {
 			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
-		generator, _ := w.s.generators.byName["uid60"].get()
 		for made := 0; ; made++ {
 			if made > 1000 {
 				t.Fatal("uid60 makes more than 512 IDs in one millisecond")
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			_, err := generator.Next(ctx)
+			w := ask(ctx, w.s, http.MethodGet, "/v1/ids/uid60", "")
 			cancel()
-			if err != nil {
+			if w.Code != http.StatusOK {
 				break
 			}
 		}
-		time.Sleep(readyFor)
+		time.Sleep(ids.ReadyFor)
 		start := time.Now()
 		if got := w.status("/readyz"); got != http.StatusServiceUnavailable ||
-			time.Since(start) > 2*readyPatience {
+			time.Since(start) > 2*ids.ReadyPatience {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
-			return gaugesOf(t, w.s.metrics.registry)["sortid_lease_held{format="+name+"}"]
+			return gaugesOf(t, w.s.monitor.Registry)["sortid_lease_held{format="+name+"}"]
 		}
 		if held("uid60") != 0 || held("scru64") != 1 {
 			t.Errorf("held: uid60 %v, scru64 %v", held("uid60"), held("scru64"))
@@ -385,10 +388,10 @@ func TestReadyDoesNotWait(t *testing.T) {
 
 func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		w := watch(t, Config{Store: lease.NewMemory()})
+		w := observe(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
 		must(t, w.s.Close(t.Context()))
-		time.Sleep(readyFor)
+		time.Sleep(ids.ReadyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
 		}
@@ -398,41 +401,42 @@ func TestReadyAfterClose(t *testing.T) {
 func TestBuildAndFiles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
-		_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
-		write(t, path, line)
+		_, line, _ := access.NewToken("shop", []string{"ids"}, 0, 0)
+		check.Write(t, path, line)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		tokens, err := OpenTokens(ctx, path, nil)
+		tokens, err := access.OpenTokens(ctx, path, nil)
 		must(t, err)
-		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
-		defer filesRefused.Reset()
+		w := observe(t, Config{Tokens: tokens, Version: "v1.2.3"})
+		defer watch.Refused.Reset()
 		refused := func() (is float64, fires bool) {
 			t.Helper()
-			untilRead()
+			time.Sleep(watch.Interval)
+			synctest.Wait()
 			var fired []string
 			for range 40 {
 				time.Sleep(15 * time.Second)
 				fired = append(fired, w.firing()...)
 			}
 			labels := "{file=" + path + "}"
-			is = gaugesOf(t, w.s.metrics.registry)["sortid_file_refused"+labels]
+			is = gaugesOf(t, w.s.monitor.Registry)["sortid_file_refused"+labels]
 			return is, slices.Contains(fired, "SortidFileRefused"+labels)
 		}
-		check := func(what string, want bool) {
+		expect := func(what string, want bool) {
 			t.Helper()
 			if is, fires := refused(); (is == 1) != want || fires != want {
 				t.Errorf("%s: refused: %v, fires: %v", what, is, fires)
 			}
 		}
-		check("at first", false)
-		write(t, path, line+"nonsense\n")
-		check("with a mistake", true)
-		write(t, path, line)
-		check("corrected", false)
+		expect("at first", false)
+		check.Write(t, path, line+"nonsense\n")
+		expect("with a mistake", true)
+		check.Write(t, path, line)
+		expect("corrected", false)
 		must(t, os.Remove(path))
-		check("removed", true)
+		expect("removed", true)
 		found := false
-		for series, value := range gaugesOf(t, w.s.metrics.registry) {
+		for series, value := range gaugesOf(t, w.s.monitor.Registry) {
 			found = found || value == 1 &&
 				strings.HasPrefix(series, "sortid_build_info{goversion=go") &&
 				strings.HasSuffix(series, ",version=v1.2.3}")

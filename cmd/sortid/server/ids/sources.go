@@ -1,4 +1,4 @@
-package server
+package ids
 
 import (
 	"context"
@@ -18,15 +18,18 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// generators has one generator for each format. A format that needs a lease has no generator before
-// the store has granted the lease.
-type generators struct {
-	config Config
+// Sources make the IDs of all formats. They are safe for concurrent use.
+type Sources struct {
+	store  lease.Store
+	leases lease.Config
 	byName map[string]*source
+	made   *prometheus.CounterVec
 	stop   context.CancelFunc
 	tasks  sync.WaitGroup
 }
 
+// A source has the generator of a format. If the format needs a lease, there is none before the
+// store has granted the lease.
 type source struct {
 	format *format.Format
 	made   prometheus.Counter // IDs sent
@@ -47,23 +50,17 @@ type source struct {
 // leave 97 % of its numbers.
 const guardBits = 4
 
-// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself
-// waits for ticks. A generator may run 10 s ahead of the clock. The queue allows 2 s, so that a
-// request is served in full, or refused before an ID is made.
-func newQueue(f *format.Format, nodeBits int) *queue {
-	if f.NodeCounter == 0 {
-		return nil
-	}
-	perSecond := 0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds()
-	limit := rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), maxIDs))
-	return &queue{limit: limit, counts: map[client]*int64{}}
-}
-
-func newGenerators(c Config) (*generators, error) {
+// NewSources returns sources that lease node IDs from the store in the background. Without a store,
+// they make only IDs that need no lease. leases has the settings of all leases, with a Logger.
+// Its Realm and Format are not used.
+func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
 	ctx, stop := context.WithCancel(context.Background())
-	g := &generators{config: c, byName: map[string]*source{}, stop: stop}
+	g := &Sources{store: store, leases: leases, byName: map[string]*source{}, stop: stop,
+		made: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sortid_ids_total", Help: "IDs sent, by format.",
+		}, []string{"format"})}
 	for _, s := range format.Ours() {
-		src := &source{format: s}
+		src := &source{format: s, made: g.made.WithLabelValues(s.Name)}
 		g.byName[s.Name] = src
 		switch {
 		case !s.NeedsNode:
@@ -73,13 +70,13 @@ func newGenerators(c Config) (*generators, error) {
 				return nil, err
 			}
 			src.generator = generator
-		case c.Store == nil:
+		case store == nil:
 			src.err = fmt.Errorf(
 				"this server has no store to lease a node ID of %s from; start it with a store",
 				s.Name)
 		default:
 			src.err = errNoNodeID
-			src.queue = newQueue(s, c.NodeBits)
+			src.queue = newQueue(s, leases.NodeBits)
 			g.tasks.Go(func() { g.acquire(ctx, src) })
 		}
 	}
@@ -87,14 +84,14 @@ func newGenerators(c Config) (*generators, error) {
 }
 
 // acquire leases a node ID, and retries until it has one.
-func (g *generators) acquire(ctx context.Context, src *source) {
+func (g *Sources) acquire(ctx context.Context, src *source) {
 	pause := 100 * time.Millisecond
 	for {
 		err := g.tryAcquire(ctx, src)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		g.config.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name),
+		g.leases.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name),
 			slog.Any("error", err))
 		select {
 		case <-ctx.Done():
@@ -105,14 +102,12 @@ func (g *generators) acquire(ctx context.Context, src *source) {
 	}
 }
 
-func (g *generators) tryAcquire(ctx context.Context, src *source) error {
+func (g *Sources) tryAcquire(ctx context.Context, src *source) error {
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	held, err := lease.Acquire(limited, g.config.Store, lease.Config{
-		Realm: src.format.Name, Format: src.format.Lease, NodeBits: g.config.NodeBits,
-		Name: g.config.Name, MustExist: g.config.MustExist, Logger: g.config.Logger,
-		Now: g.config.clock,
-	})
+	config := g.leases
+	config.Realm, config.Format = src.format.Name, src.format.Lease
+	held, err := lease.Acquire(limited, g.store, config)
 	if err != nil {
 		return err
 	}
@@ -121,7 +116,7 @@ func (g *generators) tryAcquire(ctx context.Context, src *source) error {
 	if _, ok := src.format.Option("guard"); ok {
 		values["guard"] = strconv.Itoa(guardBits)
 	}
-	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: g.config.clock,
+	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
 		Values: values})
 	if err != nil {
 		held.Close(limited)
@@ -156,19 +151,19 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// readyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if
+// ReadyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if
 // the clock has gone back a little, and is then not ready.
-const readyPatience = time.Second
+const ReadyPatience = time.Second
 
-// readyFor is how long the result of a probe is reused.
-const readyFor = 100 * time.Millisecond
+// ReadyFor is how long the result of a probe is reused.
+const ReadyFor = 100 * time.Millisecond
 
 // ready returns nil if the source can make an ID. Only one request at a time probes. It does
 // not use that request's context, because others also wait for the result.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
-	if time.Since(src.probed) >= readyFor {
+	if time.Since(src.probed) >= ReadyFor {
 		src.unready = src.probe()
 		src.probed = time.Now()
 	}
@@ -185,7 +180,7 @@ func (src *source) probe() error {
 	if src.queue != nil {
 		src.queue.probe()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), readyPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), ReadyPatience)
 	defer cancel()
 	_, err = generator.Next(ctx)
 	return err
@@ -208,9 +203,9 @@ func publicError(err error) error {
 	return err
 }
 
-// ready returns why a format that is served cannot make an ID, or nil.
-func (g *generators) ready() error {
-	if g.config.Store == nil {
+// Ready returns why a format that is served cannot make an ID, or nil.
+func (g *Sources) Ready() error {
+	if g.store == nil {
 		return nil // without a store, no served format needs a lease
 	}
 	for _, s := range format.Leased() {
@@ -221,7 +216,16 @@ func (g *generators) ready() error {
 	return nil
 }
 
-func (g *generators) close(ctx context.Context) error {
+// Limit returns the limit of a format's IDs, or nil if the generator itself waits for ticks.
+func (g *Sources) Limit(format string) *rate.Limiter {
+	if q := g.byName[format].queue; q != nil {
+		return q.left
+	}
+	return nil
+}
+
+// Close stops the generators and releases the leases. No request may be under way.
+func (g *Sources) Close(ctx context.Context) error {
 	g.stop()
 	g.tasks.Wait()
 	var errs []error

@@ -1,12 +1,14 @@
-package server
+package store
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -93,10 +95,10 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 		if err != nil {
 			return false, err
 		}
-		if len(names) >= maxRealms {
+		if len(names) >= limit.MaxRealms {
 			return false, &lease.ChangeError{Reason: fmt.Sprintf("the store has %d realms, and "+
 				"a server makes one only while there are fewer than %d; "+
-				"make it at the store itself", len(names), maxRealms)}
+				"make it at the store itself", len(names), limit.MaxRealms)}
 		}
 	}
 	if ok, err := k.with(records).Check(changes); !ok || err != nil {
@@ -105,6 +107,12 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	changes[0].Prev = k.root
 	defer g.forget(realm)
 	return g.store.CompareAndSetMany(ctx, changes)
+}
+
+// baseRealm returns the realm of a name that may have a generation.
+func baseRealm(name string) string {
+	realm, _, _ := strings.Cut(name, "@")
+	return realm
 }
 
 // allows reports whether the protocol allows changes of blocks. made is how many of the changes

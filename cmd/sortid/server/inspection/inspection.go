@@ -1,4 +1,5 @@
-package server
+// Package inspection serves what is in IDs, the bounds of times, and the formats.
+package inspection
 
 import (
 	"bufio"
@@ -14,75 +15,71 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/format"
 )
 
-const (
-	lineTimeout  = 30 * time.Second // for the next part of a body of lines
-	linesTimeout = 10 * time.Minute // for the whole body
-)
+// Endpoints inspect IDs.
+type Endpoints struct {
+	Tokens *access.Tokens
+	Bodies *limit.Gate // of lines
+}
 
-func (s *Server) registerInspect() {
+// Register registers the endpoints.
+func (e *Endpoints) Register(api huma.API) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	const oneALine = "one object a line"
 	get := func(id, path, summary, description string,
 		responses map[string]*huma.Response) huma.Operation {
-		return s.operation("inspect", permitAny, huma.Operation{OperationID: id,
+		return access.Require(access.PermitAny, huma.Operation{OperationID: id,
 			Method: http.MethodGet, Path: path, Summary: summary, Description: description,
-			Responses: responses, Errors: []int{http.StatusUnauthorized,
-				http.StatusUnprocessableEntity, http.StatusTooManyRequests}})
+			Tags: []string{"inspect"}, Responses: responses, Errors: []int{
+				http.StatusUnauthorized, http.StatusUnprocessableEntity,
+				http.StatusTooManyRequests}})
 	}
 
-	huma.Register(s.api, get("inspect", "/v1/inspect/{id}", "Show what is in an ID",
+	huma.Register(api, get("inspect", "/v1/inspect/{id}", "Show what is in an ID",
 		"Returns what `sortid inspect -o json` prints.",
-		answers("the ID's format, encodings, time and fields", typeJSON, object)), s.inspect)
+		httpapi.Answers("the ID's format, encodings, time and fields", httpapi.TypeJSON, object)), e.inspect)
 
 	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one a line",
 		"Returns one JSON object for each line that is not blank, as it reads them. "+
 			"If a line is not an ID, its object has `line` and `error`. All lines are read.",
-		answers(oneALine, typeNDJSON, text("")))
-	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{s.within(s.lineBodies)}
+		httpapi.Answers(oneALine, httpapi.TypeNDJSON, httpapi.Text("")))
+	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one a line",
-		Content: map[string]*huma.MediaType{"text/plain": {Schema: text("")}}}
-	huma.Register(s.api, op, s.inspectBody)
+		Content: map[string]*huma.MediaType{"text/plain": {Schema: httpapi.Text("")}}}
+	huma.Register(api, op, e.inspectBody)
 
-	huma.Register(s.api, get("bounds", "/v1/bounds/{format}",
+	huma.Register(api, get("bounds", "/v1/bounds/{format}",
 		"Show the first ID of a time range and the first after it",
 		"Returns what `sortid bounds -o json` prints. A time is one of "+when.Accepted+".",
-		answers("the first ID of the range and the first after it", typeJSON, object)), s.bounds)
+		httpapi.Answers("the first ID of the range and the first after it", httpapi.TypeJSON, object)), bounds)
 
-	huma.Register(s.api, get("formats", "/v1/formats", "Describe the formats",
+	huma.Register(api, get("formats", "/v1/formats", "Describe the formats",
 		"Returns what `sortid formats -o json` prints: one object a line.",
-		answers(oneALine, typeNDJSON, text(""))),
-		func(context.Context, *struct{}) (*rawOutput, error) {
-			return &rawOutput{ContentType: typeNDJSON, Body: format.Table()}, nil
+		httpapi.Answers(oneALine, httpapi.TypeNDJSON, httpapi.Text(""))),
+		func(context.Context, *struct{}) (*httpapi.Raw, error) {
+			return &httpapi.Raw{ContentType: httpapi.TypeNDJSON, Body: format.Table()}, nil
 		})
 }
 
-func (s *Server) operation(tag, permission string, op huma.Operation) huma.Operation {
-	op.Tags = []string{tag}
-	s.secure(&op, permission)
-	return op
-}
-
-func answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
-	return map[string]*huma.Response{"200": {Description: description,
-		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
-}
-
-func (s *Server) inspect(ctx context.Context, in *struct {
-	ID     string     `path:"id" maxLength:"200" doc:"An ID in any encoding"`
-	Format formatName `query:"format" doc:"The ID's format, if it is known"`
-}) (*rawOutput, error) {
+func (e *Endpoints) inspect(ctx context.Context, in *struct {
+	ID     string             `path:"id" maxLength:"200" doc:"An ID in any encoding"`
+	Format httpapi.FormatName `query:"format" doc:"The ID's format, if it is known"`
+}) (*httpapi.Raw, error) {
 	given, err := lookup(in.Format)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.spendLines(ctx, 1, len(in.ID)); err != nil {
+	if err := spendLines(e.Tokens.IDs(ctx), 1, len(in.ID)); err != nil {
 		return nil, err
 	}
 	b, err := inspect.AppendJSON(nil, given, in.ID)
@@ -90,61 +87,51 @@ func (s *Server) inspect(ctx context.Context, in *struct {
 		return nil, huma.Error422UnprocessableEntity("not an ID",
 			&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
 	}
-	return rawJSON(append(b, '\n')), nil
+	return line(b), nil
 }
 
-func (s *Server) inspectBody(_ context.Context, in *struct {
-	Format formatName `query:"format" doc:"The format of all IDs, if it is known"`
-	Length int64      `header:"Content-Length" hidden:"true"`
+func (e *Endpoints) inspectBody(_ context.Context, in *struct {
+	Format httpapi.FormatName `query:"format" doc:"The format of all IDs, if it is known"`
+	Length int64              `header:"Content-Length" hidden:"true"`
 }) (*huma.StreamResponse, error) {
 	given, err := lookup(in.Format)
 	if err != nil {
 		return nil, err
 	}
-	if in.Length > maxLines {
+	if in.Length > limit.MaxLines {
 		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf(
-			"the body has %d bytes, want at most %d; send it in parts", in.Length, int64(maxLines)))
+			"the body has %d bytes, want at most %d; send it in parts", in.Length, int64(limit.MaxLines)))
 	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) { s.inspectLines(ctx, given) }}, nil
+	return &huma.StreamResponse{Body: func(ctx huma.Context) { e.inspectLines(ctx, given) }}, nil
 }
 
-func rawJSON(b []byte) *rawOutput { return &rawOutput{ContentType: typeJSON, Body: b} }
-
-type formatName string
-
-func (formatName) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Enum: formatNames()}
+func line(b []byte) *httpapi.Raw {
+	return &httpapi.Raw{ContentType: httpapi.TypeJSON, Body: append(b, '\n')}
 }
 
-func formatNames() (names []any) {
-	for _, name := range format.Names() {
-		names = append(names, name)
-	}
-	return names
-}
-
-func lookup(name formatName) (*format.Format, error) {
+func lookup(name httpapi.FormatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
 	}
 	return format.Lookup(string(name))
 }
 
-func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
+func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	r, w := humago.Unwrap(ctx)
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // answers may begin before the body ends
-	w.Header().Set("Content-Type", typeNDJSON)
-	body := deadlineReader{http.MaxBytesReader(w, r.Body, maxLines), control,
-		time.Now().Add(linesTimeout)}
+	w.Header().Set("Content-Type", httpapi.TypeNDJSON)
+	body := deadlineReader{http.MaxBytesReader(w, r.Body, limit.MaxLines), control,
+		time.Now().Add(limit.LinesTimeout)}
 	in := bufio.NewReaderSize(body, 16<<10)
 	out := bufio.NewWriterSize(deadlineWriter{w, control}, 16<<10)
 	defer out.Flush()
+	l := e.Tokens.IDs(ctx.Context())
 	var b []byte
 	for number := 1; ; number++ {
-		line, long, err := s.readLine(ctx.Context(), in)
+		line, long, err := readLine(ctx.Context(), l, in)
 		if err == nil || errors.Is(err, io.EOF) {
-			b = s.appendInspected(b[:0], given, number, line, long)
+			b = appendInspected(b[:0], given, number, line, long)
 		} else {
 			wrong, tooLarge := bodyError(err)
 			out.Write(appendLineError(nil, number, wrong))
@@ -165,33 +152,59 @@ func (s *Server) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
+// spendLines takes inspected lines, of size bytes together, from the token's limit. If the limit
+// is reached, it returns a problem.
+func spendLines(l *rate.Limiter, lines, size int) error {
+	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
+		return httpapi.TooMany(wait,
+			"the token's limit of IDs a second is reached; each inspected line counts as one")
+	}
+	return nil
+}
+
+// waitLines is spendLines for an answer that has begun. It waits for at most [limit.LineTimeout].
+func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
+	if l == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit.LineTimeout)
+	defer cancel()
+	if err := l.WaitN(ctx, linesCost(lines, size)); err != nil {
+		return errLimit
+	}
+	return nil
+}
+
+var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
+
+// linesCost returns how many IDs lines count as: one a line or, if that is more, one for each
+// 64 bytes.
+func linesCost(lines, size int) int { return max(lines, (size+63)/64) }
+
 // readLine reads a line and charges it to the token. If a line is too long, it returns only the
 // beginning.
-func (s *Server) readLine(ctx context.Context,
+func readLine(ctx context.Context, l *rate.Limiter,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
-	line = string(part[:min(len(part), maxLine+1)])
+	line = string(part[:min(len(part), limit.MaxLine+1)])
 	for lines := 1; ; lines = 0 {
-		if wait := s.waitLines(ctx, lines, len(part)); wait != nil {
+		if wait := waitLines(ctx, l, lines, len(part)); wait != nil {
 			return line, long, wait
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return strings.TrimSpace(line), long || len(part) > maxLine, err
+			return strings.TrimSpace(line), long || len(part) > limit.MaxLine, err
 		}
 		long = true
 		part, err = in.ReadSlice('\n')
 	}
 }
 
-// maxLine is a line's greatest length in bytes. All IDs are much shorter.
-const maxLine = 1 << 10
-
-func (s *Server) appendInspected(b []byte, given *format.Format, number int, line string,
+func appendInspected(b []byte, given *format.Format, number int, line string,
 	long bool) []byte {
 	switch {
 	case long:
 		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, so it is not an ID",
-			maxLine))
+			limit.MaxLine))
 	case line == "":
 		return b
 	}
@@ -203,14 +216,14 @@ func (s *Server) appendInspected(b []byte, given *format.Format, number int, lin
 }
 
 func bodyError(err error) (wrong error, tooLarge bool) {
-	var limit *http.MaxBytesError
-	if errors.As(err, &limit) {
-		return fmt.Errorf("the body is longer than %d bytes; send it in parts", limit.Limit), true
+	var tooLong *http.MaxBytesError
+	if errors.As(err, &tooLong) {
+		return fmt.Errorf("the body is longer than %d bytes; send it in parts", tooLong.Limit), true
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf(
 			"nothing came for %v, or the body took longer than %v, so the rest was not read",
-			lineTimeout, linesTimeout), false
+			limit.LineTimeout, limit.LinesTimeout), false
 	}
 	if errors.Is(err, errLimit) {
 		return err, false
@@ -234,7 +247,7 @@ type deadlineReader struct {
 }
 
 func (d deadlineReader) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(lineTimeout)
+	deadline := time.Now().Add(limit.LineTimeout)
 	if deadline.After(d.end) {
 		deadline = d.end
 	}
@@ -249,15 +262,15 @@ type deadlineWriter struct {
 }
 
 func (d deadlineWriter) Write(p []byte) (int, error) {
-	d.control.SetWriteDeadline(time.Now().Add(lineTimeout))
+	d.control.SetWriteDeadline(time.Now().Add(limit.LineTimeout))
 	return d.Writer.Write(p)
 }
 
-func (s *Server) bounds(_ context.Context, in *struct {
-	Format formatName `path:"format" doc:"The format's name"`
-	From   string     `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
-	To     string     `query:"to" maxLength:"100" doc:"The first time after the range, by default now"`
-}) (*rawOutput, error) {
+func bounds(_ context.Context, in *struct {
+	Format httpapi.FormatName `path:"format" doc:"The format's name"`
+	From   string             `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
+	To     string             `query:"to" maxLength:"100" doc:"The first time after the range, by default now"`
+}) (*httpapi.Raw, error) {
 	f, err := format.Lookup(string(in.Format))
 	if err != nil {
 		return nil, err
@@ -283,5 +296,5 @@ func (s *Server) bounds(_ context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return rawJSON(append(b, '\n')), nil
+	return line(b), nil
 }

@@ -1,4 +1,5 @@
-package server
+// Package watch reads files again when they change.
+package watch
 
 import (
 	"bytes"
@@ -9,14 +10,24 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-const watchInterval = time.Second
+// Interval is how often files are read.
+const Interval = time.Second
 
-// watchedFiles change together, such as a certificate and its key. Their contents are compared,
-// because a change may keep a file's size and time.
-type watchedFiles struct {
-	what  string // for errors
+// Refused shows which files are refused now. Servers of a process share it, because files are
+// opened before servers are made.
+var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: "sortid_file_refused",
+	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
+}, []string{"file"})
+
+// A watcher reads files that change together, such as a certificate and its key. It compares
+// their contents, because a change may keep a file's size and time.
+type watcher struct {
+	what  string
 	paths []string
 	use   func(contents [][]byte) error
 
@@ -24,15 +35,15 @@ type watchedFiles struct {
 	failure  string   // the error of that reading
 }
 
-// watchFiles calls use with the files' contents, and again after each change until ctx is done.
-// If use fails, it must keep the previous contents. Later errors are logged, once for each
-// change.
-func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
+// Files calls use with the files' contents, and again after each change until ctx is done. If use
+// fails, it must keep the previous contents. The first error is returned. Later errors are logged,
+// once for each change. what names the files in errors.
+func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
 	paths ...string) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	w := &watchedFiles{what: what, paths: paths, use: use}
+	w := &watcher{what: what, paths: paths, use: use}
 	if _, err := w.refresh(); err != nil {
 		return err
 	}
@@ -41,8 +52,8 @@ func watchFiles(ctx context.Context, log *slog.Logger, what string, use func([][
 	return nil
 }
 
-func (w *watchedFiles) watch(ctx context.Context, log *slog.Logger) {
-	ticker := time.NewTicker(watchInterval)
+func (w *watcher) watch(ctx context.Context, log *slog.Logger) {
+	ticker := time.NewTicker(Interval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -62,11 +73,11 @@ func (w *watchedFiles) watch(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-func (w *watchedFiles) refused(is float64) {
-	filesRefused.WithLabelValues(strings.Join(w.paths, " and ")).Set(is)
+func (w *watcher) refused(is float64) {
+	Refused.WithLabelValues(strings.Join(w.paths, " and ")).Set(is)
 }
 
-func (w *watchedFiles) refresh() (changed bool, err error) {
+func (w *watcher) refresh() (changed bool, err error) {
 	contents, err := readFiles(w.paths)
 	failure := ""
 	if err != nil {
