@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -75,16 +74,13 @@ func ask(ctx context.Context, s *Server, method, path, body string, headers ...s
 // askFrom is ask for a client at addr, which may be slow.
 func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
 	onWrite func(), headers ...string) *reply {
-	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
-	if err != nil {
-		panic(err)
-	}
+	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
 	r.RemoteAddr = addr
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	w := &reply{newRecorder(), onWrite}
+	w := &reply{httptest.NewRecorder(), onWrite}
 	s.ServeHTTP(w, r)
 	return w
 }
@@ -96,17 +92,12 @@ func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string)
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
 	for _, line := range lines {
 		name, rest, _ := strings.Cut(line, " ")
-		text, line, err := access.NewToken(name, []string{access.PermitIDs}, 0, 0)
-		must(t, err)
+		text, line, _ := access.NewToken(name, []string{access.PermitIDs}, 0, 0)
 		file += strings.TrimSuffix(line, access.PermitIDs+"\n") + rest + "\n"
 		bearer[name] = "Authorization: Bearer " + text
 	}
 	check.Write(t, path, file)
-	ctx, stop := context.WithCancel(t.Context())
-	t.Cleanup(stop)
-	tokens, err := access.OpenTokens(ctx, path, nil)
-	must(t, err)
-	return tokens, bearer
+	return check.Must(access.OpenTokens(t.Context(), path, nil))(t), bearer
 }
 
 // Greedy clients get only the scru64 IDs that others do not ask for.
@@ -446,40 +437,8 @@ func testStoreHammered(t *testing.T) {
 	}
 }
 
-type pipeListener struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newPipeListener() *pipeListener {
-	return &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case conn := <-l.conns:
-		return conn, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipeListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return nil
-}
-
-func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
-
-func (l *pipeListener) dial() net.Conn {
-	client, server := net.Pipe()
-	l.conns <- server
-	return client
-}
-
-func serveVirtual(t *testing.T, s *Server) *pipeListener {
-	l, hs := newPipeListener(), s.HTTPServer()
+func serveVirtual(t *testing.T, s *Server) *check.Pipes {
+	l, hs := check.NewPipes(), s.HTTPServer()
 	go hs.Serve(l)
 	t.Cleanup(func() { hs.Close() })
 	return l
@@ -490,7 +449,7 @@ func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
 	s := virtual(t, Config{})
-	conn := serveVirtual(t, s).dial()
+	conn := serveVirtual(t, s).Dial("127.0.0.1:1")
 	defer conn.Close()
 	begin := time.Now()
 	io.WriteString(conn,
@@ -533,11 +492,9 @@ func testUnreadAnswersEnd(t *testing.T) {
 		{"GET /v1/ids/scru128", 0, s.gates.Requests},
 		{"GET /openapi.json", 1, s.gates.Requests},
 	} {
-		conn := l.dial()
+		conn := l.Dial("127.0.0.1:1")
 		io.WriteString(conn, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-		if _, err := io.CopyN(io.Discard, conn, int64(c.read)); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
 		synctest.Wait()
 		// Small answers are in a buffer when the handler ends; net/http ends these.
 		time.Sleep(limit.WriteTimeout + time.Second)

@@ -11,11 +11,16 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/certs"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
@@ -25,13 +30,10 @@ import (
 
 func raw(t *testing.T, url, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	must(t, err)
+	conn := check.Must(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(time.Minute))
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(io.WriteString(conn, text))(t)
 	return conn, bufio.NewReader(conn)
 }
 
@@ -45,8 +47,7 @@ func TestManyHeaders(t *testing.T) {
 			}
 		}
 	}()
-	resp, err := http.ReadResponse(in, nil)
-	must(t, err)
+	resp := check.Must(http.ReadResponse(in, nil))(t)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("%s", resp.Status)
@@ -66,7 +67,7 @@ func testSlowClients(t *testing.T) {
 		"POST /nowhere" + body,
 	} {
 		begin := time.Now()
-		conn := l.dial()
+		conn := l.Dial("127.0.0.1:1")
 		io.WriteString(conn, text)
 		answer, err := io.ReadAll(conn)
 		if took := time.Since(begin); err != nil || took > limit.LineTimeout+time.Second {
@@ -128,9 +129,8 @@ func TestEndlessBody(t *testing.T) {
 		{"/v1/ids/scru128", 0, ""},
 		{"/nowhere", 0, "404"},
 	} {
-		r, err := http.NewRequest(http.MethodPost, ts.URL+c.path,
-			&endless{left: 1 << 40, line: c.line, most: &most})
-		must(t, err)
+		r := check.Must(http.NewRequest(http.MethodPost, ts.URL+c.path,
+			&endless{left: 1 << 40, line: c.line, most: &most}))(t)
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
@@ -212,7 +212,7 @@ func TestHTTP2(t *testing.T) {
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
-	w := newRecorder()
+	w := httptest.NewRecorder()
 	r, _ := http.NewRequest(http.MethodGet, "http://localhost/v1/ids/scru12?n=1", nil)
 	r.Header.Set("Authorization", "Bearer secret")
 	s.ServeHTTP(w, r)
@@ -240,9 +240,8 @@ func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	hs := newServer(t, Config{}).HTTPServer()
 	var err error
 	hs.TLSConfig, err = certs.TLS(t.Context(), cert, key, clientCA, nil)
-	must(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.OK(t, err)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go hs.ServeTLS(l, "", "")
 	t.Cleanup(func() { hs.Close() })
 	return "https://" + l.Addr().String()
@@ -258,8 +257,7 @@ func TestClientCA(t *testing.T) {
 	}{{cert, key, true}, {other, otherKey, false}, {"", "", false}} {
 		config := &tls.Config{InsecureSkipVerify: true}
 		if c.cert != "" {
-			pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-			must(t, err)
+			pair := check.Must(tls.LoadX509KeyPair(c.cert, c.key))(t)
 			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				return &pair, nil
 			}
@@ -276,5 +274,51 @@ func TestClientCA(t *testing.T) {
 	if _, err := certs.TLS(t.Context(), cert, key, key, nil); err == nil ||
 		!strings.Contains(err.Error(), "no certificate in PEM") {
 		t.Errorf("a key as certificates: %v", err)
+	}
+}
+
+func TestGeneratedClient(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs npm: not with -short")
+	}
+	for _, program := range []string{"npm", "node"} {
+		if _, err := exec.LookPath(program); err != nil {
+			testserver.Missing(t, "%s is not installed", program)
+		}
+	}
+	s, ts := start(t, Config{Store: lease.NewMemory()})
+	waitReady(t, s)
+	dir := t.TempDir()
+	source := check.Must(os.ReadFile(filepath.Join("testdata", "client.ts")))(t)
+	for name, text := range map[string]string{
+		"client.ts":    string(source),
+		"openapi.json": send(t, "GET", ts.URL+"/openapi.json", "").body,
+		"package.json": `{"type":"module","private":true}`,
+	} {
+		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	run := func(name string, args ...string) ([]byte, error) {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		return cmd.CombinedOutput()
+	}
+	if out, err := run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefer-offline",
+		"openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3",
+		"@types/node@24.0.0"); err != nil {
+		testserver.Missing(t,
+			"npm cannot install the generator of clients, so the test did not run: %v\n%s", err,
+			out)
+	}
+	bin := func(name string) string { return filepath.Join("node_modules", ".bin", name) }
+	for _, command := range [][]string{
+		{filepath.Join(dir, bin("openapi-typescript")), "openapi.json", "-o", "api.d.ts"},
+		{filepath.Join(dir, bin("tsc")), "--strict", "--skipLibCheck", "--target", "es2022",
+			"--module", "nodenext", "--noUncheckedIndexedAccess", "client.ts"},
+		{"node", "client.js", ts.URL},
+	} {
+		if out, err := run(command[0], command[1:]...); err != nil {
+			t.Fatalf("%v: %v\n%s", command, err, out)
+		}
 	}
 }

@@ -15,12 +15,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
-
-func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 
 type seed [5]string
 
@@ -73,7 +72,7 @@ func (s seed) request() *http.Request {
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
 		Origins: []string{"https://example.com"}})
-	must(f, err)
+	check.OK(f, err)
 	f.Cleanup(func() { s.Close(f.Context()) })
 	checkSeeds(f, s)
 	for _, seed := range seeds {
@@ -86,7 +85,7 @@ func FuzzRequests(f *testing.F) {
 		if r == nil {
 			return
 		}
-		w := newRecorder()
+		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
 		checkAnswer(t, r, w, last)
 		if method != http.MethodGet && method != http.MethodHead {
@@ -94,7 +93,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		given[0] = map[string]string{http.MethodGet: http.MethodHead,
 			http.MethodHead: http.MethodGet}[method]
-		other, w2 := given.request(), newRecorder()
+		other, w2 := given.request(), httptest.NewRecorder()
 		s.ServeHTTP(w2, other)
 		checkAnswer(t, other, w2, last)
 		compareHead(t, r, w, w2)
@@ -167,8 +166,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 		texts = list.IDs
 	}
 	for _, text := range texts {
-		id, err := sch.ParseAs(encoding, text)
-		must(t, err)
+		id := check.Must(sch.ParseAs(encoding, text))(t)
 		if before, ok := last[name]; ok && id.Compare(before) <= 0 {
 			t.Fatalf("%s after %s", id, before)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
@@ -100,8 +101,7 @@ func TestHosts(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, plain.URL+"/healthz", nil)
 	r.Host = "evil.example"
-	resp, err := transport.RoundTrip(r)
-	must(t, err)
+	resp := check.Must(transport.RoundTrip(r))(t)
 	resp.Body.Close()
 	if resp.ProtoMajor != 2 || resp.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("%s: %d, want 421", resp.Proto, resp.StatusCode)
@@ -119,8 +119,7 @@ func TestHostIsLocalAddress(t *testing.T) {
 		"[::ffff:10.0.0.5]:8420": {"10.0.0.5": 200},
 		"[fe80::1%eth0]:8420":    {"[fe80::1]:8420": 200, "[fe80::2]:8420": 421},
 	} {
-		addr, err := net.ResolveTCPAddr("tcp", at)
-		must(t, err)
+		addr := check.Must(net.ResolveTCPAddr("tcp", at))(t)
 		for host, want := range hosts {
 			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
 			r.Host = host
@@ -153,7 +152,7 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	}
 	good := Config{Hosts: []string{"ids.example.com", "::1", "[fd00::1]:80"},
 		Origins: []string{"*", "https://example.com:8443"}}
-	must(t, good.Check())
+	check.OK(t, good.Check())
 }
 
 const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
@@ -200,8 +199,7 @@ func TestForeignPages(t *testing.T) {
 			memory := lease.NewMemory()
 			_, ts := start(t, Config{Store: memory, Origins: origins})
 			made := func() bool {
-				r, err := memory.Get(t.Context(), "made", lease.Block{})
-				must(t, err)
+				r := check.Must(memory.Get(t.Context(), "made", lease.Block{}))(t)
 				return r.Revision != 0
 			}
 			for who, headers := range foreign {

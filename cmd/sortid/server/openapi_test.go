@@ -13,6 +13,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
@@ -28,15 +29,14 @@ func TestOpenAPI(t *testing.T) {
 	hardly(tokens, bearer["slow"])
 
 	document := send(t, http.MethodGet, ts.URL+"/openapi.json", "")
-	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(document.body))
-	must(t, err)
+	parsed := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(document.body)))(t)
 	root := parsed.(map[string]any)
 	if root["openapi"] != "3.1.0" {
 		t.Errorf("OpenAPI %v", root["openapi"])
 	}
 	const address = "mem:///openapi.json"
 	compiler := jsonschema.NewCompiler()
-	must(t, compiler.AddResource(address, parsed))
+	check.OK(t, compiler.AddResource(address, parsed))
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace
 
 	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
@@ -95,7 +95,7 @@ func TestOpenAPI(t *testing.T) {
 					case "408":
 						t.Run(status, func(t *testing.T) {
 							inBubble(t, func(t *testing.T) {
-								conn := serveVirtual(t, virtual(t, Config{})).dial()
+								conn := serveVirtual(t, virtual(t, Config{})).Dial("127.0.0.1:1")
 								defer conn.Close()
 								answers = append(answers, sendBegin(t, conn, request, 1000))
 							})
@@ -153,10 +153,9 @@ func TestOpenAPI(t *testing.T) {
 						if !strings.HasSuffix(mediaType, "json") || mediaType == httpapi.TypeNDJSON {
 							continue
 						}
-						schema, err := compiler.Compile(address + "#/paths/" + escape(path) + "/" +
+						schema := check.Must(compiler.Compile(address + "#/paths/" + escape(path) + "/" +
 							strings.ToLower(method) + "/responses/" + status + "/content/" +
-							escape(mediaType) + "/schema")
-						must(t, err)
+							escape(mediaType) + "/schema"))(t)
 						v, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(a.body)))
 						if err == nil {
 							err = schema.Validate(v)

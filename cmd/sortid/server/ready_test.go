@@ -41,8 +41,7 @@ var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 // documentedAlerts reads the rules in docs/service.md, except rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	must(t, err)
+	text := check.Must(os.ReadFile(filepath.FromSlash("../../../docs/service.md")))(t)
 	_, block, _ := strings.Cut(string(text), "```yaml\ngroups:\n")
 	block, _, _ = strings.Cut(block, "```")
 	var file struct {
@@ -50,7 +49,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 			Rules []struct{ Alert, Expr, For string }
 		}
 	}
-	must(t, yaml.Unmarshal([]byte("groups:\n"+block), &file))
+	check.OK(t, yaml.Unmarshal([]byte("groups:\n"+block), &file))
 	for _, rule := range file.Groups[0].Rules {
 		if rule.Alert == "SortidErrors" || rule.Alert == "SortidSlow" {
 			continue
@@ -62,9 +61,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 		a := &alert{name: rule.Alert, metric: m[1], op: m[2], since: map[string]time.Time{}}
 		a.number, _ = strconv.ParseFloat(m[3], 64)
 		if rule.For != "" {
-			if a.patience, err = time.ParseDuration(rule.For); err != nil {
-				t.Fatal(err)
-			}
+			a.patience = check.Must(time.ParseDuration(rule.For))(t)
 		}
 		alerts = append(alerts, a)
 	}
@@ -93,8 +90,7 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 
 func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
 	t.Helper()
-	families, err := g.Gather()
-	must(t, err)
+	families := check.Must(g.Gather())(t)
 	values := map[string]float64{}
 	for _, f := range families {
 		if f.GetType() != dto.MetricType_GAUGE {
@@ -245,14 +241,10 @@ func (w *watcher) breaks(spoil, mend func()) {
 func boltStore(t *testing.T) (store lease.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.db")
-	st, err := bolt.Open(t.Context(), "bolt:"+path)
-	must(t, err)
+	st := check.Must(bolt.Open(t.Context(), "bolt:"+path))(t)
 	t.Cleanup(func() { st.Close() })
 	for _, f := range format.Leased() {
-		if _, err := lease.Create(t.Context(), st,
-			lease.Config{Realm: f.Name, Format: f.Lease}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(lease.Create(t.Context(), st, lease.Config{Realm: f.Name, Format: f.Lease}))(t)
 	}
 	return st, path
 }
@@ -260,7 +252,7 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
-		must(t, os.Rename(from, to))
+		check.OK(t, os.Rename(from, to))
 	}
 	for name, test := range map[string]func(t *testing.T){
 		"the store cannot be reached": func(t *testing.T) {
@@ -275,17 +267,13 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		},
 		"the file is replaced by an older one": func(t *testing.T) {
 			store, path := boltStore(t)
-			older, err := os.ReadFile(path)
-			must(t, err)
+			older := check.Must(os.ReadFile(path))(t)
 			observe(t, Config{Store: store, MustExist: true}).breaks(func() {
 				check.Write(t, path+".new", string(older))
 				rename(t, path+".new", path)
 			}, func() {
 				for _, realm := range format.NamesOf(format.Leased()) {
-					if _, err := lease.Fence(t.Context(), store, lease.Config{Realm: realm},
-						0); err != nil {
-						t.Fatal(err)
-					}
+					check.Must(lease.Fence(t.Context(), store, lease.Config{Realm: realm}, 0))(t)
 				}
 				time.Sleep(2 * time.Minute) // for about one minute the fence permits no grant
 			})
@@ -312,9 +300,8 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		"one realm is full": func(t *testing.T) {
 			store := lease.NewMemory()
 			for range 2 {
-				l, err := lease.Acquire(t.Context(), store,
-					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
-				must(t, err)
+				l := check.Must(lease.Acquire(t.Context(), store,
+					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1}))(t)
 				defer l.Close(context.Background())
 			}
 			observe(t, Config{Store: store}).wants("full", 5*time.Minute,
@@ -390,7 +377,7 @@ func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := observe(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
-		must(t, w.s.Close(t.Context()))
+		check.OK(t, w.s.Close(t.Context()))
 		time.Sleep(ids.ReadyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
@@ -405,8 +392,7 @@ func TestBuildAndFiles(t *testing.T) {
 		check.Write(t, path, line)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		tokens, err := access.OpenTokens(ctx, path, nil)
-		must(t, err)
+		tokens := check.Must(access.OpenTokens(ctx, path, nil))(t)
 		w := observe(t, Config{Tokens: tokens, Version: "v1.2.3"})
 		defer watch.Refused.Reset()
 		refused := func() (is float64, fires bool) {
@@ -433,7 +419,7 @@ func TestBuildAndFiles(t *testing.T) {
 		expect("with a mistake", true)
 		check.Write(t, path, line)
 		expect("corrected", false)
-		must(t, os.Remove(path))
+		check.OK(t, os.Remove(path))
 		expect("removed", true)
 		found := false
 		for series, value := range gaugesOf(t, w.s.monitor.Registry) {

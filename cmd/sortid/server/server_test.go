@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/format"
@@ -28,22 +29,10 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func newServer(t *testing.T, c Config) *Server {
 	t.Helper()
-	s, err := New(c)
-	must(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	s := check.Must(New(c))(t)
+	t.Cleanup(func() { check.OK(t, s.Close(context.Background())) })
 	return s
 }
 
@@ -59,13 +48,9 @@ func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 
 func waitReady(t testing.TB, s *Server) {
 	t.Helper()
-	for range 12000 {
-		if s.sources.Ready() == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !check.Soon(func() bool { return s.sources.Ready() == nil }) {
+		t.Fatal(s.sources.Ready())
 	}
-	t.Fatal(s.sources.Ready())
 }
 
 // hardly permits a token's burst of requests, and then only one request an hour.
@@ -81,8 +66,7 @@ type answer struct {
 
 func send(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	must(t, err)
+	r := check.Must(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	if strings.Contains(url, "/v1/store/") {
 		r.Header.Set("Content-Type", httpapi.TypeJSON)
 	}
@@ -96,10 +80,9 @@ func send(t *testing.T, method, url, body string, headers ...string) answer {
 func read(t *testing.T) func(*http.Response, error) answer {
 	return func(resp *http.Response, err error) answer {
 		t.Helper()
-		must(t, err)
+		check.OK(t, err)
 		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		must(t, err)
+		b := check.Must(io.ReadAll(resp.Body))(t)
 		return answer{resp, string(b)}
 	}
 }
@@ -281,8 +264,7 @@ func TestGzip(t *testing.T) {
 	if a.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatal(a.Header)
 	}
-	r, err := gzip.NewReader(strings.NewReader(a.body))
-	must(t, err)
+	r := check.Must(gzip.NewReader(strings.NewReader(a.body)))(t)
 	b, err := io.ReadAll(r)
 	if err != nil || bytes.Count(b, []byte("\n")) != 1000 {
 		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
@@ -313,8 +295,7 @@ func openStore(t *testing.T, store lease.Store,
 		s.store.Change = anyChange
 	}
 	return func() lease.Store {
-		s, err := httpstore.Open(t.Context(), ts.URL)
-		must(t, err)
+		s := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
 		if got := s.Conditions(); !slices.Equal(got, []string{"as long as the process lives"}) {
 			t.Errorf("conditions: %q", got)
 		}
@@ -434,14 +415,8 @@ func newFlaky() *flaky {
 func TestStoreAway(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
-	var log bytes.Buffer
-	var mu sync.Mutex
-	logger := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return log.Write(b)
-	}), nil))
-	s, ts := start(t, Config{Store: store, Logger: logger})
+	var log check.Log
+	s, ts := start(t, Config{Store: store, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for path, status := range map[string]int{
 		"/v1/ids/scru128": 200, "/v1/ids/scru160": 200, "/v1/ids/euid": 200, "/healthz": 200,
 		"/v1/ids/scru64": 503, "/v1/ids/uid60": 503, "/readyz": 503,
@@ -464,11 +439,9 @@ func TestStoreAway(t *testing.T) {
 	if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru64", ""); a.StatusCode != 200 {
 		t.Errorf("%d: %s", a.StatusCode, a.body)
 	}
-	mu.Lock()
-	if !strings.Contains(log.String(), "10.9.8.7") {
-		t.Errorf("the log does not say what is wrong with the store: %s", &log)
+	if text := log.Take(); !strings.Contains(text, "10.9.8.7") {
+		t.Errorf("the log does not say what is wrong with the store: %s", text)
 	}
-	mu.Unlock()
 
 	s.Drain()
 	if a := send(t, http.MethodGet, ts.URL+"/readyz", ""); a.StatusCode != 503 ||
@@ -477,20 +450,14 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
 func TestClose(t *testing.T) {
 	store := lease.NewMemory()
 	s := newServer(t, Config{Store: store})
 	waitReady(t, s)
 	held := func() (n int) {
 		for _, realm := range format.NamesOf(format.Leased()) {
-			root, err := store.Get(t.Context(), realm, lease.Block{})
-			must(t, err)
-			records, err := store.List(t.Context(), realm+"@"+root.Generation)
-			must(t, err)
+			root := check.Must(store.Get(t.Context(), realm, lease.Block{}))(t)
+			records := check.Must(store.List(t.Context(), realm+"@"+root.Generation))(t)
 			for _, r := range records {
 				if (r.Owner != lease.Owner{}) {
 					n++
@@ -502,7 +469,7 @@ func TestClose(t *testing.T) {
 	if n := held(); n != 2 {
 		t.Errorf("%d node IDs held, want 2", n)
 	}
-	must(t, s.Close(t.Context()))
+	check.OK(t, s.Close(t.Context()))
 	if n := held(); n != 0 {
 		t.Errorf("%d node IDs held after Close", n)
 	}
@@ -592,15 +559,11 @@ func TestTokens(t *testing.T) {
 		}
 	}
 
-	st, err := httpstore.Open(t.Context(), ts.URL+"?token="+textOf("orders"))
-	must(t, err)
+	st := check.Must(httpstore.Open(t.Context(), ts.URL+"?token="+textOf("orders")))(t)
 	defer st.Close()
-	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64,
-		NodeBits: 8})
-	must(t, err)
-	if err := l.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64,
+		NodeBits: 8}))(t)
+	check.OK(t, l.Close(t.Context()))
 	if _, err := st.Get(t.Context(), "other", lease.Block{}); !errors.Is(err, httpstore.ErrAccess) {
 		t.Errorf("another realm: %v", err)
 	}
@@ -614,8 +577,7 @@ func TestGetOfOne(t *testing.T) {
 	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})
 	waitReady(t, s)
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	must(t, err)
+	client := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
 	defer client.Close()
 	store.count("Get")
 	r, err := client.Get(t.Context(), "scru64", lease.Block{})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
@@ -27,9 +28,8 @@ func serveRealm(t *testing.T) served {
 	t.Helper()
 	memory := lease.NewMemory()
 	client := serveStore(t, memory)
-	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64,
-		NodeBits: 2, Name: "victim"})
-	must(t, err)
+	l := check.Must(lease.Acquire(t.Context(), client, lease.Config{Realm: "orders",
+		Format: lease.SCRU64, NodeBits: 2, Name: "victim"}))(t)
 	t.Cleanup(func() {
 		if err := l.Close(t.Context()); err != nil && !errors.Is(err, t.Context().Err()) {
 			t.Error(err)
@@ -47,19 +47,37 @@ func serveRealm(t *testing.T) served {
 func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
 	t.Helper()
 	_, ts := start(t, Config{Store: store, MustExist: true})
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	must(t, err)
+	client := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
 	t.Cleanup(func() { client.Close() })
 	return client
 }
 
 func orders(t *testing.T, store lease.Store) lease.Record {
 	t.Helper()
-	_, err := lease.Create(t.Context(), store, lease.Config{Realm: "orders", Format: lease.SCRU64})
-	must(t, err)
-	root, err := lease.Realm(t.Context(), store, "orders")
-	must(t, err)
-	return root
+	config := lease.Config{Realm: "orders", Format: lease.SCRU64}
+	check.Must(lease.Create(t.Context(), store, config))(t)
+	return check.Must(lease.Realm(t.Context(), store, "orders"))(t)
+}
+
+func TestReadsPerCheck(t *testing.T) { inBubble(t, testReadsPerCheck) }
+
+func testReadsPerCheck(t *testing.T) {
+	store := &hooked{Store: lease.NewMemory()}
+	s := virtual(t, Config{Store: store})
+	root := orders(t, store)
+	r := lease.Record{Realm: "orders@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 1}}
+	for i, state := range []lease.State{lease.Split, lease.Merging, lease.Split, lease.Merging} {
+		next := r
+		next.Revision, next.State = r.Revision+1, state
+		store.count("GetMany", "Get", "Time")
+		ok, err := s.store.Change(t.Context(), []lease.Change{{Prev: r, Next: next}})
+		many, others := store.count("GetMany"), store.count("Get", "Time")
+		if !ok || err != nil || many != 1 || i > 0 && others != 0 {
+			t.Errorf("change %d: %v, %v, %d calls of GetMany, want 1, and %d of Get and Time", i,
+				ok, err, many, others)
+		}
+		r = next
+	}
 }
 
 // Illegal changes are refused with the reason.
@@ -156,8 +174,7 @@ func TestAttacks(t *testing.T) {
 			}
 			add(c.prev, c.change)
 			last := changes[len(changes)-1].Next
-			before, err := v.memory.Get(t.Context(), last.Realm, last.Block)
-			must(t, err)
+			before := check.Must(v.memory.Get(t.Context(), last.Realm, last.Block))(t)
 			ok, err := v.client.CompareAndSetMany(t.Context(), changes)
 			if ok || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(changes)-1)) {
@@ -211,10 +228,8 @@ func TestOperators(t *testing.T) {
 		Window: time.Hour}); !made || err != nil {
 		t.Fatal(made, err)
 	}
-	_, err := lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second)
-	must(t, err)
-	_, err = lease.SetTerms(ctx, v.client, "made", 0, time.Minute)
-	must(t, err)
+	check.Must(lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second))(t)
+	check.Must(lease.SetTerms(ctx, v.client, "made", 0, time.Minute))(t)
 }
 
 // The number of realms is limited for clients, but not at the store itself.
@@ -227,8 +242,7 @@ func TestManyRealms(t *testing.T) {
 		_, err := lease.Create(t.Context(), store, config(i))
 		return err
 	}
-	names, err := v.memory.Realms(t.Context())
-	must(t, err)
+	names := check.Must(v.memory.Realms(t.Context()))(t)
 	for i := len(names); i < limit.MaxRealms; i++ {
 		if err := create(v.client, i); err != nil {
 			t.Fatalf("realm %d: %v", i, err)
@@ -239,14 +253,9 @@ func TestManyRealms(t *testing.T) {
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("one more realm: %v", err)
 	}
-	if err := create(v.memory, limit.MaxRealms); err != nil {
-		t.Error(err)
-	}
-	if l, err := lease.Acquire(t.Context(), v.client, config(limit.MaxRealms)); err != nil {
-		t.Error(err)
-	} else if err := l.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, create(v.memory, limit.MaxRealms))
+	l := check.Must(lease.Acquire(t.Context(), v.client, config(limit.MaxRealms)))(t)
+	check.OK(t, l.Close(t.Context()))
 }
 
 // If clients could begin a generation, they could prepare records in it, and node IDs of two
@@ -259,11 +268,11 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	if ok, err := v.memory.CompareAndSet(ctx, v.held, far); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	before, err := lease.Realm(ctx, v.memory, "orders")
-	must(t, err)
+	before := check.Must(lease.Realm(ctx, v.memory, "orders"))(t)
 	for _, c := range []lease.Config{{Realm: "orders"}, {Realm: "lost", Format: lease.SCRU64}} {
-		_, err = lease.Fence(ctx, v.client, c, 0)
-		if !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), "fence the realm at the store itself") {
+		_, err := lease.Fence(ctx, v.client, c, 0)
+		if !errors.Is(err, lease.ErrIllegal) ||
+			!strings.Contains(err.Error(), "fence the realm at the store itself") {
 			t.Error(err)
 		}
 	}
@@ -338,11 +347,10 @@ func TestStoreBodies(t *testing.T) {
 	}
 	for _, path := range []string{"get", "compare-and-set", "list", "realms", "time",
 		"conditions"} {
-		c, err := net.Dial("tcp", strings.TrimPrefix(ts.URL, "http://"))
-		must(t, err)
+		c := check.Must(net.Dial("tcp", strings.TrimPrefix(ts.URL, "http://")))(t)
 		fmt.Fprintf(c, "POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\n"+
 			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
-		must(t, c.(*net.TCPConn).CloseWrite())
+		check.OK(t, c.(*net.TCPConn).CloseWrite())
 		answer, err := io.ReadAll(c)
 		c.Close()
 		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") ||

@@ -32,8 +32,7 @@ func testTokensReread(t *testing.T) {
 	check.Write(t, path, "# tokens\n\n"+line1)
 	var log check.Log
 	ctx, cancel := context.WithCancel(t.Context())
-	tokens, err := OpenTokens(ctx, path, slog.New(slog.NewTextHandler(&log, nil)))
-	check.OK(t, err)
+	tokens := check.Must(OpenTokens(ctx, path, slog.New(slog.NewTextHandler(&log, nil))))(t)
 	expect := func(what string, hasOne, hasTwo bool, logged string) {
 		t.Helper()
 		for range 10 {
@@ -62,8 +61,7 @@ func testTokensReread(t *testing.T) {
 	check.Write(t, path, line1)
 	expect("after it came back", true, false, "level=INFO")
 
-	info, err := os.Stat(path)
-	check.OK(t, err)
+	info := check.Must(os.Stat(path))(t)
 	check.Write(t, path, line2)
 	check.OK(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() ||
@@ -101,8 +99,7 @@ func TestSpentTokensReread(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
 		text, line, _ := NewToken("one", []string{"ids"}, 1, 0)
 		check.Write(t, path, line)
-		tokens, err := OpenTokens(t.Context(), path, nil)
-		check.OK(t, err)
+		tokens := check.Must(OpenTokens(t.Context(), path, nil))(t)
 		const hour = 3600
 		if limit.Take(tokens.Find(text).Requests, 1) > 0 {
 			t.Error("the first request is not permitted")

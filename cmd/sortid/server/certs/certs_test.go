@@ -40,20 +40,17 @@ func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateRerea
 func testCertificateReread(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	var log check.Log
-	config, err := TLS(t.Context(), cert, key, "", slog.New(slog.NewTextHandler(&log, nil)))
-	check.OK(t, err)
+	config := check.Must(TLS(t.Context(), cert, key, "", slog.New(slog.NewTextHandler(&log, nil))))(t)
 	seen := func(logged string) string {
 		t.Helper()
 		time.Sleep(2 * watch.Interval)
 		synctest.Wait()
 		log.Line(t, "certificate", logged)
-		state, err := handshake(t, config, &tls.Config{InsecureSkipVerify: true})
-		check.OK(t, err)
+		state := check.Must(handshake(t, config, &tls.Config{InsecureSkipVerify: true}))(t)
 		return string(state.PeerCertificates[0].Raw)
 	}
 	first := seen("")
-	whole, err := os.ReadFile(cert)
-	check.OK(t, err)
+	whole := check.Must(os.ReadFile(cert))(t)
 	for text, want := range map[string]string{
 		"half a file":                      "there is no certificate in PEM",
 		string(whole[:len(whole)/2]):       "of 1 PEM blocks 0 are whole",
@@ -94,10 +91,8 @@ func testClientCAReread(t *testing.T) {
 	var certs [2]string
 	for i := range clients {
 		file, key := testserver.Certificate(t)
-		pair, err := tls.LoadX509KeyPair(file, key)
-		check.OK(t, err)
-		text, err := os.ReadFile(file)
-		check.OK(t, err)
+		pair := check.Must(tls.LoadX509KeyPair(file, key))(t)
+		text := check.Must(os.ReadFile(file))(t)
 		certs[i] = string(text)
 		clients[i] = &tls.Config{InsecureSkipVerify: true, ServerName: "server",
 			ClientSessionCache: tls.NewLRUClientSessionCache(1), NextProtos: []string{"h2"},
@@ -107,9 +102,8 @@ func testClientCAReread(t *testing.T) {
 	}
 	check.Write(t, clientCA, certs[0])
 	var log check.Log
-	config, err := TLS(t.Context(), cert, key, clientCA,
-		slog.New(slog.NewTextHandler(&log, nil)))
-	check.OK(t, err)
+	config := check.Must(TLS(t.Context(), cert, key, clientCA,
+		slog.New(slog.NewTextHandler(&log, nil))))(t)
 	expect := func(what string, logged string, want ...bool) {
 		t.Helper()
 		time.Sleep(2 * watch.Interval)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"strconv"
 	"sync"
 	"time"
 
@@ -28,6 +27,155 @@ type Sources struct {
 	tasks  sync.WaitGroup
 }
 
+// NewSources returns sources that lease node IDs from the store in the background. Without a store,
+// they make only IDs that need no lease. leases has the settings of all leases, with a Logger.
+// Its Realm and Format are not used.
+func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Sources{store: store, leases: leases, byName: map[string]*source{}, stop: stop,
+		made: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sortid_ids_total", Help: "IDs sent, by format.",
+		}, []string{"format"})}
+	for _, f := range format.Ours() {
+		src := &source{format: f, made: s.made.WithLabelValues(f.Name)}
+		s.byName[f.Name] = src
+		switch {
+		case !f.NeedsNode:
+			generator, err := f.NewGenerator(format.Options{})
+			if err != nil {
+				stop()
+				return nil, err
+			}
+			src.generator = generator
+		case store == nil:
+			src.err = fmt.Errorf(
+				"this server has no store to lease a node ID of %s from; start it with a store",
+				f.Name)
+		default:
+			src.err = errNoNodeID
+			src.queue = newQueue(f, leases.NodeBits)
+			s.tasks.Go(func() { s.acquire(ctx, src) })
+		}
+	}
+	return s, nil
+}
+
+// acquire leases a node ID, and retries until it has one.
+func (s *Sources) acquire(ctx context.Context, src *source) {
+	pause := 100 * time.Millisecond
+	for {
+		err := s.tryAcquire(ctx, src)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.leases.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name),
+			slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, 10*time.Second)
+	}
+}
+
+func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
+	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	config := s.leases
+	config.Realm, config.Format = src.format.Name, src.format.Lease
+	held, err := lease.Acquire(limited, s.store, config)
+	if err != nil {
+		return err
+	}
+	// Without the store, requests fail at once, and clients are told to ask again.
+	values := map[string]string{"rollback": "abort"}
+	if _, ok := src.format.Option("guard"); ok {
+		// So many high bits of the counter start at zero in each tick. On average, 97 % of its
+		// numbers are left.
+		values["guard"] = "4"
+	}
+	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
+		Values: values})
+	if err != nil {
+		held.Close(limited)
+		return err
+	}
+	src.mu.Lock()
+	src.generator, src.lease, src.err = generator, held, nil
+	src.mu.Unlock()
+	return nil
+}
+
+// Ready returns why a format that is served cannot make an ID, or nil.
+func (s *Sources) Ready() error {
+	if s.store == nil {
+		return nil // without a store, no served format needs a lease
+	}
+	for _, f := range format.Leased() {
+		if err := s.byName[f.Name].ready(); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// Limit returns the limit of a format's IDs, or nil if the generator itself waits for ticks.
+func (s *Sources) Limit(format string) *rate.Limiter {
+	if q := s.byName[format].queue; q != nil {
+		return q.left
+	}
+	return nil
+}
+
+// Metrics returns how many IDs were sent, and the state of the leases.
+func (s *Sources) Metrics() []prometheus.Collector {
+	all := []prometheus.Collector{s.made}
+	if s.store == nil {
+		return all
+	}
+	now := s.leases.Now
+	if now == nil {
+		now = time.Now
+	}
+	for _, f := range format.Leased() {
+		src := s.byName[f.Name]
+		labels := prometheus.Labels{"format": f.Name}
+		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "sortid_lease_held", ConstLabels: labels,
+			Help: "1 if the server has a node ID of the format and can make an ID now, otherwise 0.",
+		}, func() float64 {
+			if src.ready() != nil {
+				return 0
+			}
+			return 1
+		}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "sortid_lease_remaining_seconds", ConstLabels: labels,
+			Help: "How long IDs can be made without the store; 0 if none can be made now.",
+		}, func() float64 { return src.remaining(now).Seconds() }))
+	}
+	return all
+}
+
+// Close stops the generators and releases the leases. No request may be under way.
+func (s *Sources) Close(ctx context.Context) error {
+	s.stop()
+	s.tasks.Wait()
+	var errs []error
+	for _, f := range format.Leased() {
+		src := s.byName[f.Name]
+		src.mu.Lock()
+		if src.lease != nil {
+			if err := src.lease.Close(ctx); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", f.Name, err))
+			}
+			src.generator, src.lease, src.err = nil, nil, errors.New("the server shuts down")
+		}
+		src.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
 // A source has the generator of a format. If the format needs a lease, there is none before the
 // store has granted the lease.
 type source struct {
@@ -44,88 +192,6 @@ type source struct {
 	probing sync.Mutex
 	probed  time.Time
 	unready error // what probe returned at the time probed
-}
-
-// guardBits is how many high bits of a counter start at zero in each tick. On average, they
-// leave 97 % of its numbers.
-const guardBits = 4
-
-// NewSources returns sources that lease node IDs from the store in the background. Without a store,
-// they make only IDs that need no lease. leases has the settings of all leases, with a Logger.
-// Its Realm and Format are not used.
-func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
-	ctx, stop := context.WithCancel(context.Background())
-	g := &Sources{store: store, leases: leases, byName: map[string]*source{}, stop: stop,
-		made: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "sortid_ids_total", Help: "IDs sent, by format.",
-		}, []string{"format"})}
-	for _, s := range format.Ours() {
-		src := &source{format: s, made: g.made.WithLabelValues(s.Name)}
-		g.byName[s.Name] = src
-		switch {
-		case !s.NeedsNode:
-			generator, err := s.NewGenerator(format.Options{})
-			if err != nil {
-				stop()
-				return nil, err
-			}
-			src.generator = generator
-		case store == nil:
-			src.err = fmt.Errorf(
-				"this server has no store to lease a node ID of %s from; start it with a store",
-				s.Name)
-		default:
-			src.err = errNoNodeID
-			src.queue = newQueue(s, leases.NodeBits)
-			g.tasks.Go(func() { g.acquire(ctx, src) })
-		}
-	}
-	return g, nil
-}
-
-// acquire leases a node ID, and retries until it has one.
-func (g *Sources) acquire(ctx context.Context, src *source) {
-	pause := 100 * time.Millisecond
-	for {
-		err := g.tryAcquire(ctx, src)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		g.leases.Logger.Warn("cannot lease a node ID", slog.String("format", src.format.Name),
-			slog.Any("error", err))
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause/2 + rand.N(pause)):
-		}
-		pause = min(2*pause, 10*time.Second)
-	}
-}
-
-func (g *Sources) tryAcquire(ctx context.Context, src *source) error {
-	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	config := g.leases
-	config.Realm, config.Format = src.format.Name, src.format.Lease
-	held, err := lease.Acquire(limited, g.store, config)
-	if err != nil {
-		return err
-	}
-	// Without the store, requests fail at once, and tell clients to ask again.
-	values := map[string]string{"rollback": "abort"}
-	if _, ok := src.format.Option("guard"); ok {
-		values["guard"] = strconv.Itoa(guardBits)
-	}
-	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
-		Values: values})
-	if err != nil {
-		held.Close(limited)
-		return err
-	}
-	src.mu.Lock()
-	src.generator, src.lease, src.err = generator, held, nil
-	src.mu.Unlock()
-	return nil
 }
 
 func (src *source) get() (format.Generator, error) {
@@ -203,42 +269,16 @@ func publicError(err error) error {
 	return err
 }
 
-// Ready returns why a format that is served cannot make an ID, or nil.
-func (g *Sources) Ready() error {
-	if g.store == nil {
-		return nil // without a store, no served format needs a lease
+// remaining returns how long the lease lets the source make IDs, by the generator's clock. It
+// returns 0 if the source can make none.
+func (src *source) remaining(now func() time.Time) time.Duration {
+	if src.ready() != nil {
+		return 0
 	}
-	for _, s := range format.Leased() {
-		if err := g.byName[s.Name].ready(); err != nil {
-			return fmt.Errorf("%s: %w", s.Name, err)
-		}
+	src.mu.Lock()
+	defer src.mu.Unlock()
+	if src.lease == nil {
+		return 0
 	}
-	return nil
-}
-
-// Limit returns the limit of a format's IDs, or nil if the generator itself waits for ticks.
-func (g *Sources) Limit(format string) *rate.Limiter {
-	if q := g.byName[format].queue; q != nil {
-		return q.left
-	}
-	return nil
-}
-
-// Close stops the generators and releases the leases. No request may be under way.
-func (g *Sources) Close(ctx context.Context) error {
-	g.stop()
-	g.tasks.Wait()
-	var errs []error
-	for _, s := range format.Leased() {
-		src := g.byName[s.Name]
-		src.mu.Lock()
-		if src.lease != nil {
-			if err := src.lease.Close(ctx); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", s.Name, err))
-			}
-			src.generator, src.lease, src.err = nil, nil, errors.New("the server shuts down")
-		}
-		src.mu.Unlock()
-	}
-	return errors.Join(errs...)
+	return max(0, src.lease.Until().Sub(now()))
 }

@@ -34,24 +34,26 @@ type Endpoints struct {
 // Register registers the endpoints.
 func (e *Endpoints) Register(api huma.API) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-	const oneALine = "one object a line"
+	lines := func() map[string]*huma.Response {
+		return httpapi.Answers("one object a line", httpapi.TypeNDJSON, httpapi.Text(""))
+	}
 	get := func(id, path, summary, description string,
-		responses map[string]*huma.Response) huma.Operation {
+		answers map[string]*huma.Response) huma.Operation {
 		return access.Require(access.PermitAny, huma.Operation{OperationID: id,
 			Method: http.MethodGet, Path: path, Summary: summary, Description: description,
-			Tags: []string{"inspect"}, Responses: responses, Errors: []int{
+			Tags: []string{"inspect"}, Responses: answers, Errors: []int{
 				http.StatusUnauthorized, http.StatusUnprocessableEntity,
 				http.StatusTooManyRequests}})
 	}
 
 	huma.Register(api, get("inspect", "/v1/inspect/{id}", "Show what is in an ID",
 		"Returns what `sortid inspect -o json` prints.",
-		httpapi.Answers("the ID's format, encodings, time and fields", httpapi.TypeJSON, object)), e.inspect)
+		httpapi.Answers("the ID's format, encodings, time and fields", httpapi.TypeJSON, object)),
+		e.inspect)
 
 	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one a line",
 		"Returns one JSON object for each line that is not blank, as it reads them. "+
-			"If a line is not an ID, its object has `line` and `error`. All lines are read.",
-		httpapi.Answers(oneALine, httpapi.TypeNDJSON, httpapi.Text("")))
+			"If a line is not an ID, its object has `line` and `error`. All lines are read.", lines())
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one a line",
@@ -61,11 +63,11 @@ func (e *Endpoints) Register(api huma.API) {
 	huma.Register(api, get("bounds", "/v1/bounds/{format}",
 		"Show the first ID of a time range and the first after it",
 		"Returns what `sortid bounds -o json` prints. A time is one of "+when.Accepted+".",
-		httpapi.Answers("the first ID of the range and the first after it", httpapi.TypeJSON, object)), bounds)
+		httpapi.Answers("the first ID of the range and the first after it", httpapi.TypeJSON,
+			object)), bounds)
 
 	huma.Register(api, get("formats", "/v1/formats", "Describe the formats",
-		"Returns what `sortid formats -o json` prints: one object a line.",
-		httpapi.Answers(oneALine, httpapi.TypeNDJSON, httpapi.Text(""))),
+		"Returns what `sortid formats -o json` prints: one object a line.", lines()),
 		func(context.Context, *struct{}) (*httpapi.Raw, error) {
 			return &httpapi.Raw{ContentType: httpapi.TypeNDJSON, Body: format.Table()}, nil
 		})
@@ -100,7 +102,7 @@ func (e *Endpoints) inspectBody(_ context.Context, in *struct {
 	}
 	if in.Length > limit.MaxLines {
 		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf(
-			"the body has %d bytes, want at most %d; send it in parts", in.Length, int64(limit.MaxLines)))
+			"the body has %d bytes, want at most %d; send it in parts", in.Length, limit.MaxLines))
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) { e.inspectLines(ctx, given) }}, nil
 }
@@ -199,8 +201,7 @@ func readLine(ctx context.Context, l *rate.Limiter,
 	}
 }
 
-func appendInspected(b []byte, given *format.Format, number int, line string,
-	long bool) []byte {
+func appendInspected(b []byte, given *format.Format, number int, line string, long bool) []byte {
 	switch {
 	case long:
 		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, so it is not an ID",
@@ -217,15 +218,14 @@ func appendInspected(b []byte, given *format.Format, number int, line string,
 
 func bodyError(err error) (wrong error, tooLarge bool) {
 	var tooLong *http.MaxBytesError
-	if errors.As(err, &tooLong) {
+	switch {
+	case errors.As(err, &tooLong):
 		return fmt.Errorf("the body is longer than %d bytes; send it in parts", tooLong.Limit), true
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf(
 			"nothing came for %v, or the body took longer than %v, so the rest was not read",
 			limit.LineTimeout, limit.LinesTimeout), false
-	}
-	if errors.Is(err, errLimit) {
+	case errors.Is(err, errLimit):
 		return err, false
 	}
 	return errors.New("the body broke off"), false

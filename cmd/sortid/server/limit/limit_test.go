@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,23 +15,11 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-type pipeListener struct {
-	net.Listener
-	conns chan net.Conn
-}
-
-func (l pipeListener) Accept() (net.Conn, error) {
-	if conn, ok := <-l.conns; ok {
-		return conn, nil
-	}
-	return nil, net.ErrClosed
-}
-
 // An address that opens as many connections as it can leaves some to other addresses.
 func TestLimit(t *testing.T) { synctest.Test(t, testLimit) }
 
 func testLimit(t *testing.T) {
-	pipes := pipeListener{conns: make(chan net.Conn)}
+	pipes := check.NewPipes()
 	l := Listener(pipes)
 	accepted := make(chan net.Conn, maxConnections)
 	go func() {
@@ -44,11 +31,10 @@ func testLimit(t *testing.T) {
 			accepted <- conn
 		}
 	}()
-	defer close(pipes.conns)
+	defer pipes.Close()
 	dial := func(addr string, connections int) (closed int) {
 		for range connections {
-			client, server := net.Pipe()
-			pipes.conns <- from{server, addr}
+			client := pipes.Dial(addr)
 			synctest.Wait()
 			client.SetReadDeadline(time.Now())
 			if _, err := client.Read(make([]byte, 1)); err == io.EOF {
@@ -81,15 +67,6 @@ func testLimit(t *testing.T) {
 	if g := l.(limitedListener).open; g.in+len(g.held) != 0 {
 		t.Errorf("after all connections ended: %d are open, of %d clients", g.in, len(g.held))
 	}
-}
-
-type from struct {
-	net.Conn
-	addr string
-}
-
-func (f from) RemoteAddr() net.Addr {
-	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
 func TestDocumentedLimits(t *testing.T) {
