@@ -76,10 +76,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	onWrite func(), headers ...string) *reply {
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
 	r.RemoteAddr = addr
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		r.Header.Set(name, value)
-	}
+	setHeaders(r, headers)
 	w := &reply{httptest.NewRecorder(), onWrite}
 	s.ServeHTTP(w, r)
 	return w

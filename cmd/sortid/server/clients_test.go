@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -116,6 +116,7 @@ func heap() uint64 {
 
 func TestEndlessBody(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
+	closed := regexp.MustCompile("reset by peer|broken pipe|EOF|" + net.ErrClosed.Error())
 	before := heap()
 	most := before
 	for _, c := range []struct {
@@ -135,26 +136,19 @@ func TestEndlessBody(t *testing.T) {
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
 			// The server closed the connection while the client wrote.
-			if !strings.Contains(err.Error(), "reset by peer") && !strings.Contains(err.Error(),
-				"broken pipe") && !strings.Contains(err.Error(), "EOF") && !errors.Is(err,
-				net.ErrClosed) {
+			if !closed.MatchString(err.Error()) {
 				t.Errorf("%s: %v", c.path, err)
 			}
 			continue
 		}
-		last := make([]byte, 0, 4096)
-		piece := make([]byte, 4096)
-		for {
-			n, err := resp.Body.Read(piece)
-			last = append(last, piece[:n]...)
-			last = last[max(0, len(last)-1000):]
-			if err != nil {
-				break
-			}
+		var last, piece [4096]byte
+		for n := 0; err == nil; {
+			n, err = resp.Body.Read(piece[:])
+			copy(last[copy(last[:], last[n:]):], piece[:n])
 		}
 		resp.Body.Close()
-		if !strings.Contains(resp.Status+string(last), c.want) {
-			t.Errorf("%s: %s: %s, want %s", c.path, resp.Status, last, c.want)
+		if !strings.Contains(resp.Status+string(last[:]), c.want) {
+			t.Errorf("%s: %s: %s, want %s", c.path, resp.Status, last[:], c.want)
 		}
 	}
 	if most > before+16<<20 {
@@ -176,23 +170,13 @@ func TestHTTP2(t *testing.T) {
 		client := &http.Client{Timeout: 2 * time.Minute,
 			Transport: &http.Transport{Protocols: protocols,
 				TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-		resp, err := client.Get(url + "/v1/ids/scru128?n=10")
-		if err != nil {
-			t.Errorf("%s: %v", url, err)
-			continue
-		}
-		b, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if resp.ProtoMajor != 2 || bytes.Count(b, []byte("\n")) != 10 {
-			t.Errorf("%s: %s, %s", url, resp.Proto, b)
+		a := read(t)(client.Get(url + "/v1/ids/scru128?n=10"))
+		if a.ProtoMajor != 2 || strings.Count(a.body, "\n") != 10 {
+			t.Errorf("%s: %s, %s", url, a.Proto, a.body)
 		}
 		body, feed := io.Pipe()
 		go io.WriteString(feed, "xinaS8QBh\n")
-		resp, err = client.Post(url+"/v1/inspect", "text/plain", body)
-		if err != nil {
-			t.Errorf("%s: %v", url, err)
-			continue
-		}
+		resp := check.Must(client.Post(url+"/v1/inspect", "text/plain", body))(t)
 		answers := bufio.NewScanner(resp.Body)
 		for i := range 3 {
 			if i > 0 {
@@ -221,9 +205,7 @@ func TestLog(t *testing.T) {
 		Status                int
 		Bytes                 int64
 	}
-	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
-		t.Fatalf("%v: %s", err, &log)
-	}
+	check.OK(t, json.Unmarshal(log.Bytes(), &line))
 	id, err := scru128.Parse(line.Request)
 	if err != nil || line.Request != w.Header().Get("X-Request-Id") ||
 		time.Since(id.Time()).Abs() > time.Minute {
@@ -238,9 +220,7 @@ func TestLog(t *testing.T) {
 func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	t.Helper()
 	hs := newServer(t, Config{}).HTTPServer()
-	var err error
-	hs.TLSConfig, err = certs.TLS(t.Context(), cert, key, clientCA, nil)
-	check.OK(t, err)
+	hs.TLSConfig = check.Must(certs.TLS(t.Context(), cert, key, clientCA, nil))(t)
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go hs.ServeTLS(l, "", "")
 	t.Cleanup(func() { hs.Close() })
@@ -290,13 +270,12 @@ func TestGeneratedClient(t *testing.T) {
 	s, ts := start(t, Config{Store: lease.NewMemory()})
 	waitReady(t, s)
 	dir := t.TempDir()
-	source := check.Must(os.ReadFile(filepath.Join("testdata", "client.ts")))(t)
 	for name, text := range map[string]string{
-		"client.ts":    string(source),
+		"client.ts":    string(check.Must(os.ReadFile(filepath.Join("testdata", "client.ts")))(t)),
 		"openapi.json": send(t, "GET", ts.URL+"/openapi.json", "").body,
 		"package.json": `{"type":"module","private":true}`,
 	} {
-		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		check.Write(t, filepath.Join(dir, name), text)
 	}
 	run := func(name string, args ...string) ([]byte, error) {
 		cmd := exec.Command(name, args...)

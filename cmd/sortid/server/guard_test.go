@@ -155,9 +155,13 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	check.OK(t, good.Check())
 }
 
-const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
-	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+// realmChange is a request that makes a realm.
+func realmChange(realm string) string {
+	return strings.ReplaceAll(`{"changes":[{"prev":{"realm":"REALM","block":"0/0"},`+
+		`"next":{"realm":"REALM","block":"0/0","revision":"1","hwm":"0","state":"split",`+
+		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},`+
+		`"generation":"0123456789abcdef"}}]}`, "REALM", realm)
+}
 
 // Browsers send foreign pages' requests, and only hide the answers. So the requests must change
 // nothing.
@@ -186,7 +190,7 @@ func TestForeignPages(t *testing.T) {
 		"a trusted page, old": {"Origin: " + trusted},
 	}
 	requests := []struct{ method, path, body string }{
-		{"POST", "/v1/store/compare-and-set", realmChange},
+		{"POST", "/v1/store/compare-and-set", realmChange("made")},
 		{"POST", "/v1/store/list", `{"realm":"scru64"}`},
 		{"GET", "/v1/ids/euid", ""},
 		{"HEAD", "/v1/ids/euid", ""},
@@ -252,7 +256,7 @@ func TestForeignPages(t *testing.T) {
 			}
 			// A program can make this change.
 			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set",
-				realmChange); a.StatusCode != http.StatusOK || !made() {
+				realmChange("made")); a.StatusCode != http.StatusOK || !made() {
 				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
 			}
 		})

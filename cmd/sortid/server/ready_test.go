@@ -15,9 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	dto "github.com/prometheus/client_model/go"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
@@ -88,25 +86,6 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 	return firing
 }
 
-func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
-	t.Helper()
-	families := check.Must(g.Gather())(t)
-	values := map[string]float64{}
-	for _, f := range families {
-		if f.GetType() != dto.MetricType_GAUGE {
-			continue
-		}
-		for _, m := range f.Metric {
-			var labels []string
-			for _, l := range m.Label {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
-			}
-			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue()
-		}
-	}
-	return values
-}
-
 // A watcher sees a server in virtual time as load balancers and Prometheus do.
 type watcher struct {
 	*testing.T
@@ -125,6 +104,24 @@ func observe(t *testing.T, c Config) *watcher {
 	s.monitor.Registry.Unregister(collectors.NewGoCollector())
 	s.monitor.Registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
+}
+
+func (w *watcher) gauges() map[string]float64 {
+	w.Helper()
+	values := map[string]float64{}
+	for _, f := range check.Must(w.s.monitor.Registry.Gather())(w) {
+		for _, m := range f.Metric {
+			if m.Gauge == nil {
+				continue
+			}
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue()
+		}
+	}
+	return values
 }
 
 func (w *watcher) status(path string) int {
@@ -155,7 +152,7 @@ var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 // server makes.
 func (w *watcher) look() string {
 	w.Helper()
-	can, values, ready := w.can(), gaugesOf(w.T, w.s.monitor.Registry), w.status("/readyz") == 200
+	can, values, ready := w.can(), w.gauges(), w.status("/readyz") == 200
 	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
 		time.Sleep(ids.ReadyFor)
 		return w.look()
@@ -163,8 +160,8 @@ func (w *watcher) look() string {
 	for _, name := range format.NamesOf(format.Leased()) {
 		made := strings.Contains(can, name+" ")
 		labels := "{format=" + name + "}"
-		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+
-			labels]
+		held := values["sortid_lease_held"+labels]
+		left := values["sortid_lease_remaining_seconds"+labels]
 		ending := made && left == 0
 		if (held == 1) != made || left > 0 && !made || left > 71 || ending && w.ending[name] {
 			w.Errorf("%s: made: %v; held: %v, for %v s", name, made, held, left)
@@ -194,7 +191,7 @@ func (w *watcher) pass(d time.Duration) []string {
 }
 
 func (w *watcher) firing() (names []string) {
-	values := gaugesOf(w.T, w.s.monitor.Registry)
+	values := w.gauges()
 	for _, a := range w.alerts {
 		names = append(names, a.evaluate(time.Now(), values)...)
 	}
@@ -324,7 +321,7 @@ func TestRemaining(t *testing.T) {
 		w.pass(time.Minute)
 		store.down.Store(true)
 		synctest.Wait()
-		left := gaugesOf(t, w.s.monitor.Registry)["sortid_lease_remaining_seconds{format=uid60}"]
+		left := w.gauges()["sortid_lease_remaining_seconds{format=uid60}"]
 		start := time.Now()
 		for strings.Contains(w.look(), "uid60 ") {
 			time.Sleep(time.Second)
@@ -347,10 +344,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 		if got := w.status("/readyz"); got != http.StatusOK {
 			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
-		for made := 0; ; made++ {
-			if made > 1000 {
-				t.Fatal("uid60 makes more than 512 IDs in one millisecond")
-			}
+		for range 1000 { // uid60 makes 512 IDs in one millisecond
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 			w := ask(ctx, w.s, http.MethodGet, "/v1/ids/uid60", "")
 			cancel()
@@ -365,7 +359,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
-			return gaugesOf(t, w.s.monitor.Registry)["sortid_lease_held{format="+name+"}"]
+			return w.gauges()["sortid_lease_held{format="+name+"}"]
 		}
 		if held("uid60") != 0 || held("scru64") != 1 {
 			t.Errorf("held: uid60 %v, scru64 %v", held("uid60"), held("scru64"))
@@ -390,12 +384,11 @@ func TestBuildAndFiles(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
 		_, line, _ := access.NewToken("shop", []string{"ids"}, 0, 0)
 		check.Write(t, path, line)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		tokens := check.Must(access.OpenTokens(ctx, path, nil))(t)
+		tokens := check.Must(access.OpenTokens(t.Context(), path, nil))(t)
 		w := observe(t, Config{Tokens: tokens, Version: "v1.2.3"})
 		defer watch.Refused.Reset()
-		refused := func() (is float64, fires bool) {
+		labels := "{file=" + path + "}"
+		expect := func(what string, want bool) {
 			t.Helper()
 			time.Sleep(watch.Interval)
 			synctest.Wait()
@@ -404,13 +397,9 @@ func TestBuildAndFiles(t *testing.T) {
 				time.Sleep(15 * time.Second)
 				fired = append(fired, w.firing()...)
 			}
-			labels := "{file=" + path + "}"
-			is = gaugesOf(t, w.s.monitor.Registry)["sortid_file_refused"+labels]
-			return is, slices.Contains(fired, "SortidFileRefused"+labels)
-		}
-		expect := func(what string, want bool) {
-			t.Helper()
-			if is, fires := refused(); (is == 1) != want || fires != want {
+			is, fires := w.gauges()["sortid_file_refused"+labels],
+				slices.Contains(fired, "SortidFileRefused"+labels)
+			if (is == 1) != want || fires != want {
 				t.Errorf("%s: refused: %v, fires: %v", what, is, fires)
 			}
 		}
@@ -422,7 +411,7 @@ func TestBuildAndFiles(t *testing.T) {
 		check.OK(t, os.Remove(path))
 		expect("removed", true)
 		found := false
-		for series, value := range gaugesOf(t, w.s.monitor.Registry) {
+		for series, value := range w.gauges() {
 			found = found || value == 1 &&
 				strings.HasPrefix(series, "sortid_build_info{goversion=go") &&
 				strings.HasSuffix(series, ",version=v1.2.3}")

@@ -1,3 +1,16 @@
+// Package server serves IDs, their inspection and a store of leases over HTTP.
+//
+// A [Server] keeps no state. With a [lease.Store] it leases its own node IDs, and offers the
+// store to other processes. Any number of servers may share one store.
+//
+//	s, err := server.New(server.Config{Store: store, Logger: logger})
+//	if err != nil {
+//		...
+//	}
+//	defer s.Close(context.Background())
+//	s.HTTPServer().Serve(listener)
+//
+// The server describes its endpoints at /openapi.json.
 package server
 
 import (
@@ -171,11 +184,11 @@ func (s *Server) admit(next http.Handler) http.Handler {
 // compressIfAsked avoids the cost of compression for clients that do not accept it.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := plain
 		if len(r.Header["Accept-Encoding"]) > 0 {
-			compressed.ServeHTTP(w, r)
-			return
+			h = compressed
 		}
-		plain.ServeHTTP(w, r)
+		h.ServeHTTP(w, r)
 	})
 }
 

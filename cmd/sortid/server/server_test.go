@@ -70,11 +70,15 @@ func send(t *testing.T, method, url, body string, headers ...string) answer {
 	if strings.Contains(url, "/v1/store/") {
 		r.Header.Set("Content-Type", httpapi.TypeJSON)
 	}
+	setHeaders(r, headers)
+	return read(t)(http.DefaultTransport.RoundTrip(r))
+}
+
+func setHeaders(r *http.Request, headers []string) {
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	return read(t)(http.DefaultTransport.RoundTrip(r))
 }
 
 func read(t *testing.T) func(*http.Response, error) answer {
@@ -484,8 +488,6 @@ func TestTokens(t *testing.T) {
 		return strings.TrimPrefix(bearer[name], "Authorization: Bearer ")
 	}
 	const get = `{"realm":"%s","blocks":["1/8"]}`
-	const cas = `{"changes":[{"prev":{"realm":"%s","block":"0/0"},"next":{"realm":"%[1]s","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
 	for _, c := range []struct {
 		method, path, body string
 		ids, orders, admin int // statuses
@@ -503,8 +505,8 @@ func TestTokens(t *testing.T) {
 		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), 403, 403, 200},
 		{"POST", "/v1/store/list", `{"realm":"other"}`, 403, 403, 200},
 		{"POST", "/v1/store/list", `{"realm":"orders"}`, 403, 200, 200},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"), 403, 403, 200},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"), 403, 200, 200},
+		{"POST", "/v1/store/compare-and-set", realmChange("other"), 403, 403, 200},
+		{"POST", "/v1/store/compare-and-set", realmChange("orders"), 403, 200, 200},
 		{"POST", "/v1/store/time", "{}", 403, 200, 200},
 		{"POST", "/v1/store/conditions", "{}", 403, 200, 200},
 		{"POST", "/v1/store/realms", "{}", 403, 200, 200},

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -347,15 +346,12 @@ func TestStoreBodies(t *testing.T) {
 	}
 	for _, path := range []string{"get", "compare-and-set", "list", "realms", "time",
 		"conditions"} {
-		c := check.Must(net.Dial("tcp", strings.TrimPrefix(ts.URL, "http://")))(t)
-		fmt.Fprintf(c, "POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\n"+
-			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
+		c, in := raw(t, ts.URL, "POST /v1/store/"+path+" HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 		check.OK(t, c.(*net.TCPConn).CloseWrite())
-		answer, err := io.ReadAll(c)
-		c.Close()
-		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") ||
-			!strings.Contains(string(answer), "the body ends too soon") {
-			t.Errorf("%s cut off: %v\n%s", path, err, answer)
+		a := read(t)(http.ReadResponse(in, nil))
+		if a.StatusCode != 400 || !strings.Contains(a.body, "the body ends too soon") {
+			t.Errorf("%s cut off: %d: %s", path, a.StatusCode, a.body)
 		}
 	}
 }

@@ -121,10 +121,8 @@ func checkLastLine(text []byte) error {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return nil
 	}
-	return fmt.Errorf(
-		"line %d does not end in a newline, so it may be cut off: complete or delete it, "+
-			"and end the file in a newline",
-		bytes.Count(text, []byte("\n"))+1)
+	return fmt.Errorf("line %d does not end in a newline, so it may be cut off: complete or "+
+		"delete it, and end the file in a newline", bytes.Count(text, []byte("\n"))+1)
 }
 
 func parseToken(fields []string) (*Token, error) {
@@ -188,10 +186,8 @@ func (e *Token) may(permission string) bool {
 func NewToken(name string, permissions []string, requests, ids int) (text, line string, err error) {
 	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
-		return "", "", fmt.Errorf(
-			"%q is not a name of a token: "+
-				"want printable characters without spaces, the first not #",
-			name)
+		return "", "", fmt.Errorf("%q is not a name of a token: "+
+			"want printable characters without spaces, the first not #", name)
 	}
 	if len(permissions) == 0 {
 		return "", "", errors.New("a token without permissions: want ids, realm:NAME or admin")

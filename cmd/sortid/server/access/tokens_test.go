@@ -43,23 +43,23 @@ func testTokensReread(t *testing.T) {
 		}
 		log.Line(t, what, logged)
 	}
+	after := func(text, what string, hasOne, hasTwo bool, logged string) {
+		t.Helper()
+		check.Write(t, path, text)
+		expect(what, hasOne, hasTwo, logged)
+	}
 	expect("at first", true, false, "")
-	check.Write(t, path, line2)
-	expect("after a change", false, true, "level=INFO")
-	check.Write(t, path, line2+"three deadbeef ids\n")
-	expect("with a mistake", false, true, "line 2: three: the SHA-256 has 8 characters")
-	check.Write(t, path, line2+"three deadbeef ids\n")
-	expect("written again with the same mistake", false, true, "")
-	check.Write(t, path, line2+"three deadbeef ads\n")
-	expect("with another mistake", false, true, "level=ERROR")
-	check.Write(t, path, line2+strings.TrimSuffix(line1, "\n"))
-	expect("cut off", false, true, "line 2 does not end in a newline")
-	check.Write(t, path, "")
-	expect("emptied", false, true, "there are no tokens")
+	after(line2, "after a change", false, true, "level=INFO")
+	after(line2+"three deadbeef ids\n", "with a mistake", false, true,
+		"line 2: three: the SHA-256 has 8 characters")
+	after(line2+"three deadbeef ids\n", "written again with the same mistake", false, true, "")
+	after(line2+"three deadbeef ads\n", "with another mistake", false, true, "level=ERROR")
+	after(line2+strings.TrimSuffix(line1, "\n"), "cut off", false, true,
+		"line 2 does not end in a newline")
+	after("", "emptied", false, true, "there are no tokens")
 	os.Remove(path)
 	expect("removed", false, true, "open "+path)
-	check.Write(t, path, line1)
-	expect("after it came back", true, false, "level=INFO")
+	after(line1, "after it came back", true, false, "level=INFO")
 
 	info := check.Must(os.Stat(path))(t)
 	check.Write(t, path, line2)
@@ -135,10 +135,7 @@ func TestAppendToken(t *testing.T) {
 	} {
 		check.Write(t, path, c.have)
 		err := AppendToken(path, c.line)
-		b, readErr := os.ReadFile(path)
-		if readErr != nil {
-			t.Fatal(readErr)
-		}
+		b := check.Must(os.ReadFile(path))(t)
 		if c.want == "" {
 			if err != nil || string(b) != c.have+c.line {
 				t.Errorf("%q: %v, %q", c.have, err, b)
@@ -162,12 +159,9 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
 	_, again, _ := NewToken("one", []string{"ids"}, 0, 0)
-	other, err := os.Create(path)
-	if err == nil {
-		err = lock(other)
-	}
-	check.OK(t, err)
+	other := check.Must(os.Create(path))(t)
 	defer other.Close()
+	check.OK(t, lock(other))
 	appended := make(chan error)
 	go func() { appended <- AppendToken(path, again) }()
 	time.Sleep(100 * time.Millisecond) // long enough for an append that does not wait

@@ -53,12 +53,19 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 		return current.Load(), nil
 	}
 	useClientCA := func(contents [][]byte) error {
-		pool, err := certPool(contents[0])
+		certs, err := decodeCertificates(contents[0])
 		if err != nil {
 			return err
 		}
 		c := config.Clone()
-		c.ClientCAs = pool
+		c.ClientCAs = x509.NewCertPool()
+		for i, der := range certs {
+			cert, err := x509.ParseCertificate(der)
+			if err != nil {
+				return fmt.Errorf("certificate %d: %w", i+1, err)
+			}
+			c.ClientCAs.AddCert(cert)
+		}
 		current.Store(c)
 		return nil
 	}
@@ -66,22 +73,6 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 		return nil, err
 	}
 	return config, nil
-}
-
-func certPool(text []byte) (*x509.CertPool, error) {
-	certs, err := decodeCertificates(text)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	for i, der := range certs {
-		cert, err := x509.ParseCertificate(der)
-		if err != nil {
-			return nil, fmt.Errorf("certificate %d: %w", i+1, err)
-		}
-		pool.AddCert(cert)
-	}
-	return pool, nil
 }
 
 // decodeCertificates returns the certificates of a PEM text, or an error if one is cut off or

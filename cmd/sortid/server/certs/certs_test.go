@@ -92,8 +92,7 @@ func testClientCAReread(t *testing.T) {
 	for i := range clients {
 		file, key := testserver.Certificate(t)
 		pair := check.Must(tls.LoadX509KeyPair(file, key))(t)
-		text := check.Must(os.ReadFile(file))(t)
-		certs[i] = string(text)
+		certs[i] = string(check.Must(os.ReadFile(file))(t))
 		clients[i] = &tls.Config{InsecureSkipVerify: true, ServerName: "server",
 			ClientSessionCache: tls.NewLRUClientSessionCache(1), NextProtos: []string{"h2"},
 			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
@@ -125,20 +124,19 @@ func testClientCAReread(t *testing.T) {
 			t.Errorf("%s: the server accepts a client without a certificate", what)
 		}
 	}
+	after := func(text, what, logged string, want ...bool) {
+		t.Helper()
+		check.Write(t, clientCA, text)
+		expect(what, logged, want...)
+	}
 	expect("at first", "", true, false)
-	check.Write(t, clientCA, certs[1])
-	expect("the other", "level=INFO", false, true)
-	check.Write(t, clientCA, certs[0]+certs[1][:100])
-	expect("cut off", "certificates of clients "+clientCA+": of 2 PEM blocks 1 are whole", false,
-		true)
-	check.Write(t, clientCA, "")
-	expect("emptied", "there is no certificate in PEM", false, true)
-	check.Write(t, clientCA, strings.Replace(certs[0], "MII", "MIJ", 1))
-	expect("malformed", "certificate 1: x509", false, true)
+	after(certs[1], "the other", "level=INFO", false, true)
+	after(certs[0]+certs[1][:100], "cut off",
+		"certificates of clients "+clientCA+": of 2 PEM blocks 1 are whole", false, true)
+	after("", "emptied", "there is no certificate in PEM", false, true)
+	after(strings.Replace(certs[0], "MII", "MIJ", 1), "malformed", "certificate 1: x509", false, true)
 	os.Remove(clientCA)
 	expect("removed", "no such file", false, true)
-	check.Write(t, clientCA, certs[0]+"# and\n"+certs[1])
-	expect("both", "level=INFO", true, true)
-	check.Write(t, clientCA, certs[0])
-	expect("the first", "level=INFO", true, false)
+	after(certs[0]+"# and\n"+certs[1], "both", "level=INFO", true, true)
+	after(certs[0], "the first", "level=INFO", true, false)
 }

@@ -3,6 +3,13 @@
 package httpapi
 
 import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"time"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sortid/sortid/format"
@@ -40,24 +47,51 @@ func (FormatName) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
+// Text describes a string.
+func Text() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+
 // Answers describes the answer 200.
 func Answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: description,
 		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
 }
 
-// Properties are the members of an object by their names.
-type Properties map[string]*huma.Schema
+// Busy returns the problem 503. The client may ask again after a second.
+func Busy(format string, args ...any) error { return BusyFor(time.Second, format, args...) }
 
-// Object describes an object with these members.
-func Object(p Properties, required ...string) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Required: required, Properties: p}
+// BusyFor is [Busy] for a client that may ask again after d.
+func BusyFor(d time.Duration, format string, args ...any) error {
+	return retryAfter(d, huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)))
 }
 
-// ArrayOf describes an array.
-func ArrayOf(items *huma.Schema) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeArray, Items: items}
+// TooMany returns the problem 429: a limit of the client's token is reached. The client may ask
+// again after d.
+func TooMany(d time.Duration, detail string) error {
+	return retryAfter(d, huma.Error429TooManyRequests(detail))
 }
 
-// Text describes a string.
-func Text(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
+func retryAfter(d time.Duration, problem error) error {
+	seconds := fmt.Sprintf("%.0f", max(1, math.Ceil(d.Seconds())))
+	return huma.ErrorWithHeaders(problem, http.Header{"Retry-After": {seconds}})
+}
+
+// Invalid returns the problem 422 for one part of a request, such as "query.n".
+func Invalid(message, location string) error {
+	return huma.Error422UnprocessableEntity("invalid request", &huma.ErrorDetail{Message: message,
+		Location: location})
+}
+
+// Refuse answers with a problem. It panics if the error is not one.
+func Refuse(w http.ResponseWriter, err error) {
+	var problem huma.StatusError
+	if !errors.As(err, &problem) {
+		panic(err)
+	}
+	var headers huma.HeadersError
+	if errors.As(err, &headers) {
+		maps.Copy(w.Header(), headers.GetHeaders())
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(problem.GetStatus())
+	huma.DefaultJSONFormat.Marshal(w, problem)
+}

@@ -60,15 +60,15 @@ func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 					Description: "The encoding of the IDs; uuid is for formats of 128 bits",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
 						Default: string(format.Text)}},
-				{Name: "Accept", In: "header", Schema: httpapi.Text(""),
+				{Name: "Accept", In: "header", Schema: httpapi.Text(),
 					Description: "text/plain, one ID a line, or application/json"},
 			},
-			Responses: httpapi.Answers("IDs, one a line, or as JSON", "text/plain",
-				httpapi.Text("")),
+			Responses: httpapi.Answers("IDs, one a line, or as JSON", "text/plain", httpapi.Text()),
 		})
-		op.Responses["200"].Content[httpapi.TypeJSON] = &huma.MediaType{Schema: httpapi.Object(
-			httpapi.Properties{"format": httpapi.Text(""),
-				"ids": httpapi.ArrayOf(httpapi.Text(""))}, "format", "ids")}
+		op.Responses["200"].Content[httpapi.TypeJSON] = &huma.MediaType{Schema: &huma.Schema{
+			Type: huma.TypeObject, Required: []string{"format", "ids"},
+			Properties: map[string]*huma.Schema{"format": httpapi.Text(),
+				"ids": {Type: huma.TypeArray, Items: httpapi.Text()}}}}
 		problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}
 		for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
@@ -94,8 +94,7 @@ type request struct {
 
 // parse checks the whole request, before a token is charged or an ID made.
 func (e *Endpoint) parse(r *http.Request) (in request, err error) {
-	name := r.PathValue("format")
-	if in.source = e.Sources.byName[name]; in.source == nil {
+	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
 		return in, httpapi.Invalid("unknown format, want one of "+strings.Join(format.Names(), ", "),
 			"path.format")
 	}

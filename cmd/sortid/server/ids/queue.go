@@ -18,7 +18,7 @@ import (
 // counts only after it was served, so large requests get their turn, too. An absent client
 // saves nothing: its count is at least the count of the client served last.
 type queue struct {
-	left *rate.Limiter // the IDs that the node ID has left
+	ids *rate.Limiter // that the node ID has left
 
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
@@ -42,8 +42,8 @@ func newQueue(f *format.Format, nodeBits int) *queue {
 		return nil
 	}
 	perSecond := 0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds()
-	left := rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), limit.MaxIDs))
-	return &queue{left: left, counts: map[limit.Client]*int64{}}
+	ids := rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), limit.MaxIDs))
+	return &queue{ids: ids, counts: map[limit.Client]*int64{}}
 }
 
 // take takes n IDs, and n from the limit of token if token is not nil. If it cannot do so soon, it
@@ -52,13 +52,13 @@ func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Lim
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
-	if spare := int(q.left.TokensAt(now)) - q.left.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
+	if spare := int(q.ids.TokensAt(now)) - q.ids.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
 		clear(q.counts)
 		if spare >= n { // there are still enough, so nothing is counted
 			if wait := limit.Take(token, n); wait > 0 {
 				return tooMany(wait)
 			}
-			q.left.AllowN(now, n)
+			q.ids.AllowN(now, n)
 			return nil
 		}
 	}
@@ -68,14 +68,14 @@ func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Lim
 		if wait := limit.Lacks(token, n, now); wait > 0 {
 			return tooMany(wait)
 		}
-		wait, left := limit.Lacks(q.left, n, now), giveUp.Sub(now)
+		wait, left := limit.Lacks(q.ids, n, now), giveUp.Sub(now)
 		first := q.first() == w
 		switch {
 		case first && wait == 0:
 			if wait := limit.Take(token, n); wait > 0 {
 				return tooMany(wait)
 			}
-			q.left.ReserveN(now, n)
+			q.ids.ReserveN(now, n)
 			q.last = max(q.last, *w.count)
 			*w.count = q.last + int64(n)
 			return nil
@@ -104,7 +104,7 @@ func tooMany(wait time.Duration) error {
 func (q *queue) probe() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.left.Reserve()
+	q.ids.Reserve()
 }
 
 func (q *queue) join(c limit.Client) *waiter {

@@ -22,7 +22,7 @@ func testQueueCountsScarceIDs(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { take(1) }); n != 0 || len(q.counts) != 0 {
 		t.Errorf("%v allocations, %d clients counted, want none", n, len(q.counts))
 	}
-	for _, n := range []int{q.left.Burst()/2 + 1, q.left.Burst()/2 + 2} {
+	for _, n := range []int{q.ids.Burst()/2 + 1, q.ids.Burst()/2 + 2} {
 		time.Sleep(time.Minute)
 		take(n) // leaves at most half of the limit
 		take(1)

@@ -123,7 +123,7 @@ func (s *Sources) Ready() error {
 // Limit returns the limit of a format's IDs, or nil if the generator itself waits for ticks.
 func (s *Sources) Limit(format string) *rate.Limiter {
 	if q := s.byName[format].queue; q != nil {
-		return q.left
+		return q.ids
 	}
 	return nil
 }

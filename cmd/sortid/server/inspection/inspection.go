@@ -35,7 +35,7 @@ type Endpoints struct {
 func (e *Endpoints) Register(api huma.API) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	lines := func() map[string]*huma.Response {
-		return httpapi.Answers("one object a line", httpapi.TypeNDJSON, httpapi.Text(""))
+		return httpapi.Answers("one object a line", httpapi.TypeNDJSON, httpapi.Text())
 	}
 	get := func(id, path, summary, description string,
 		answers map[string]*huma.Response) huma.Operation {
@@ -57,7 +57,7 @@ func (e *Endpoints) Register(api huma.API) {
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one a line",
-		Content: map[string]*huma.MediaType{"text/plain": {Schema: httpapi.Text("")}}}
+		Content: map[string]*huma.MediaType{"text/plain": {Schema: httpapi.Text()}}}
 	huma.Register(api, op, e.inspectBody)
 
 	huma.Register(api, get("bounds", "/v1/bounds/{format}",
@@ -268,8 +268,9 @@ func (d deadlineWriter) Write(p []byte) (int, error) {
 
 func bounds(_ context.Context, in *struct {
 	Format httpapi.FormatName `path:"format" doc:"The format's name"`
-	From   string             `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
-	To     string             `query:"to" maxLength:"100" doc:"The first time after the range, by default now"`
+
+	From string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
+	To   string `query:"to" maxLength:"100" doc:"The first time after the range, by default now"`
 }) (*httpapi.Raw, error) {
 	f, err := format.Lookup(string(in.Format))
 	if err != nil {

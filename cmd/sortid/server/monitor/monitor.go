@@ -97,7 +97,7 @@ func (m *Monitor) Register(api huma.API) {
 	get := func(id, path, summary, permission, answer string, errors ...int) huma.Operation {
 		return access.Require(permission, huma.Operation{OperationID: id, Method: http.MethodGet,
 			Path: path, Summary: summary, Tags: []string{"status"}, Errors: errors,
-			Responses: httpapi.Answers(answer, "text/plain", httpapi.Text(""))})
+			Responses: httpapi.Answers(answer, "text/plain", httpapi.Text())})
 	}
 	said := func(line string) (*httpapi.Raw, error) {
 		return &httpapi.Raw{ContentType: httpapi.TypeText, CacheControl: "no-store",

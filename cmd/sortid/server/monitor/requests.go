@@ -89,8 +89,8 @@ func (m *Monitor) logRequest(r *http.Request, id string, rec *recorder, start ti
 	// The Logger's methods are slower, because they look up their caller.
 	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
 	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
-		slog.String("path", r.URL.Path),
-		slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
-		slog.Int64("us", took.Microseconds()), slog.String("from", r.RemoteAddr))
+		slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+		slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()),
+		slog.String("from", r.RemoteAddr))
 	log.Handle(r.Context(), line)
 }

@@ -218,9 +218,15 @@ func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
 	default:
 		k.ahead = now.Sub(k.read)
 	}
-	if root.Revision != 0 {
-		g.remember(realm, k)
+	if root.Revision == 0 {
+		return k, nil
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.realms) >= mostRealms {
+		clear(g.realms)
+	}
+	g.realms[realm] = k
 	return k, nil
 }
 
@@ -229,15 +235,6 @@ func (g *checkedStore) recall(realm string) (known, bool) {
 	defer g.mu.Unlock()
 	k, ok := g.realms[realm]
 	return k, ok && time.Since(k.read) < rememberFor
-}
-
-func (g *checkedStore) remember(realm string, k known) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.realms) >= mostRealms {
-		clear(g.realms)
-	}
-	g.realms[realm] = k
 }
 
 func (g *checkedStore) forget(realm string) {

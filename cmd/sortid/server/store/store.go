@@ -45,26 +45,36 @@ func (e *Endpoints) Register(api huma.API) {
 	many := func(items *huma.Schema) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeArray, Items: items, MaxItems: new(limit.MaxMany)}
 	}
-	none, records := httpapi.Object(nil), httpapi.Object(httpapi.Properties{"records": httpapi.ArrayOf(recordSchema)}, "records")
+	none, records := object(nil), object(properties{"records": arrayOf(recordSchema)}, "records")
 	register(e, api, "get", "Read records of a realm",
-		httpapi.Object(httpapi.Properties{"realm": realmSchema, "blocks": many(httpapi.Text("as in 42/8"))}, "realm",
+		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm",
 			"blocks"), records, e.get)
-	change := httpapi.Object(httpapi.Properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
+	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
 	register(e, api, "compare-and-set",
 		"Replace records in order, and stop at the first that has changed since it was read",
-		httpapi.Object(httpapi.Properties{"changes": many(change)}, "changes"),
-		httpapi.Object(httpapi.Properties{"stored": {Type: huma.TypeBoolean}}, "stored"), e.compareAndSet)
+		object(properties{"changes": many(change)}, "changes"),
+		object(properties{"stored": {Type: huma.TypeBoolean}}, "stored"), e.compareAndSet)
 	register(e, api, "realms", "Name the realms that the token permits", none,
-		httpapi.Object(httpapi.Properties{"realms": httpapi.ArrayOf(httpapi.Text("a name"))}, "realms"), e.realms)
+		object(properties{"realms": arrayOf(text("a name"))}, "realms"), e.realms)
 	register(e, api, "list", "Read all records of a realm",
-		httpapi.Object(httpapi.Properties{"realm": realmSchema}, "realm"), records, e.list)
+		object(properties{"realm": realmSchema}, "realm"), records, e.list)
 	register(e, api, "time", "Read the store's clock", none,
-		httpapi.Object(httpapi.Properties{
-			"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), e.time)
+		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), e.time)
 	register(e, api, "conditions", "Name the conditions under which the store loses no change", none,
-		httpapi.Object(httpapi.Properties{
-			"conditions": httpapi.ArrayOf(httpapi.Text("a sentence"))}, "conditions"), e.conditions)
+		object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"), e.conditions)
 }
+
+type properties map[string]*huma.Schema
+
+func object(p properties, required ...string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Required: required, Properties: p}
+}
+
+func arrayOf(items *huma.Schema) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeArray, Items: items}
+}
+
+func text(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 
 // integer describes a 64-bit integer, which is a text in JSON.
 func integer(doc string) *huma.Schema {
@@ -72,53 +82,51 @@ func integer(doc string) *huma.Schema {
 }
 
 var (
-	realmSchema = httpapi.Text(
+	realmSchema = text(
 		"The name of the realm, with \"@\" and the generation for the records of its node IDs")
-	recordSchema = httpapi.Object(httpapi.Properties{
+	recordSchema = object(properties{
 		"realm":    realmSchema,
-		"block":    httpapi.Text("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
+		"block":    text("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
 		"revision": integer("How often the record was changed; 0 if there is no record"),
 		"hwm":      integer("The first tick that was never granted"),
-		"state":    httpapi.Text("The state of the block: retired, whole, split or merging"),
-		"owner":    httpapi.Text("The identity of the holder"),
+		"state":    text("The state of the block: retired, whole, split or merging"),
+		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
 		"request":  integer("The grant's random number; in a retired half, the merge's revision"),
 		"deadline": integer("The tick from which on others may take the block"),
-		"name":     httpapi.Text("The holder's name, for people"),
-		"key":      httpapi.Text("In a released block, proof that the owner released it"),
+		"name":     text("The holder's name, for people"),
+		"key":      text("In a released block, proof that the owner released it"),
 		"terms": {Type: huma.TypeObject, AdditionalProperties: true,
 			Description: "The values that all leases of the realm share"},
-		"generation": httpapi.Text("The realm's generation"),
+		"generation": text("The realm's generation"),
 	}, "realm", "block", "revision", "hwm", "state")
 )
 
 func (e *Endpoints) get(ctx context.Context,
 	in httpstore.GetRequest) (out httpstore.GetAnswer, err error) {
-	if len(in.Blocks) > limit.MaxMany {
-		return out, httpapi.Invalid(fmt.Sprintf("%d blocks, want at most %d", len(in.Blocks), limit.MaxMany),
+	if n := len(in.Blocks); n > limit.MaxMany {
+		return out, httpapi.Invalid(fmt.Sprintf("%d blocks, want at most %d", n, limit.MaxMany),
 			"body.blocks")
 	}
 	if err := e.allowRecords(ctx, in.Realm); err != nil {
 		return out, err
 	}
 	out.Records = []lease.Record{}
-	switch store := e.Store; len(in.Blocks) {
+	switch len(in.Blocks) {
 	case 0:
-		return out, nil
 	case 1: // what Get returns survives a crash of the store
-		r, err := store.Get(ctx, in.Realm, in.Blocks[0])
-		out.Records = append(out.Records, r)
-		return out, err
+		out.Records = make([]lease.Record, 1)
+		out.Records[0], err = e.Store.Get(ctx, in.Realm, in.Blocks[0])
 	default:
-		out.Records, err = store.GetMany(ctx, in.Realm, in.Blocks)
-		return out, err
+		out.Records, err = e.Store.GetMany(ctx, in.Realm, in.Blocks)
 	}
+	return out, err
 }
 
 func (e *Endpoints) compareAndSet(ctx context.Context, in httpstore.CompareAndSetRequest) (
 	out httpstore.CompareAndSetAnswer, err error) {
-	if len(in.Changes) < 1 || len(in.Changes) > limit.MaxMany {
-		return out, httpapi.Invalid(fmt.Sprintf("%d changes, want 1 to %d", len(in.Changes), limit.MaxMany),
+	if n := len(in.Changes); n < 1 || n > limit.MaxMany {
+		return out, httpapi.Invalid(fmt.Sprintf("%d changes, want 1 to %d", n, limit.MaxMany),
 			"body.changes")
 	}
 	changes := make([]lease.Change, len(in.Changes))

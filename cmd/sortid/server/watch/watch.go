@@ -47,12 +47,13 @@ func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte
 	if _, err := w.refresh(); err != nil {
 		return err
 	}
-	w.refused(0)
-	go w.watch(ctx, log)
+	refused := Refused.WithLabelValues(strings.Join(paths, " and "))
+	refused.Set(0)
+	go w.watch(ctx, log, refused)
 	return nil
 }
 
-func (w *watcher) watch(ctx context.Context, log *slog.Logger) {
+func (w *watcher) watch(ctx context.Context, log *slog.Logger, refused prometheus.Gauge) {
 	ticker := time.NewTicker(Interval)
 	defer ticker.Stop()
 	for {
@@ -63,25 +64,23 @@ func (w *watcher) watch(ctx context.Context, log *slog.Logger) {
 		}
 		switch changed, err := w.refresh(); {
 		case err != nil:
-			w.refused(1)
+			refused.Set(1)
 			log.Error("a changed file is not used; what was read before stays in use",
 				slog.Any("error", err))
 		case changed:
-			w.refused(0)
+			refused.Set(0)
 			log.Info("a changed file is used", slog.Any("files", w.paths))
 		}
 	}
 }
 
-func (w *watcher) refused(is float64) {
-	Refused.WithLabelValues(strings.Join(w.paths, " and ")).Set(is)
-}
-
 func (w *watcher) refresh() (changed bool, err error) {
-	contents, err := readFiles(w.paths)
-	failure := ""
-	if err != nil {
-		failure = err.Error()
+	contents, failure := make([][]byte, len(w.paths)), ""
+	for i, path := range w.paths {
+		if contents[i], err = os.ReadFile(path); err != nil {
+			contents, failure = nil, err.Error()
+			break
+		}
 	}
 	if failure == w.failure && slices.EqualFunc(contents, w.contents, bytes.Equal) {
 		return false, nil
@@ -94,15 +93,4 @@ func (w *watcher) refresh() (changed bool, err error) {
 		return true, fmt.Errorf("%s %s: %w", w.what, strings.Join(w.paths, " and "), err)
 	}
 	return true, nil
-}
-
-func readFiles(paths []string) ([][]byte, error) {
-	contents := make([][]byte, len(paths))
-	for i, path := range paths {
-		var err error
-		if contents[i], err = os.ReadFile(path); err != nil {
-			return nil, err
-		}
-	}
-	return contents, nil
 }
