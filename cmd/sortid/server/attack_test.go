@@ -82,8 +82,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns a file of tokens, and each token's header by its name. The lines lack
-// hashes.
+// tokensOf returns tokens of these lines, which lack hashes, and each token's header by its name.
 func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""

@@ -10,7 +10,8 @@
 //	defer s.Close(context.Background())
 //	s.HTTPServer().Serve(listener)
 //
-// The server describes its endpoints at /openapi.json.
+// The server describes its endpoints at /openapi.json. Each package below this one has one
+// subject, and New connects them.
 package server
 
 import (
@@ -201,14 +202,13 @@ func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
-// answers, and asks clients to close connections.
+// answers, and asks clients to close their connections.
 func (s *Server) Drain() { s.monitor.Drain() }
 
 // Close stops the generators and releases the leases. No request may be under way.
 func (s *Server) Close(ctx context.Context) error { return s.sources.Close(ctx) }
 
-// HTTPServer returns an [http.Server] with limits and timeouts. The caller sets the address and any
-// TLS configuration.
+// HTTPServer returns an [http.Server] with limits and timeouts, but no address and no TLS.
 func (s *Server) HTTPServer() *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -271,7 +271,7 @@ func (s *Server) endpoints() string {
 const fallbackPattern = "/"
 
 func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
-	r.Pattern = "" // so that metrics and log count the request to no route
+	r.Pattern = "" // so that the metrics count it to no route
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		other := *r

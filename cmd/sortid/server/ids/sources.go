@@ -91,9 +91,7 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	// Without the store, requests fail at once, and clients are told to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
-		// So many high bits of the counter start at zero in each tick. On average, 97 % of its
-		// numbers are left.
-		values["guard"] = "4"
+		values["guard"] = "4" // bits that start at zero in each tick; 97 % of the numbers are left
 	}
 	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
 		Values: values})
@@ -269,8 +267,7 @@ func publicError(err error) error {
 	return err
 }
 
-// remaining returns how long the lease lets the source make IDs, by the generator's clock. It
-// returns 0 if the source can make none.
+// remaining returns how long the source can make IDs without the store, by the generator's clock.
 func (src *source) remaining(now func() time.Time) time.Duration {
 	if src.ready() != nil {
 		return 0

@@ -154,8 +154,7 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// spendLines takes inspected lines, of size bytes together, from the token's limit. If the limit
-// is reached, it returns a problem.
+// spendLines charges lines, of size bytes together. If the limit is reached, it returns a problem.
 func spendLines(l *rate.Limiter, lines, size int) error {
 	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
 		return httpapi.TooMany(wait,
@@ -179,12 +178,10 @@ func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
 
 var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
 
-// linesCost returns how many IDs lines count as: one a line or, if that is more, one for each
-// 64 bytes.
+// linesCost returns how many IDs lines count as: one a line or, if that is more, one per 64 bytes.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }
 
-// readLine reads a line and charges it to the token. If a line is too long, it returns only the
-// beginning.
+// readLine reads a line and charges it. If the line is too long, it returns only the beginning.
 func readLine(ctx context.Context, l *rate.Limiter,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')

@@ -64,7 +64,7 @@ func (g *Gate) Leave(c Client) {
 	g.in--
 }
 
-// Use returns how many places are in use, and how many there are.
+// Use returns how many places are taken, and how many there are.
 func (g *Gate) Use() (in, most int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,7 +87,7 @@ type Gates struct {
 	StoreLists   *Gate
 }
 
-// NewGates returns gates that are open.
+// NewGates returns empty gates.
 func NewGates() *Gates {
 	return &Gates{
 		Requests:     newGate(maxRequests, "requests"),

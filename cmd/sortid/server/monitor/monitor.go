@@ -1,5 +1,4 @@
-// Package monitor shows operators what a server does: a log and metrics of requests, and whether it
-// can make IDs.
+// Package monitor shows operators the requests of a server, and whether it can make IDs.
 package monitor
 
 import (
@@ -77,8 +76,7 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 // Drain makes /readyz fail, and asks clients to close their connections.
 func (m *Monitor) Drain() { m.draining.Store(true) }
 
-// count counts a request. It keeps the metrics in series, because their look-up by labels is
-// slower.
+// count counts a request. It keeps the series, because their look-up by labels is slower.
 func (m *Monitor) count(a answered, took time.Duration) {
 	m.mu.Lock()
 	of, ok := m.series[a]

@@ -1,4 +1,4 @@
-// Package store serves a store of leases over HTTP.
+// Package store serves a store of leases over HTTP, and refuses what the protocol forbids.
 package store
 
 import (
@@ -217,7 +217,7 @@ func register[In, Out any](e *Endpoints, api huma.API, name, summary string, in,
 	}
 }
 
-// call calls the store when it is the request's turn.
+// call waits for the request's turn, and calls the store.
 func call[In, Out any](ctx context.Context, e *Endpoints, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, limit.StoreTimeout,
@@ -278,7 +278,7 @@ func decodeBody[In any](ctx context.Context) (request In, err error) {
 	return request, nil
 }
 
-// storeProblem hides the store's own errors, which may describe its network.
+// problem hides the store's own errors, which may describe its network.
 func (e *Endpoints) problem(operation string, err error) error {
 	var status huma.StatusError
 	switch {
@@ -291,7 +291,7 @@ func (e *Endpoints) problem(operation string, err error) error {
 	return httpapi.Busy("the store did not answer, or refused the request; the server's log says more")
 }
 
-// permitRecords checks that the client may read a realm's records. It limits the name's length,
+// allowRecords checks that the client may read a realm's records. It limits the name's length,
 // because each record repeats the name.
 func (e *Endpoints) allowRecords(ctx context.Context, realm string) error {
 	if err := e.Tokens.AllowRealm(ctx, baseRealm(realm)); err != nil {
