@@ -32,7 +32,7 @@ type Endpoints struct {
 	Tokens     *access.Tokens
 	Gates      *limit.Gates
 	Log        *slog.Logger
-	// Change changes the store. By default, it makes only changes that the protocol allows.
+	// Change changes the store. Register sets it, to make only changes that the protocol allows.
 	Change func(context.Context, []lease.Change) (bool, error)
 
 	calls chan struct{} // full while clients' calls use both connections
