@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server"
 )
 
-// A client that never ends delays the shutdown only as long as requests may.
+// A client that never ends delays the shutdown only as long as a request may take.
 func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtShutdown) }
 
 func testSlowClientAtShutdown(t *testing.T) {
