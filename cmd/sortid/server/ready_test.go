@@ -207,7 +207,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 
 // all contains the alerts that fire while the server makes no leased format.
 var all = func() (alerts []string) {
-	for _, alert := range []string{"SortidNoNodeID", "SortidStoreAway"} {
+	for _, alert := range []string{"SortidNoNodeID", "SortidStoreUnreachable"} {
 		for _, f := range format.Leased() {
 			alerts = append(alerts, alert+"{format="+f.Name+"}")
 		}
@@ -302,7 +302,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				defer l.Close(context.Background())
 			}
 			observe(t, Config{Store: store}).wants("full", 5*time.Minute,
-				"SortidNoNodeID{format=scru64}", "SortidStoreAway{format=scru64}")
+				"SortidNoNodeID{format=scru64}", "SortidStoreUnreachable{format=scru64}")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -416,7 +416,7 @@ func newFlaky() *flaky {
 
 // Without the store, the server makes only IDs without leases. When the store returns, it makes
 // all again. Details are only in the log.
-func TestStoreAway(t *testing.T) {
+func TestStoreUnreachable(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
 	var log check.Log

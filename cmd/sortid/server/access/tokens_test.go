@@ -173,6 +173,19 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	}
 }
 
+// A limit of requests does not limit the IDs.
+func TestTokenLimits(t *testing.T) {
+	for limits, want := range map[string][2]bool{
+		"": {}, "requests=1": {true, false}, "ids=1": {false, true}, "ids=1 requests=1": {true, true},
+	} {
+		e := check.Must(parseToken(strings.Fields(
+			"a " + strings.Repeat("ab", 32) + " ids " + limits)))(t)
+		if got := [2]bool{e.Requests != nil, e.IDs != nil}; got != want {
+			t.Errorf("%q limits requests and IDs: %v, want %v", limits, got, want)
+		}
+	}
+}
+
 func TestBadTokens(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
 	for text, want := range map[string]string{
