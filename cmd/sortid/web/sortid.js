@@ -298,8 +298,9 @@ export class Format {
       uuid: [36, NOT_UUID, "not the hexadecimal digit or hyphen of a UUID"],
     }[digits];
     const wrong = errorsOf(this, text);
-    if (want === "some" ? size === 0 : size !== want) {
-      throw wrong("length", `${size} characters, where the encoding ${encoding} has ${want}`);
+    const { length } = text;
+    if (want === "some" ? length === 0 : length !== want && size !== want) {
+      throw wrong("length", `${length} characters, where the encoding ${encoding} has ${want}`);
     }
     const offset = text.search(symbols);
     if (offset >= 0) {
