@@ -336,8 +336,7 @@ function read(word, format, now, hashes) {
   }
   const [first, ...others] = detect(text, now);
   if (/^[0-9a-fA-F]{40}$/.test(text) && !hashes.accept(first !== undefined) && first) {
-    throw new Error(
-      "probably a hash, as others here are; read as scru160 it is shown all the same");
+    throw new Error("probably a hash, like others here; to see it anyway, read it as scru160");
   }
   if (!first) throw { get message() { return why(text); } }; // computed only for what is shown
   const timed = first.id.timed ? ", and its time is plausible" : "";
@@ -358,7 +357,7 @@ function why(word) {
       const { from, to } = plausibleRange(format);
       const fault = plausible(id) ? "no generator makes such an ID" : `as ${name} its time ` +
         `would be ${formatTime(id.milli)}, and plausible is ${day(from)} to ${day(to)}`;
-      return `${fault}; read as ${name} it is shown all the same`;
+      return `${fault}; to see it anyway, read it as ${name}`;
     } catch (error) {
       const shaped = error instanceof ParseError && usual(format).includes(length);
       return shaped && `${name}: ${error.detail}`;
@@ -579,7 +578,7 @@ function look() {
   const hidden = text.replace(/[\r\n]/g, " ").match(HIDDEN)?.length;
   if (hidden) {
     $("result").prepend(paragraph("quiet", `The text has ${plural(hidden, "character")} that a ` +
-      "screen does not show or that change the order of others; below they stand as U+XXXX."));
+      "screen does not show or that change the order of others. Below, codes show them: U+XXXX."));
   }
 }
 

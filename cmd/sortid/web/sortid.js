@@ -366,8 +366,8 @@ export class Format {
   fromInt(value) { return this.#checked(String(value), BigInt(value)); }
 
   fromBytes(bytes) {
-    const value = Array.from(bytes).reduce((all, byte) => all << 8n | BigInt(byte), 0n);
-    if (bytes.length === this.width / 8) return this.fromInt(value);
+    const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    if (bytes.length === this.width / 8) return this.#checked(hex, BigInt("0x" + hex));
     return reject(`${this.name}: ${bytes.length} bytes, want ${this.width / 8}`);
   }
 
