@@ -383,8 +383,9 @@ function showSearch(search, source = "") {
   let status = "";
   let shown = [];
   if (items.length > CARDS) {
-    status = summary(search);
-    shown = [timeline(items), list(items)];
+    const times = items.flatMap(({ id }) => id.milli ?? []).sort((a, b) => a - b);
+    status = summary(search, times);
+    shown = [times.length > 0 && timeline(times), list(items)];
   } else if (items.length > 0) {
     const several = items.length > 1 || items[0].context !== undefined;
     if (several) status = `${plural(items.length, "ID")}${without(search)}`;
@@ -411,15 +412,11 @@ function faultList({ faults, faultCount, lines }) {
 
 const range = (first, last) => `from ${formatTime(first)} to ${formatTime(last)}`;
 
-// The times of items, from the first to the last.
-const timesOf = (items) => items.flatMap(({ id }) => id.milli ?? []).sort((a, b) => a - b);
-
-function summary(search) {
+function summary(search, times) {
   const { items } = search;
   const counts = new Map();
   for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
   const names = [...counts].map(([name, n]) => `${grouped(n)} ${name}`).join(", ");
-  const times = timesOf(items);
   const when = times.length === 0 ? "none with a time" : range(times[0], times.at(-1));
   const twice = items.length - new Set(items.map(({ id }) => `${id.format.name} ${id}`)).size;
   return `${plural(items.length, "ID")}: ${names}; ${when}` +
@@ -427,9 +424,7 @@ function summary(search) {
 }
 
 // A plot of when IDs were made. The arrow keys go along it.
-function timeline(items) {
-  const times = timesOf(items);
-  if (times.length === 0) return undefined;
+function timeline(times) {
   const first = times[0];
   const length = times.at(-1) - first + 1;
   const bars = Math.min(96, length);

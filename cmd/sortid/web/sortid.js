@@ -21,6 +21,15 @@ function reject(words) { throw new RangeError(words); }
 const errorsOf = ({ name }, text) => (reason, detail, offset = -1) =>
   new ParseError(name, text, reason, offset, detail);
 
+// The ID that a function reads; undefined if it throws.
+function attempt(read) {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 // Lengths of texts are in bytes.
 const byteLength = (text) => new TextEncoder().encode(text).length;
 
@@ -665,9 +674,9 @@ export function plausible(id, now = Date.now()) {
   return from <= id.milli && id.milli <= to;
 }
 
-// Whether a generator of the format may make the ID.
-const generated = ({ format: { layout }, fields }) => layout.every(
-  ({ name, constant, value = 0 }) => !constant || fields[name] === BigInt(value));
+// Whether the time is plausible, and a generator of the format may make the ID.
+const probable = (id, now) => plausible(id, now) && id.format.layout.every(
+  ({ name, constant, value = 0 }) => !constant || id.fields[name] === BigInt(value));
 
 // Whether letters have the case that the format writes in its texts, otherwise lower case.
 function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
@@ -684,7 +693,6 @@ function rank(format, encoding, text) {
   return Object.keys(shapes).indexOf(encoding) + (usualCase(format, encoding, text) ? 0 : 4);
 }
 
-// The readings' times are plausible, and a generator could make them.
 export function detect(text, now = Date.now()) {
   const found = [];
   for (const format of formats) {
@@ -694,11 +702,9 @@ export function detect(text, now = Date.now()) {
       if (!shape || encoding === "int" && text[0] === "0") continue;
       const mixed = encoding === "text" && format.search?.mixed;
       if (mixed && !alternates(cutPrefix(format.text, text)[1])) continue;
-      try {
-        const id = typed ? format.parseTyped(text) : format.parseAs(encoding, text);
-        if (!plausible(id, now) || !generated(id)) continue;
-        found.push({ id, encoding, reason: shape + (format.text.mark ?? "") });
-      } catch { /* not in this encoding */ }
+      const id = attempt(() => (typed ? format.parseTyped(text) : format.parseAs(encoding, text)));
+      const reason = shape + (format.text.mark ?? "");
+      if (id && probable(id, now)) found.push({ id, encoding, reason });
     }
   }
   // A text seldom has a prefix and the right length by chance, unless the ID looks like a word.
@@ -740,15 +746,9 @@ export function strip(text) {
   const [, prefix, digits] = /^(0x|0X|\\x)([0-9a-fA-F]+)$/.exec(text) ?? [];
   const isLong = ({ generates, width }) => generates && width / 4 === digits.length;
   if (prefix && formats.some(isLong)) take(digits, prefix);
-  if (text.length < 64 && text.includes("-")) { // people group the symbols of a text
-    const rest = text.replaceAll("-", "");
-    for (const format of formats.filter((f) => f.text.grouped)) {
-      try {
-        format.parse(rest);
-        take(rest, "hyphens");
-      } catch { /* the hyphens do not group symbols */ }
-    }
-  }
+  const rest = text.replaceAll("-", ""); // people group the symbols of a text
+  const isGrouped = (format) => format.text.grouped && attempt(() => format.parse(rest));
+  if (text.length < 64 && text.includes("-") && formats.some(isGrouped)) take(rest, "hyphens");
   return { text, stripped: [...stripped] };
 }
 
@@ -839,12 +839,10 @@ export class Finder {
   // Reads a word in the first format that accepts it.
   #first(among = [], encoding, word, start) {
     for (const format of among) {
-      try {
-        const id = format.parseAs(encoding, word);
-        if (plausible(id, this.now) && generated(id) && (this.only || id.timed)) {
-          return { id, encoding, start, end: start + word.length };
-        }
-      } catch { /* not in this format */ }
+      const id = attempt(() => format.parseAs(encoding, word));
+      if (id && probable(id, this.now) && (this.only || id.timed)) {
+        return { id, encoding, start, end: start + word.length };
+      }
     }
     return undefined;
   }
