@@ -35,7 +35,7 @@ var (
 	// ErrOption: an option is invalid, or two options exclude each other.
 	ErrOption = errors.New("invalid option")
 	// ErrClockRollback: the clock went back, or full counters or a lease moved the timestamp ahead
-	// of it.
+	// of the clock.
 	ErrClockRollback = errors.New(
 		"the clock is behind the last ID by more than the rollback allowance")
 	// ErrTimeRange: the clock shows a time that no ID can carry.
@@ -43,7 +43,7 @@ var (
 	ErrEntropy   = errors.New("the entropy source failed")
 	// ErrOverflow: all IDs of the current tick are used.
 	ErrOverflow = errors.New("the counter is full until the clock moves on")
-	// ErrLeaseExpired: until its renewal, the lease grants no tick that is late enough.
+	// ErrLeaseExpired: the lease has no tick left until it is renewed.
 	ErrLeaseExpired = errors.New("lease: expired")
 	ErrLeaseClosed  = errors.New("lease: closed")
 )

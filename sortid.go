@@ -18,7 +18,7 @@ import (
 // DefaultRollbackAllowance is the default of [GeneratorOptions.RollbackAllowance].
 const DefaultRollbackAllowance = 10 * time.Second
 
-// A RollbackPolicy says what a generator does when the clock is further behind its last timestamp
+// A RollbackPolicy says what a generator does when the clock is behind the last timestamp by more
 // than the allowance.
 type RollbackPolicy uint8
 
@@ -27,19 +27,19 @@ const (
 	// uid60 and any generator on a lease.
 	RollbackDefault RollbackPolicy = iota
 
-	// RollbackReset continues at the clock's time, out of order. Only new random bits keep the IDs
-	// unique, as between any two generators.
+	// RollbackReset follows the clock, so the next IDs are smaller. Only their random bits keep
+	// them unique, as between any two generators.
 	//
-	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. The generator uses the same ticks
+	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. The generator uses the same timestamps
 	// again, with the same node ID and few random bits or none. Use this policy with these formats
-	// only if no ID of those ticks still exists.
+	// only if no ID with such a timestamp still exists.
 	RollbackReset
 
 	// RollbackAbort returns ErrClockRollback until the clock catches up.
 	RollbackAbort
 
-	// RollbackWait blocks until the clock is within the allowance. If the lease has expired, it
-	// also waits for the renewal. The wait ends early with an error if the context ends.
+	// RollbackWait blocks until the clock is within the allowance. If the lease has expired,
+	// RollbackWait also waits for its renewal. If the context ends first, the result is an error.
 	RollbackWait
 )
 
@@ -56,8 +56,9 @@ type GeneratorOptions struct {
 	Entropy io.Reader
 
 	// RollbackAllowance is how far the clock may be behind the last timestamp. Within the
-	// allowance, the generator keeps that timestamp. The allowance is rounded down to whole ticks
-	// of the format. Zero means DefaultRollbackAllowance; a negative value means no allowance.
+	// allowance, the generator keeps that timestamp. The allowance is rounded down to whole ticks,
+	// the units of the timestamp. Zero means DefaultRollbackAllowance; a negative value means no
+	// allowance.
 	RollbackAllowance time.Duration
 
 	RollbackPolicy RollbackPolicy
@@ -68,10 +69,10 @@ type GeneratorOptions struct {
 // node ID.
 //
 // A generator claims a tick before its first ID in that tick. Until its next claim, all its IDs
-// carry this tick, which may be ahead of the clock, and its node ID. If the lease grants no tick,
-// the generator fails with [ErrLeaseExpired] or [ErrLeaseClosed]. With [RollbackWait] it waits
-// instead while the lease is expired. Generators may share a lease. Then n generators run up to n-1
-// ticks ahead of the clock.
+// carry the claimed tick and node ID. The tick may be ahead of the clock. If the lease grants no
+// tick, the generator fails with [ErrLeaseExpired] or [ErrLeaseClosed]. With [RollbackWait] it
+// waits instead while the lease is expired. Generators may share a lease. Then n generators run up
+// to n-1 ticks ahead of the clock.
 //
 // Uniqueness depends on ClaimTick alone. Leases that share a set of node IDs must never grant the
 // same pair of node ID and tick twice. All methods must be safe for concurrent use, and must not

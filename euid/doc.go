@@ -1,6 +1,6 @@
-// Package euid makes and reads EUIDs, Extendable Universally Unique Identifiers, draft 3: 128 bits
-// that sort by time and need no coordination. Import it if IDs carry a small number of your own, or
-// if people type IDs: the text shows typing errors.
+// Package euid makes, reads and writes EUIDs, Extendable Universally Unique Identifiers, draft 3:
+// 128 bits that sort by time and need no coordination. Import it if IDs carry a small number of
+// your own, or if people type IDs: the text shows typing errors.
 //
 //	orders, err := euid.NewGenerator(euid.Options{Extension: 7, ExtensionLength: 6})
 //	id, err := orders.Generate()     // or euid.New(), without an extension
@@ -9,17 +9,17 @@
 //
 // [ID] describes the layout. The text is the 128-bit integer and its remainder modulo 127, as 27
 // symbols of Crockford's Base32. Parse ignores case, and reads O as 0, and I and L as 1. If one
-// symbol is wrong or two neighbors are swapped, the error is always [sortid.ErrCheck]. [UUID] and
-// [Bytes] store the ID without a check value.
+// symbol is replaced by another or two neighbors are swapped, the error is always
+// [sortid.ErrCheck]. [UUID] and [Bytes] store the ID without a check value.
 //
 // # Promises
 //
 // The IDs of a generator strictly increase, unless the clock goes back by more than the allowance,
-// 10 seconds by default. Then the policy decides. The default policy continues at the clock's time,
-// out of order.
+// 10 seconds by default. Then the policy decides. By default, the next IDs follow the clock, so
+// they are smaller.
 //
 // Two IDs of different generators, or from before and after a reset, can be equal only in the same
-// millisecond, with a chance of 1 in 2^79. An extension uses some of these bits.
+// millisecond, with a chance of 1 in 2^79. An extension leaves fewer random bits.
 //
 // Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
 // carry.

@@ -23,8 +23,8 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
-// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
-// only to the millisecond.
+// generator for each goroutine is faster. Then IDs of different goroutines are in order only to the
+// millisecond.
 //
 // In a new millisecond all random bits are new. Within a millisecond, the high 32 bits of random go
 // up by one for each ID, from a random start. The low 32 bits are new in each ID, and the other
@@ -112,9 +112,9 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 }
 
 // generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
-// is used up, it waits if waitOverflow is set, and otherwise returns [sortid.ErrOverflow]. The fast
-// path writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock
-// would wait a second time.
+// is used up, it returns [sortid.ErrOverflow], or waits if waitOverflow is set. The fast path
+// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
+// wait a second time.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -138,8 +138,8 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
-// as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
+// Generate does. An error clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -150,7 +150,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step makes an ID if the timestamp stays and the high half is not used up.
+// step makes the next ID of the same timestamp. The high half must not be used up.
 func (g *Generator) step(low uint32) (hi, lo uint64) {
 	g.high++
 	return g.head, g.high<<32 | uint64(low)

@@ -26,7 +26,7 @@ func subject(own ...Options) conformance.Generator[ID] {
 			return newGenerator(t, s, own...)
 		},
 		Tick: time.Millisecond, Default: sortid.RollbackReset,
-		// The high half of random starts anywhere, but the suite's seeds start low enough. With the
+		// The high half of random must start low enough. It does with the tests' seeds. With the
 		// system's entropy, one run in a million fails.
 		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},

@@ -32,7 +32,7 @@ const (
 // the first millisecond of 1970, so it can mean "none".
 type ID [Size]byte
 
-// Max is the largest ID. No generator makes its version.
+// Max is the largest ID. No generator makes IDs of its version.
 var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,

@@ -79,7 +79,7 @@ func (c Candidate) rank(alphabets class) int {
 	case Int:
 		r = 3
 	}
-	// A format writes the letters of its texts in one case, and numbers in lower case.
+	// A format writes the letters of its texts in one case, and hexadecimal digits in lower case.
 	want := classLower
 	if c.Encoding == Text {
 		want = f.letters
@@ -102,7 +102,6 @@ func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
 
-// A way is a format and one of its encodings.
 type way struct {
 	format   *Format
 	encoding Encoding
@@ -238,8 +237,8 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators make such IDs, at any time. For an EUID this means version
-// 1.
+// Generated reports whether generators make such IDs, whatever the time. For an EUID this means
+// version 1.
 func (id ID) Generated() bool {
 	for _, f := range id.format.constants {
 		if f.Of(id).low != f.Value {

@@ -28,7 +28,7 @@ type ReadError struct {
 	Text    string
 	Problem Problem
 	Format  *Format // the format that the text resembles, or nil
-	Reason  string  // what is wrong
+	Reason  string
 }
 
 func (e *ReadError) Error() string {
@@ -104,7 +104,7 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		}
 		shows := f.fixedBits()
 		if read.Plausible(now) {
-			shows = 1 // no generator makes its version
+			shows = 1 // no generator makes IDs of its version
 		}
 		if shows > shown {
 			chosen, id, shown = way, read, shows

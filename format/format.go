@@ -43,22 +43,22 @@ type Format struct {
 	Check       int        // The modulus of the check after the ID, or 0 without a check.
 	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
 	Rotated     int        // How many of the lowest digits are at the front of the text.
-	Aliases     string     // Pairs of another letter that parses and its symbol: "O0I1".
+	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
 	Groups      []Group    // The numbers, if the text consists of several.
 	Guess       []Encoding
 	HexText     bool    // Whether the document also has a hexadecimal text.
-	Prefix      *Prefix // The prefix before the text and an underscore; or nil.
+	Prefix      *Prefix // The prefix, which an underscore separates from the text; or nil.
 	Mark        string  // Another feature, in words that follow the encoding.
 	Example     string  // An ID's text.
 	Grouped     bool    // Whether texts often have hyphens between symbols.
 	TextSorts   bool
-	Search      Search // How to find it in other text.
+	Search      Search // How to find IDs in other text.
 
-	// The time. Tick is 0 if IDs have none.
+	// The time. If IDs have no time, Tick is 0.
 	Epoch       time.Time     // The time of timestamp 0.
 	Tick        time.Duration // The timestamp's unit: a multiple or a divisor of 1 ms.
 	Reserved    bool          // Whether the first and the last timestamp are unused.
-	First, Last time.Time     // The times of a generator's IDs.
+	First, Last time.Time     // The first and last time in generated IDs.
 
 	// The rest is for our formats.
 	Unique  string       // Why no two IDs are the same.
@@ -89,8 +89,8 @@ type Format struct {
 	check       func(Words) error
 	ordered     bool // Whether IDs are in order of time.
 	max         Words
-	within      []*Format // The formats of the IDs inside, which have the time.
-	usual       *Format   // The format within that generators use; its IDs are in order.
+	within      []*Format // The formats that an ID inside can have; they have the time.
+	usual       *Format   // The format in within that generators use; its IDs are in order.
 
 	usages func(f *Format, nodeBits int) []Usage // If nil, Layout is the only usage.
 
@@ -110,7 +110,7 @@ type Format struct {
 // A Search says how to find texts of the format, besides their alphabet and lengths. The zero value
 // is for texts that rarely occur by chance.
 type Search struct {
-	// WordLike: many words look like a text. They are searched for only if the format is named.
+	// WordLike: many words look like a text. Texts are searched for only if the format is named.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: texts are short and have no check. They are not searched for in Base64, in numbers
 	// such as 0x12, or in the other letter case.
@@ -126,9 +126,9 @@ type Search struct {
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// A Prefix says what may be before a text and an underscore.
+// A Prefix says which prefixes may be before a text. An underscore separates the two.
 type Prefix struct {
-	Symbols string   `json:"symbols"` // the first is a letter, the last is not an underscore
+	Symbols string   `json:"symbols"` // the first must be a letter, the last not an underscore
 	Min     int      `json:"min"`     // length in characters
 	Max     int      `json:"max"`
 	Known   []string `json:"known,omitempty"` // the only prefixes; nil means any
@@ -146,7 +146,7 @@ type Plan struct {
 	// Least is the smallest number of IDs in a full tick, if generators then wait; otherwise 0.
 	Least float64 `json:"least,omitempty"`
 
-	NodeBits int `json:"node_bits,omitempty"` // The largest node ID, in bits.
+	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
 }
 
 // SQL has a format's data for databases.
@@ -249,8 +249,7 @@ func (f *Format) Generates() bool { return f.newGenerator != nil }
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format that has the time and fields. It is f, the format of the IDs inside, or
-// nil.
+// Timed returns the format whose fields have the time: f, the format of the IDs inside, or nil.
 func (f *Format) Timed() *Format {
 	switch {
 	case f.HasTime():
@@ -354,8 +353,8 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns separate fields for node ID and counter, if they share a field. The size of the
-// node ID, in bits, is not in the ID.
+// SplitNode returns separate fields for node ID and counter, which must share a field. The ID does
+// not show the size of the node ID, in bits.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
@@ -369,7 +368,7 @@ func (f *Format) SplitNode(size int) ([]Field, error) {
 	return fields, nil
 }
 
-// Range returns the first and last time that IDs can show, with the reserved timestamps.
+// Range returns the first and last time that IDs can show, including the reserved timestamps.
 func (f *Format) Range() (first, last time.Time) {
 	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
 }
@@ -384,7 +383,7 @@ func (f *Format) CheckTime(t time.Time) error {
 
 // Bounds returns the smallest IDs of the ticks of from and to. IDs in [first, end) are of that time
 // range. Bounds returns a [TimeError] if no ID can show one of the times. It also fails if the
-// range is empty or IDs are not in order of time. The bounds of TypeIDs are for UUIDv7 inside.
+// range is empty or IDs are not in order of time. The bounds of TypeIDs are for a UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)
@@ -445,7 +444,7 @@ func (p *Prefix) allows(name string) bool {
 	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
 }
 
-// CheckPrefix returns an error if no ID has the prefix. The prefix has no underscore at its end.
+// CheckPrefix returns an error if no ID has the prefix. The prefix does not include the underscore.
 func (f *Format) CheckPrefix(prefix string) error {
 	switch {
 	case f.Prefix != nil && !f.Prefix.allows(prefix):
@@ -464,7 +463,7 @@ const TimeLayout = clock.Layout
 // FormatTime formats the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the texts' lengths, except just after the epoch.
+// UsualLengths returns the lengths of texts, except of IDs from just after the epoch.
 func (f *Format) UsualLengths() []int {
 	if !f.HasTime() {
 		return f.TextLengths

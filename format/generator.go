@@ -16,7 +16,7 @@ import (
 )
 
 // A Generator makes IDs of one format. It fails and waits as the format's generator does. A wait
-// ends if the context ends. It is safe for concurrent use unless Options.At is set.
+// ends if the context ends. A Generator is safe for concurrent use unless Options.At is set.
 type Generator interface {
 	// Next returns the next ID.
 	Next(ctx context.Context) (ID, error)
@@ -51,7 +51,7 @@ type Options struct {
 	// [Format.Node]. Clock must be the lease's clock, and At must be zero. Without the option
 	// "rollback", the generator waits for renewals.
 	Lease sortid.Lease
-	// Values has the format's own options, by name. The value of a switch is "true" or "false".
+	// Values has the format's options, by name. The value of a switch is "true" or "false".
 	Values map[string]string
 }
 
@@ -61,7 +61,7 @@ type Option struct {
 	Value  string `json:"value,omitempty"`  // Such as "BITS"; empty for a switch.
 	Usage  string `json:"usage"`            // What it does, in one line.
 	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
-	Env    string `json:"env,omitempty"`    // The usual variable; not read here.
+	Env    string `json:"env,omitempty"`    // The usual environment variable; not read here.
 
 	fields []string // The fields of the package's Options that it sets.
 }
@@ -119,7 +119,6 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 	return g, nil
 }
 
-// checkLease returns an error if these options do not allow a lease.
 func (f *Format) checkLease(o Options) error {
 	_, node := o.Values[f.Node]
 	switch {
@@ -130,7 +129,7 @@ func (f *Format) checkLease(o Options) error {
 		return &OptionError{Option: f.Node, Value: o.Values[f.Node], Other: LeaseOption,
 			Err: errors.New("the lease gives the node ID")}
 	case !o.At.IsZero():
-		return kindErrorf(ErrOption, "a lease grants only ticks to come, not %s", FormatTime(o.At))
+		return kindErrorf(ErrOption, "a lease grants only future ticks, not %s", FormatTime(o.At))
 	}
 	return nil
 }
@@ -289,7 +288,7 @@ func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	return dst
 }
 
-// A retrying source waits a moment and retries if the error matches its field again.
+// A retrying source waits a moment and retries if the error is the one in its field.
 type retrying[T any] struct {
 	source[T]
 	again error
@@ -321,10 +320,11 @@ func (r retrying[T]) retry(ctx context.Context, try func() error) error {
 	}
 }
 
-// The options of all formats.
 var commonOptions = []Option{
 	{Name: "rollback", Value: "POLICY",
-		Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait", fields: []string{"RollbackPolicy"}},
+		Usage: "what to do when the clock has gone back by more than the allowance: " +
+			"reset, abort or wait",
+		fields: []string{"RollbackPolicy"}},
 	{Name: "allowance", Value: "DURATION",
 		Usage:  "how far the clock may go back without any effect, as in 10s",
 		fields: []string{"RollbackAllowance"}},
@@ -416,8 +416,8 @@ func pair(s string) (value uint16, bits int, err error) {
 	return uint16(v), int(n), err
 }
 
-// size reads a number of bits for an option where 0 means the default and a negative number means
-// none.
+// size reads a number of bits. It returns -1 for 0, because in options 0 means the default, and a
+// negative number none.
 func size(s string, limit uint64) (int, error) {
 	v, err := number(s, limit)
 	if err == nil && v == 0 {
@@ -426,7 +426,6 @@ func size(s string, limit uint64) (int, error) {
 	return int(v), err
 }
 
-// flag reads the value of a switch.
 func flag(s string) (bool, error) {
 	on, err := strconv.ParseBool(s)
 	if err != nil {

@@ -142,8 +142,7 @@ func TestOverflowPasses(t *testing.T) {
 	}
 }
 
-// A SCRU64 generator waits when it runs ahead. If its clock goes back, it does not wait without
-// end.
+// A SCRU64 generator waits when it runs ahead. If its clock goes back, the wait has a limit.
 func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
 
 func testPatience(t *testing.T) {
@@ -286,7 +285,7 @@ func TestLeaseOptions(t *testing.T) {
 			NodeBits: 8})
 		for want, o := range map[string]Options{
 			"the lease gives the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
-			"ticks to come":               {Lease: own, At: time.Now()},
+			"future ticks":                {Lease: own, At: time.Now()},
 			"exclude each other": {Lease: own,
 				Values: map[string]string{"rollback": "reset"}},
 		} {
@@ -440,7 +439,7 @@ func TestGeneratorErrors(t *testing.T) {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
 		if s == SCRU64 {
-			continue // it needs hardly any
+			continue // it reads little entropy
 		}
 		if err := batch.Fill(t.Context(), 1000); err == nil {
 			t.Errorf("%s: no error without entropy", s.Name)

@@ -79,7 +79,6 @@ func wordsOf(b *[24]byte) Words {
 		binary.BigEndian.Uint64(b[16:])}
 }
 
-// id makes an ID from an adapter's result.
 func (f *Format) id(w Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
@@ -257,7 +256,6 @@ func (f *Format) parseInt(text string) (ID, error) {
 	return f.FromWords(w)
 }
 
-// wrongSymbol returns an error about the byte at the offset.
 func (f *Format) wrongSymbol(input string, at int, is string) error {
 	return f.inputErrorf(input, "%q at offset %d is %s", input[at:at+1], at, is)
 }
@@ -269,7 +267,6 @@ func (f *Format) inputErrorf(input, reason string, args ...any) error {
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
-// appendInt appends the integer in decimal.
 func (w Words) appendInt(b []byte) []byte {
 	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
 	n := 0
@@ -373,7 +370,7 @@ func (f *Format) ConvertsTo(g *Format) bool {
 }
 
 // As returns the ID of another format with the same bits; see [Format.ConvertsTo]. If there is no
-// such ID, the error matches [ErrEncoding]. For example, few random bits have a UUID's version and
+// such ID, the error matches [ErrEncoding]. For example, few SCRU128 IDs have a UUID's version and
 // variant.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format

@@ -64,7 +64,7 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	return append(b, '}')
 }
 
-// appendTime appends the time in [TimeLayout], faster than Format.
+// appendTime appends the time in [TimeLayout], faster than time.Time.Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z

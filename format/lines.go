@@ -11,7 +11,7 @@ import (
 
 // ErrSmall is the error of an integer in the format's first tick. It is so small that it is
 // probably a count.
-var ErrSmall = errors.New("too small a number: its timestamp would be 0")
+var ErrSmall = errors.New("the number is too small: its timestamp would be 0")
 
 // ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
 // the format writes the ID in this way. A typed ID's prefix, and \x or 0x before hexadecimal
@@ -33,7 +33,7 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 		id, e, typed = c.ID, c.Encoding, c.Prefix
 	}
 	if e == Text && typed == "" && len(text) == 2*f.Size && f.HasEncoding(Hex) {
-		// An example is a hexadecimal text with one wrong digit.
+		// It is probably a hexadecimal text with a wrong digit.
 		e = Hex
 		id, err = f.ParseAs(Hex, string(text))
 	}
@@ -48,7 +48,6 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 	return id.words, e, typed+id.In(e) == string(digits), nil
 }
 
-// readText reads the format's own text.
 func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	if f.unmarshal == nil {
 		id, err := f.ParseAs(Text, string(text))

@@ -22,7 +22,7 @@ var sortable = []*Format{
 		TextLengths: []int{26}, TextSorts: true,
 		Example: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Search: Search{Prefix: "01"}}),
 	other(&Format{Name: "julid", Title: "Julid",
-		Summary: "a ULID with a counter, which parses only if it is named",
+		Summary: "a ULID with a counter; it parses only if the format is named",
 		Source:  "https://docs.rs/julid-rs",
 		Layout: []Field{unixMillis,
 			field("counter", 16, KindCounter, "+ 1 within a millisecond"),

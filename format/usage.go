@@ -17,7 +17,7 @@ type Start uint8
 const (
 	StartRandom Start = iota // All bits are random.
 	StartHalf                // The top bit is 0. Low bits may be random.
-	StartGuard               // Low bits are random, and the others stay.
+	StartGuard               // Low bits are random. The others start at a fixed value.
 	StartNever               // It continues, and wraps to 0.
 )
 
@@ -47,8 +47,8 @@ func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	return usages, nil
 }
 
-// splitTail splits the last bits in another way, because installations differ in the size of node
-// IDs.
+// splitTail divides the last bits into a node ID and a counter in another way, because
+// installations differ in the size of node IDs.
 func (f *Format) splitTail(nodeBits int) []Usage {
 	at, size, counters := len(f.Layout), 0, 0
 	for at > 0 && (f.Layout[at-1].Kind == KindNode || f.Layout[at-1].Kind == KindCounter) {

@@ -28,7 +28,8 @@
 //
 // If a column has a domain type, the connection must know the domain; see pgx.Conn.LoadType. IDs
 // then have the form of the domain's base type. With pgx.QueryExecModeSimpleProtocol pgx does not
-// know the column's type, and sends the first type that the table has for the ID.
+// know the column's type. It sends IDs of scru128 and euid as uuid, of scru64 and uid60 as bigint,
+// and of scru160 as bytea.
 package pgxid
 
 import (

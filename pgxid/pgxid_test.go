@@ -420,8 +420,9 @@ func TestModes(t *testing.T) {
 func TestDomain(t *testing.T) {
 	conn := connect(t)
 	ctx := context.Background()
-	if _, err := conn.Exec(ctx,
-		"CREATE DOMAIN short AS bigint CHECK (VALUE >= 0); CREATE DOMAIN long AS bytea CHECK (octet_length(VALUE) = 20); CREATE TABLE t (a short, b long)"); err != nil {
+	if _, err := conn.Exec(ctx, `CREATE DOMAIN short AS bigint CHECK (VALUE >= 0);
+		CREATE DOMAIN long AS bytea CHECK (octet_length(VALUE) = 20);
+		CREATE TABLE t (a short, b long)`); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -468,7 +469,7 @@ func TestRegisterAgain(t *testing.T) {
 	}
 }
 
-// A copy of rows allocates nothing for IDs.
+// Encoding and scanning an ID allocate nothing.
 func TestAllocations(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)

@@ -13,11 +13,11 @@
 // # Promises
 //
 // The IDs of a generator strictly increase, with two exceptions: [Options.Stateless], and a clock
-// that goes back by more than the allowance, 10 seconds by default. Then the policy decides. The
-// default policy continues at the clock's time, out of order.
+// that goes back by more than the allowance, 10 seconds by default. Then the policy decides. By
+// default, the next IDs follow the clock, so they are smaller.
 //
-// IDs of different generators differ in 80 random bits. So do IDs from before and after a reset. If
-// a generator makes many IDs in a second, there are fewer such bits: 32 bits are new in each ID.
+// 80 random bits separate IDs of different generators, and IDs from before and after a reset. If a
+// generator makes many IDs in a second, they share some of these bits: only 32 are new in each ID.
 // IDs are not secret: one ID shows all bits of the next except 32.
 //
 // Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can

@@ -21,13 +21,14 @@ const (
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
-// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
-// only to the millisecond.
+// generator for each goroutine is faster. Then IDs of different goroutines are in order only to the
+// millisecond.
 //
 // The field counter_lo starts at a random number in each millisecond, and goes up by one for each
 // ID. The field counter_hi gets a new random number in each second. The field entropy is new in
 // each ID. When counter_lo is full, counter_hi goes up by one. When both are full, the timestamp
-// goes up by one. If the timestamp is ahead of the clock, this counts as a clock that went back.
+// goes up by one. While the timestamp is ahead of the clock, the generator acts as if the clock
+// went back.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
@@ -125,8 +126,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
-// as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
+// Generate does. An error clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -137,7 +138,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step makes an ID if the timestamp stays and the counters are not full.
+// step makes the next ID of the same timestamp. The counters must not be full.
 func (g *Generator) step(entropy uint32) (hi, lo uint64) {
 	g.counter++
 	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(entropy)

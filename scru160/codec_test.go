@@ -151,9 +151,11 @@ func TestSymbolOffset(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	for s, want := range map[string]string{
-		"":                                 "an empty input: wrong length: 0 bytes, want 32 of base32hex or 40 of hex",
-		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31, want 0-9 or A-V, because a text of 32 characters is base32hex",
-		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0, want 0-9 or a-f, because a text of 40 characters is hex",
+		"": "an empty input: wrong length: 0 bytes, want 32 of base32hex or 40 of hex",
+		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31, want 0-9 or A-V, " +
+			"because a text of 32 characters is base32hex",
+		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0, want 0-9 or a-f, " +
+			"because a text of 40 characters is hex",
 	} {
 		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): %v, want %s", s, err, want)

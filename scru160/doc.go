@@ -1,6 +1,6 @@
-// Package scru160 makes and reads SCRU160 IDs: 160 bits that sort by time, need no coordination and
-// are mostly random. Import it if IDs may be long, and if they need more randomness or
-// microseconds.
+// Package scru160 makes, reads and writes SCRU160 IDs: 160 bits that sort by time, need no
+// coordination and are mostly random. Import it if IDs may be long, and if they need more
+// randomness or microseconds.
 //
 //	id := scru160.New()
 //	fmt.Println(id, id.Time())      // 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 2021-09-13 ...
@@ -13,16 +13,16 @@
 // # Promises
 //
 // The IDs of a generator strictly increase, unless the clock goes back by more than the allowance,
-// 10 seconds by default. Then the policy decides. The default policy continues at the clock's time,
-// out of order.
+// 10 seconds by default. Then the policy decides. By default, the next IDs follow the clock, so
+// they are smaller.
 //
 // Two IDs of different generators, or from before and after a reset, can be equal only in the same
 // millisecond, with a chance of 1 in 2^111. A smaller [Options.CounterWidth], a node ID and
-// [Options.Microseconds] use some of these bits.
+// [Options.Microseconds] leave fewer random bits.
 //
 // Generators with different node IDs of one size never make the same ID, if all have the same
-// counter extension. Leases of one realm and one store assign such node IDs: see [Options] and
-// package lease.
+// counter extension. Leases assign such node IDs if they have one store and one realm, the scope in
+// which IDs must be unique: see [Options] and package lease.
 //
 // Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
 // carry.
@@ -31,6 +31,6 @@
 //
 // "SCRU160: Sortable, Clock and Random number-based Unique identifier", Specification v0.1.0 of
 // 2021-09-24, without an address. This package adds rules: A generator with a full counter waits
-// for the next tick. A node ID follows the counter extension in random16. The document has no
-// allowance, no policies and no leases.
+// until the clock moves on. A node ID follows the counter extension in random16. The document has
+// no allowance, no policies and no leases.
 package scru160

@@ -80,9 +80,10 @@ func ExampleGenerator_Fill() {
 }
 
 func ExampleOptions_microseconds() {
+	clock := func() time.Time { return time.UnixMicro(1631540490683_250) }
 	g, err := scru160.NewGenerator(scru160.Options{
 		Microseconds:     true,
-		GeneratorOptions: sortid.GeneratorOptions{Clock: func() time.Time { return time.UnixMicro(1631540490683_250) }},
+		GeneratorOptions: sortid.GeneratorOptions{Clock: clock},
 	})
 	if err != nil {
 		panic(err)
@@ -105,5 +106,5 @@ func ExampleOptions_nodeID() {
 	fmt.Println(err)
 	// Output:
 	// 42 <nil>
-	// scru160: invalid option: CounterExtension and NodeBits: 12 and 8 bits are more than the 16 of random16
+	// scru160: invalid option: CounterExtension and NodeBits: 12 and 8 bits are more than the 16 bits of random16
 }

@@ -14,26 +14,27 @@ const name = "scru160"
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
-// generator for each goroutine is faster. Then the order of IDs of different goroutines is exact
-// only to the tick.
+// generator for each goroutine is faster. Then IDs of different goroutines are in order only to the
+// tick.
 //
 // A tick is a millisecond, or a microsecond with [Options.Microseconds]. In each tick the counter
 // starts at a random number whose top bit is zero, and goes up by one for each ID. So a millisecond
 // has room for at least 32,769 IDs by default. When the counter is full, the call waits until the
-// clock has passed the last timestamp. The reason is that the timestamp must be the Unix time. A
-// context limits the wait; if it ends, the error is [sortid.ErrOverflow].
+// clock has passed the last timestamp, because the timestamp must be the Unix time. If a context
+// ends first, the error matches [sortid.ErrOverflow].
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
-	tick        int64  // of the last ID, in milli- or microseconds
-	head        uint64 // the tick in the high 64 bits
-	counter     uint64 // of the last ID, with extension
-	settledTick int64  // while the clock shows it, tick stays
+	tick    int64  // of the last ID, in milli- or microseconds
+	head    uint64 // the tick in the high 64 bits
+	counter uint64 // of the last ID, with extension
+
+	settledTick int64 // while the clock shows this time, tick stays
 
 	full     uint64 // the largest counter
-	start    uint64 // the bits of the counter that start at random
+	start    uint64 // mask of the counter bits that start at random
 	ext      int    // the counter's bits in random16
 	nodeBits int
 	node     uint64 // the node ID, shifted to its position in the middle 64 bits
@@ -104,7 +105,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	}
 	if g.ext+g.nodeBits > 16 {
 		return nil, g.core.OptionsError([]string{"CounterExtension", node},
-			"%d and %d bits are more than the 16 of random16",
+			"%d and %d bits are more than the 16 bits of random16",
 			g.ext, g.nodeBits)
 	}
 	size := 16 + g.ext
@@ -154,8 +155,8 @@ func (g *Generator) Generate() (id ID, err error) {
 }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
-// [sortid.ErrLeaseExpired].
+// matches the context's error and the reason for the wait: [sortid.ErrOverflow],
+// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id)
 	return id, err
@@ -190,8 +191,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them, or for as
-// many as fit in the tick. It fails as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs, or for as
+// many as fit in the tick. It fails as Generate does. An error clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -215,7 +216,8 @@ func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	return hi, mid, lo, nil
 }
 
-// step returns the high and middle bits of an ID, if the tick stays and the counter is not full.
+// step returns the high and middle bits of the next ID of the same tick. The counter must not be
+// full.
 func (g *Generator) step(random uint64) (hi, mid uint64) {
 	g.counter++
 	return g.place(random)
@@ -289,8 +291,8 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick. The generator stays in this tick while the clock shows the
-// time settled.
+// first makes the first ID of a tick. settled is the clock's time. Until it changes, the generator
+// stays in this tick.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {

@@ -25,7 +25,8 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-// The subject makes burst IDs in a tick; random is the number of random bits in random16.
+// subject describes a generator of burst IDs in a tick, with this number of random bits in
+// random16.
 func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))

@@ -6,7 +6,7 @@
 //	id, err := scru64.New()               // 0u375nxqh5cq
 //	s := id.String()                      // 12 characters that sort by time
 //	id, err = scru64.Parse(s)
-//	t := id.Time()                        // the 256 ms in which it was made
+//	t := id.Time()                        // to 256 ms
 //
 // [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. [First]
 // gives the bounds of a time range: id >= First(from) and id < First(to).
@@ -17,17 +17,18 @@
 // IDs of a realm differ if
 //
 //   - at any time, all generators have different node IDs, and no node ID begins with the bits of
-//     another: 1/1 (binary 1) and 2/2 (binary 10) must not run together, but 0/1 (binary 0) and 2/2
-//     may;
-//   - a generator that takes over a node ID starts after the last ID made with it
-//     ([NodeSpecAfter]), or after more time than the allowance;
+//     another: 1/1 (binary 1) and 2/2 (binary 10) must not run at the same time, but 0/1 (binary 0)
+//     and 2/2 may;
+//   - a generator that takes over a node ID continues after the last ID of this node
+//     ([NodeSpecAfter]), or first waits for longer than the allowance;
 //   - no generator has the policy [sortid.RollbackReset].
 //
-// Leases of one realm and one store ensure all of this: see [Options] and package lease.
+// Leases of one realm and one store meet these conditions: see [Options] and package lease.
 //
-// If the clock goes back by at most the allowance, 39 ticks by default, the generator keeps the
-// last timestamp. If the clock goes back further, the policy decides. The default policy fails with
-// [sortid.ErrClockRollback]. Everything is safe for concurrent use. Nothing in an ID is secret.
+// If the clock goes back by at most the allowance, 39 ticks of 256 ms by default, the generator
+// keeps the last timestamp. If the clock goes back further, the policy decides. The default policy
+// fails with [sortid.ErrClockRollback]. Everything is safe for concurrent use. Nothing in an ID is
+// secret.
 //
 // # Source
 //

@@ -32,15 +32,15 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 // the same time, even in one process, need different node IDs or a shared lease.
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
-// up by one and the counter starts at a new random number. If the timestamp is ahead of the clock,
-// this counts as a clock that went back.
+// up by one and the counter starts at a new random number. While the timestamp is ahead of the
+// clock, the generator acts as if the clock went back.
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
 type Generator struct {
 	core gen.Core
 
 	last        ID
-	end         ID    // the last ID of the same timestamp
+	end         ID    // the largest ID with the same timestamp
 	timestamp   int64 // of the last ID
 	settledTick int64 // while the clock shows this tick, timestamp stays
 
@@ -56,8 +56,8 @@ type Options struct {
 	sortid.GeneratorOptions
 
 	// NodeSpec is a node ID that only this generator may have. If the spec has a previous ID, all
-	// new IDs are larger. If the clock is behind the previous ID, this counts as a clock that went
-	// back.
+	// new IDs are larger. If the clock is behind the previous ID, the generator acts as if the
+	// clock went back.
 	NodeSpec NodeSpec
 
 	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
@@ -171,7 +171,8 @@ func NewString() (string, error) {
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error and [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// matches the context's error and the reason for the wait: [sortid.ErrClockRollback] or
+// [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
@@ -192,8 +193,8 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for each 4096 of them. It fails
-// as Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
+// Generate does. An error clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.

@@ -32,7 +32,7 @@ func newGenerator(t testing.TB, spec string, s conformance.Setup, own ...Options
 
 var must = conformance.Must[ID]
 
-// burst returns the IDs in a tick that Options.OverflowGuard promises.
+// burst returns the number of IDs in a tick that Options.OverflowGuard promises.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
 
 func longLease() *window.Window {

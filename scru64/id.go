@@ -42,7 +42,7 @@ type ID uint64
 // Max is the largest ID.
 const Max ID = base36.Limit62 - 1
 
-// FromFields returns the ID with these fields. The integer nodeCtr has the node ID and the counter.
+// FromFields returns the ID with these fields. nodeCtr is the node ID followed by the counter.
 // FromFields returns [sortid.ErrField] if a value is above [MaxTimestamp] or [MaxNodeCtr].
 func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 	switch {
@@ -71,11 +71,11 @@ func (id ID) Timestamp() uint64 { return uint64(id) >> nodeCtrBits }
 // NodeCtr returns the node ID and the counter, together 24 bits.
 func (id ID) NodeCtr() uint32 { return uint32(id) & MaxNodeCtr }
 
-// NodeID returns the node ID, given its size in bits. A size below 0 counts as 0, which leaves no
-// node ID. A size above 24 counts as 24, which leaves no counter.
+// NodeID returns the node ID, given its size in bits. A size below 0 counts as 0, and a size above
+// 24 as 24.
 func (id ID) NodeID(size int) uint32 { return id.NodeCtr() >> counterBits(size) }
 
-// Counter returns the counter, given the size of the node ID in bits as for [ID.NodeID].
+// Counter returns the counter. The size of the node ID is as in [ID.NodeID].
 func (id ID) Counter(size int) uint32 { return uint32(id) & (1<<counterBits(size) - 1) }
 
 func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrBits) }

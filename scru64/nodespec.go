@@ -19,8 +19,8 @@ const (
 // ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is a node ID and its size in bits. If a generator continues the work of another, its
-// spec also has the last ID of the other.
+// A NodeSpec is a node ID and its size in bits. To continue the work of another generator, a spec
+// also has that generator's last ID.
 //
 //	42/8               node ID 42 of 8 bits: 65536 values of the counter in each tick
 //	0xb00/12           node ID 2816 of 12 bits
@@ -65,9 +65,9 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec that continues after id. The high bits of [ID.NodeCtr], as many as
-// size, are the node ID. An ID with timestamp 0 gives only a node ID. The error is [ErrNodeSpec] if
-// size is not 1 to 23, or if the ID is above [Max].
+// NodeSpecAfter returns the spec that continues after id. The high bits of [ID.NodeCtr] are the
+// node ID; size is their number. An ID with timestamp 0 gives only a node ID. The error is
+// [ErrNodeSpec] if size is not 1 to 23, or if the ID is above [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -158,8 +158,8 @@ func (s NodeSpec) Previous() (ID, bool) {
 // IsZero reports whether s is the zero NodeSpec.
 func (s NodeSpec) IsZero() bool { return s == NodeSpec{} }
 
-// String returns the spec's text. It has the previous ID if there is one, and otherwise the node ID
-// in decimal. The zero NodeSpec gives "0/0", which does not parse.
+// String returns the spec's text. The text has the previous ID if there is one, and otherwise the
+// node ID in decimal. The zero NodeSpec gives "0/0", which does not parse.
 func (s NodeSpec) String() string {
 	if id, ok := s.Previous(); ok {
 		return fmt.Sprintf("%v/%d", id, s.size)

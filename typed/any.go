@@ -20,8 +20,8 @@ type Any[T Inner[T]] struct {
 
 // NewAny returns the ID with the prefix. The error matches [sortid.ErrPrefix] if the prefix is
 // invalid, or if [ParseAny] would read another prefix from the text. Only a uid60.ID can have such
-// a text. One case is a text with a _ and no prefix. The other is an ID of fewer than ten
-// characters, and a prefix with a _ too close to its end.
+// a text. One case is an ID with a _ and no prefix. The other is an ID of fewer than ten characters
+// and a prefix with a _ near the prefix's end.
 func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err
@@ -50,7 +50,7 @@ func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
 	return id, nil
 }
 
-// As returns id with a fixed prefix. If id has another prefix, the error matches
+// As returns id as an [ID]. If id does not have the prefix of P, the error matches
 // [sortid.ErrPrefix].
 func As[I ID[P, T], P Prefixer, T Inner[T]](id Any[T]) (typed ID[P, T], err error) {
 	if k := kindOf((*P)(nil)); id.prefix != k.prefix() {
@@ -82,7 +82,7 @@ func (id Any[T]) String() string {
 }
 
 // AppendText appends the text to b. The error matches [sortid.ErrPrefix] if [NewAny] would fail.
-// [ID.Any] can return such an Any.
+// [ID.Any] does not check this.
 func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 	text, err := id.appendText(b)
 	if err != nil {

@@ -32,14 +32,15 @@
 // first reading or writing of a text panics. An empty prefix has no underscore. The last _ is the
 // separator, except if it is part of a uid60 text.
 //
-// Texts with one prefix sort as the IDs do, except for uid60. JSON, log/slog, flag.TextVar and
+// Texts with the same prefix sort as the IDs do, except for uid60. JSON, log/slog, flag.TextVar and
 // other users of [encoding.TextMarshaler] write the text.
 //
 // # Databases
 //
-// A column has the ID without the prefix. [ID.Value] returns a uuid for scru128 and euid, a bigint
-// for scru64 and uid60, and 20 bytes for scru160. For BINARY(16) store scru128.Bytes(id.Inner()).
-// Use [Text] to store text with the prefix, and [Any] for a column with several prefixes.
+// A column stores the ID without the prefix. [ID.Value] returns a uuid for scru128 and euid, a
+// bigint for scru64 and uid60, and 20 bytes for scru160. For BINARY(16) store
+// scru128.Bytes(id.Inner()). Use [Text] to store text with the prefix, and [Any] for a column with
+// several prefixes.
 //
 // # Generators
 //

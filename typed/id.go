@@ -47,8 +47,8 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 // From returns the typed ID with id inside.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of t's tick. The IDs of times from a up to b, without b, are in
-// [First(a), First(b)), in whole ticks.
+// First returns the smallest ID of t's tick. The bounds of a time range are id >= First(from) and
+// id < First(to).
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
@@ -82,8 +82,8 @@ func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) 
 // IsZero reports whether the ID inside is the zero ID.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix. If the ID has no text, it returns the format's message,
-// which Parse refuses; see scru64.ID.String.
+// String returns the text with the prefix. For an integer above the largest ID, it returns a
+// message that does not parse.
 func (id ID[P, T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.AppendText(buf[:0])
@@ -132,7 +132,7 @@ func (id *ID[P, T]) Scan(src any) error {
 	return nil
 }
 
-// Text returns the ID for a text column that has the prefix.
+// Text returns the ID for a column of texts with the prefix.
 func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 
 // Any returns the ID as an [Any].

@@ -9,27 +9,27 @@
 // [ID] describes the layout. The text is the integer in base 64, padded with A to four digits. The
 // digits are A-Z, a-z, 0-9, - and _. The last two digits, which change most, come first: the digits
 // of 11093174944930914 are naS8QBhxi, so its text is xinaS8QBh. Case matters. A database stores an
-// ID as an int64, and a [Text] as text. [First] gives the bounds of a time range: id >= First(from)
-// and id < First(to), as integers.
+// ID as an int64, and a [Text] as text. [First] gives the bounds of a time range of integers: id >=
+// First(from) and id < First(to).
 //
 // # Promises
 //
 // The IDs of a generator strictly increase, unless its policy is [sortid.RollbackReset]. Two
 // generators without worker IDs often make the same ID. All IDs are different if each generator has
-// its own worker ID, and all worker IDs have the same size. A generator may take over a worker ID
-// only in a later millisecond. Leases ensure this, even with different sizes: see [Options] and
-// package lease.
+// its own worker ID, and all worker IDs have the same size. A generator that takes over a worker ID
+// must start after the last ID's millisecond. Leases meet these conditions, even with different
+// sizes: see [Options] and package lease.
 //
-// If the clock goes back by at most the allowance, 10 s by default, a generator keeps the last
-// timestamp. If the clock goes back further, the policy decides. The default policy fails with
+// If the clock goes back by at most the allowance, 10 seconds by default, a generator keeps the
+// last timestamp. If the clock goes back further, the policy decides. The default policy fails with
 // [sortid.ErrClockRollback]. Everything is safe for concurrent use.
 //
 // # Source
 //
 // "Unique ID Generator Design", without a version, a date or an address; this project chose the
-// name uid60. The timestamp has 48 bits in the document's heading, but 42 in its picture. Its rule
-// for the sequence says a second, but means a millisecond. This package adds rules: The sequence
-// starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
+// name uid60. The document gives the timestamp 48 bits in its heading, but 42 in its picture. Its
+// rule for the sequence says a second, but means a millisecond. This package adds rules: The
+// sequence starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
 // reserved. Short texts are padded, and padding parses. The worker ID is the high bits of random.
 // The conversion ID(v) does not check v. The document has no allowance, no policies and no leases.
 package uid60

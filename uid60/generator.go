@@ -21,7 +21,7 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 //
 // The sequence goes up by one for each ID, also from one millisecond to the next. After 511, the
 // sequence is 0 again, but only in a new millisecond. So a generator that has used 511 waits until
-// the clock has passed the last timestamp. A context limits the wait; if it ends, the error is
+// the clock has passed the last timestamp. If a context ends first, the error matches
 // [sortid.ErrOverflow].
 //
 // The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
@@ -38,13 +38,13 @@ type Generator struct {
 }
 
 // Options are the options of a [Generator]. The zero value means the defaults: no worker ID, and
-// [sortid.RollbackAbort]. After a [sortid.RollbackReset], two IDs with the same sequence differ
-// only in their random bits, at most nine.
+// [sortid.RollbackAbort]. After a [sortid.RollbackReset], two IDs with the same timestamp and
+// sequence differ only in their random bits, at most nine.
 type Options struct {
 	sortid.GeneratorOptions
 
-	// WorkerID is in the WorkerIDSize high bits of random, 1 to 9; the other bits are random. If
-	// the size is zero, there is no worker ID.
+	// WorkerID is in the high bits of random, and WorkerIDSize is their number, 1 to 9. If the size
+	// is zero, there is no worker ID.
 	WorkerID     uint16
 	WorkerIDSize int
 
@@ -107,8 +107,8 @@ func NewString() (string, error) {
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error, and [sortid.ErrOverflow], [sortid.ErrClockRollback] or
-// [sortid.ErrLeaseExpired].
+// matches the context's error and the reason for the wait: [sortid.ErrOverflow],
+// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
@@ -127,7 +127,7 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for each millisecond that it
-// needs. It fails as Generate does, and then clears ids.
+// needs. It fails as Generate does. An error clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is Fill with a context.
@@ -202,8 +202,8 @@ func (g *Generator) begin(now int64) (ID, error) {
 	return id, nil
 }
 
-// first makes the first ID of a timestamp, and continues the sequence. The generator keeps this
-// timestamp while the clock shows the time settled.
+// first makes the first ID of a timestamp, and continues the sequence. settled is the clock's time.
+// Until it changes, the generator keeps this timestamp.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)

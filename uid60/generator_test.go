@@ -320,7 +320,7 @@ func TestWaitForNext(t *testing.T) {
 	}
 }
 
-// The clock and the entropy are the same.
+// Generators with the same clock and entropy, but different worker IDs, never make the same ID.
 func TestWorkerBits(t *testing.T) {
 	for bits := 1; bits <= 9; bits++ {
 		seen := map[ID]uint16{}

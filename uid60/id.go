@@ -76,8 +76,8 @@ func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence 
 // Random returns the field random, with the worker ID if there is one.
 func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
 
-// Worker returns the worker ID, given its size in bits. The ID does not tell whether it has one. A
-// size below 0 counts as 0, which leaves no worker ID. A size above 9 counts as 9.
+// Worker returns the worker ID, given its size in bits. The ID does not show whether it has a
+// worker ID. A size below 0 counts as 0, and a size above 9 as 9.
 func (id ID) Worker(bits int) uint16 {
 	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
 }

@@ -26,7 +26,7 @@ type checker struct {
 	found    findings.List
 	fields   randomness.Set
 	forms    [reading.FaultCount]*findings.Check
-	reserved *findings.Check // nil if none is reserved
+	reserved *findings.Check // nil if no timestamp is reserved
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
@@ -195,7 +195,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each passes the IDs to the rules, without repeats: they say nothing about random bits.
+// each passes the IDs to the rules, without repeats, which say nothing about random bits.
 func (c *checker) each(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.last {
 		c.rules.Each(list, line)

@@ -144,7 +144,7 @@ func TestNegativeControls(t *testing.T) {
 			if c.edit != nil {
 				fault = ""
 			}
-			seed := fnv.New64a() // so that other controls change nothing here
+			seed := fnv.New64a() // so that a new control does not change others
 			seed.Write([]byte(t.Name()))
 			lines := c.Make(model.New(seed.Sum64(), fault, c.n, c.pace))
 			if c.edit != nil {
@@ -214,13 +214,14 @@ func TestOutliers(t *testing.T) {
 				for _, c := range r.Failed() {
 					faults += c.Count
 				}
-				// The first ID may be right although it is older.
+				// The first ID may be older than the others without a fault.
 				want := uint64(1)
 				if name == "old" && at == 0 {
 					want = 0
 				}
-				if faults != want && !(want == 0 && formatName == "uid60") { // its sequence may show it
-					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1, faults, want, r.Failed())
+				if faults != want && !(want == 0 && formatName == "uid60") { // its sequence may have a gap
+					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1,
+						faults, want, r.Failed())
 				}
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Any input has a report whose counts are consistent. It does not depend on how reads cut the
-// input.
+// Any input has a report whose counts are consistent. The report does not depend on how reads
+// cut the input.
 func FuzzCheck(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := model.Sample(formatName, 40)

@@ -106,7 +106,7 @@ func TestCounterStart(t *testing.T) {
 	lines := model.SCRU64(model.New(1, "guard", 20_000, 0.3))
 	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, None: false} {
 		r := check(t, "scru64", lines, Options{Nodes: []string{"42/8"}, CounterStart: start})
-		// If 14 bits are stated, the highest is never 1.
+		// If 14 bits are stated, the highest bit is never 1, which is a fault.
 		if want = want && start != 14; want != (r.Status == report.Pass) {
 			t.Errorf("scru64, 3 guard bits, a start of %d stated: %+v", start, r.Failed())
 		}
@@ -117,7 +117,8 @@ func TestCounterStart(t *testing.T) {
 	}
 	lines = model.SCRU160(model.New(1, "zero", 20_000, 0.3), 0, 0, false)
 	for start, want := range map[int]bool{0: true, None: true, 15: false} {
-		if r := check(t, "scru160", lines, Options{CounterStart: start}); want != (r.Status == report.Pass) {
+		r := check(t, "scru160", lines, Options{CounterStart: start})
+		if want != (r.Status == report.Pass) {
 			t.Errorf("scru160 from zero, a start of %d stated: %+v", start, r.Failed())
 		}
 	}

@@ -39,10 +39,10 @@ var ErrShrunk = reading.ErrShrunk
 // Options describe a source. The zero value describes all IDs of one generator with the format's
 // defaults, in the order of generation.
 type Options struct {
-	Source string // for the report
+	Source string // the name in the report
 
 	// Unordered says that the IDs come from several generators, or are not in the order of
-	// generation. Check checks each ID separately, and reports how far they are out of order.
+	// generation. Check checks each ID separately, and reports how far the IDs are out of order.
 	Unordered bool
 	// Stateless says that the generators keep no state. A stateless scru128 generator sets both
 	// counters at random in each ID. A stateless euid generator does not count within a
@@ -56,11 +56,11 @@ type Options struct {
 	// and one day from now.
 	From, To time.Time
 
-	// Nodes has the generator's scru64 node spec, such as "42/8", or with Unordered all generators'
-	// specs. If it is empty, Check infers the node ID.
+	// Nodes has the generator's scru64 node spec, such as "42/8". With Unordered, it has the specs
+	// of all generators. If Nodes is empty, Check infers the node ID.
 	Nodes []string
 	// CounterStart is the number of random bits in a new scru64 or scru160 counter. None means that
-	// it starts at zero. If CounterStart is 0, Check infers it.
+	// the counter starts at zero. If CounterStart is 0, Check infers it.
 	CounterStart int
 	// Usage is how scru160's counter is used: UsageDefault, UsageMicroseconds, or empty to infer
 	// it.
@@ -68,8 +68,8 @@ type Options struct {
 	// Extension is how many bits of random16 extend scru160's counter, or None. If it is 0, Check
 	// infers it.
 	Extension int
-	// NodeBits is the size of the node ID in scru160's random16 or uid60's random (the worker ID).
-	// In another project's format it is above the counter.
+	// NodeBits is the size of the node ID in scru160's random16 or in uid60's random (the worker
+	// ID), or beside the counter of another project's format.
 	NodeBits int
 
 	// Raw names a random field. Check writes its tested bits to RawTo, high bit first.

@@ -84,8 +84,8 @@ func TestGigabyteLine(t *testing.T) {
 		if used > 2<<20 {
 			t.Errorf("%v: %d bytes allocated", args, used)
 		}
-		const want = "sortid: line 2: longer than 64 KiB, which no ID is; skipped\n" +
-			"sortid: line 4: longer than 64 KiB, which no ID is; skipped\n"
+		const want = "sortid: line 2: longer than 64 KiB, so it is no ID; skipped\n" +
+			"sortid: line 4: longer than 64 KiB, so it is no ID; skipped\n"
 		if code != exit.Bad || stderr != want {
 			t.Errorf("%v: code %d, %s", args, code, stderr)
 		}
@@ -150,7 +150,7 @@ func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := lineCounter{t: t, delay: 20 * time.Millisecond}
 		begin := time.Now()
-		// With --at, because the generators' clock is not the bubble's.
+		// The flag --at is needed, because the generators' clock is not the bubble's.
 		code, stderr := start(nil, &c, "new", "scru128", "-n", "41", "--rate", "40", "--at",
 			"2026-11-17")
 		if code != 0 || c.lines != 41 {

@@ -32,8 +32,7 @@ func formatsCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// comparison returns a table of our formats with their longer descriptions, and a list of
-// others.
+// comparison returns a table of our formats with their longer descriptions, and a list of others.
 func comparison(c *console.Console) []byte {
 	ours := format.Ours()
 	var cells strings.Builder

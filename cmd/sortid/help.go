@@ -51,7 +51,7 @@ func describe(cmd *cobra.Command, values *strings.Replacer) {
 	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
 }
 
-// pathName returns the names without the program's, as in "lease-exec".
+// pathName returns a command's path without the program's name, as in "lease-exec".
 func pathName(cmd *cobra.Command) string {
 	path := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	return strings.TrimPrefix(path, cmd.Root().Name()+"-")

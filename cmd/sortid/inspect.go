@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// In the formats of shared, node ID and counter share a field.
+// shared has the formats in which node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 

@@ -280,8 +280,8 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		if err := c.Confirm(*yes, `Fence %q?
-No node ID is granted for about the window, the lead and %v. Running processes use up their
-windows, wait, and then get other node IDs.
+No node ID is granted for about the sum of the window, the lead and %v. Running processes use up
+their windows, wait, and then get other node IDs.
 Do it?`, f.Names, *skew); err != nil {
 			return err
 		}

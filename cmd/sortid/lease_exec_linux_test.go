@@ -113,6 +113,7 @@ func hasPidfd(process int) bool {
 // If the wrapper is stopped, its program ends before the lease, even if it ignores SIGTERM or
 // is stopped.
 func TestExecStopped(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, script string
 		group        bool

@@ -98,7 +98,7 @@ func TestNotGivenBack(t *testing.T) {
 	path, _ := openBolt(t)
 	lock := &locker{path: path}
 	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
-	defer lock.db.Close() // only now
+	defer lock.db.Close() // the file is locked until here
 	if code != exit.OK || !strings.Contains(
 		stderr, "could not be given back; it becomes free soon after 20") ||
 		!strings.Contains(stderr, "has the file locked") {
@@ -177,7 +177,8 @@ func TestServerText(t *testing.T) {
 			if err != nil {
 				return
 			}
-			message := "\xff\x6a\x04\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü" // after the error's number
+			const number = "\xff\x6a\x04" // of an error
+			message := number + "\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü"
 			conn.Write(append([]byte{byte(len(message)), 0, 0, 0}, message...))
 			conn.Close()
 		}

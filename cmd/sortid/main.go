@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	// Then a write to a closed pipe returns an error.
+	// Without the signal, a write to a closed pipe returns an error.
 	signal.Ignore(syscall.SIGPIPE)
 	logging.Disable() // of the Redis client, whose errors are enough
 	os.Exit(run(console.New(), os.Args[1:]))
@@ -65,8 +65,8 @@ func run(c *console.Console, args []string) int {
 	return code
 }
 
-// withInspect puts "inspect" before the arguments if the first is an ID, or nearly. Without a
-// digit, it is more probably a misspelt command.
+// withInspect puts "inspect" before the arguments if the first is an ID, or nearly an ID. An
+// argument without a digit is more probably a misspelt command.
 func withInspect(root *cobra.Command, args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
 		!strings.ContainsAny(args[0], "0123456789") {
@@ -120,11 +120,9 @@ func root(c *console.Console) *cobra.Command {
 	root.SetFlagErrorFunc(flags.Explain)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	addConsoleFlags(c, root)
-	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c), convertCommand(c),
-		boundsCommand(c),
-		formatsCommand(c), planCommand(c), verifyCommand(c), leaseCommand(c), serveCommand(c),
-		sqlCommand(c),
-		pageCommand(c), manCommand())
+	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c),
+		convertCommand(c), boundsCommand(c), formatsCommand(c), planCommand(c), verifyCommand(c),
+		leaseCommand(c), serveCommand(c), sqlCommand(c), pageCommand(c), manCommand())
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

@@ -39,12 +39,24 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// TestQuickScripts changes the folder of the process, so nothing may run beside it.
+func TestQuickScripts(t *testing.T) {
+	params := scripts()
+	params.Files, _ = splitScripts(t)
+	testscript.RunT(oneByOne{t}, params)
+}
+
 func TestScripts(t *testing.T) {
+	t.Parallel()
+	params := scripts()
+	_, params.Files = splitScripts(t)
+	testscript.Run(t, params)
+}
+
+func scripts() testscript.Params {
 	// Under nohup, this test's children would ignore SIGHUP unless it is handled here.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	quick, others := splitScripts(t)
-	params := testscript.Params{
-		Files:               quick,
+	return testscript.Params{
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			// Without this, the race detector ends commands a second late.
@@ -66,9 +78,6 @@ func TestScripts(t *testing.T) {
 			return os.Getuid() == 0, nil
 		},
 	}
-	testscript.RunT(oneByOne{t}, params)
-	params.Files = others
-	testscript.Run(t, params)
 }
 
 // exits CODE PROGRAM [ARG...] checks a program's exit code.

@@ -58,7 +58,7 @@ func TestVerifyPipeSize(t *testing.T) {
 		t.Skipf("no pipe of %d bytes here: %v", console.PipeSize, err)
 	}
 	check.Must(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 1<<16))(t)
-	// The pipe holds these.
+	// All these IDs fit in the pipe.
 	if code, stderr := start(nil, w, "new", "scru128", "-n", "100"); code != exit.OK {
 		t.Fatalf("code %d, %s", code, stderr)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// In these scripts, commands without standard input run in this process, because starting one
-// takes longer than what it does.
+// In these scripts, commands without standard input run in this process, because the start of a
+// process takes longer than the command.
 var quickScripts = []string{"bounds", "convert", "formats", "hints", "inspect", "lease", "new",
 	"options", "page", "plan", "scan", "serve-token", "sql", "verify", "verify-unique"}
 

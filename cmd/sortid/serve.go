@@ -30,7 +30,7 @@ import (
 const (
 	// drainPause gives load balancers time to see that the server is not ready.
 	drainPause = time.Second
-	// drainPatience is how long requests under way may take.
+	// drainPatience limits how long the last requests may take.
 	drainPatience = 20 * time.Second
 	// The server needs little memory, so Go's default of 100 would collect garbage many times a
 	// second.
@@ -60,7 +60,7 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags := cmd.Flags()
 	f.changed = flags.Changed
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8420",
-		"the `ADDRESS` to listen on; :8420 is that port of all addresses")
+		"the `ADDRESS` to listen on; :8420 means port 8420 of all addresses")
 	flags.StringVar(&f.store, "store", "",
 		"the `URL` of the store, such as bolt:PATH (see sortid lease --help)")
 	flags.BoolVar(&f.create, "create", false,
@@ -76,7 +76,7 @@ func serveCommand(c *console.Console) *cobra.Command {
 			"it is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
 	flags.StringArrayVar(&f.hosts, "host", nil,
-		"a `NAME` under which clients reach the server without tokens; repeat it for several")
+		"a host `NAME` by which clients reach a server that has no tokens; repeat it for several")
 	flags.StringArrayVar(&f.origins, "cors", nil,
 		"the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
 	flags.IntVar(&f.nodeBits, "node-bits", 8,
@@ -113,8 +113,8 @@ func (f *serving) check() error {
 			f.nodeBits, server.MaxNodeBits())
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
-		return exit.Usagef(
-			"--listen %s can be reached from other machines: add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
+		return exit.Usagef("--listen %s can be reached from other machines: "+
+			"add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
 	}
 	if err := (server.Config{Hosts: f.names(), Origins: f.origins}).Check(); err != nil {
 		return exit.Usage(err)
@@ -137,7 +137,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal comes. It logs errors in the form of the log.
+// run serves until a signal comes. It writes its error to the log.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()

@@ -29,7 +29,7 @@ type served struct {
 	in  io.Closer
 }
 
-// serve waits until it serves. It drains until in is closed.
+// serve starts a server and waits until it serves. The server drains until in is closed.
 func serve(t *testing.T, args ...string) *served {
 	t.Helper()
 	cmd := exec.Command(commandPath(t, "sortid-drains"),

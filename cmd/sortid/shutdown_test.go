@@ -32,7 +32,7 @@ func (l one) Accept() (net.Conn, error) {
 func (l one) Close() error   { close(l.closed); return nil }
 func (l one) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A client that never ends delays the shutdown only as long as requests may.
+// A client that never ends delays the shutdown only as long as a request may take.
 func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtShutdown) }
 
 func testSlowClientAtShutdown(t *testing.T) {

@@ -117,19 +117,19 @@ func put12(dst *[12]byte, v uint64) {
 	put6((*[6]byte)(dst[6:12]), f*pow6)
 }
 
-// fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. The product of
-// the fraction and 36^n has the first n of 12 digits before the point. The product modulo 2^64 is
-// the fraction of the other digits. All digits are right if the fraction is too large by less than
-// the value of 1, which is 3.89 units of the last bit. The product is rounded down and unitRest up,
-// so the error is below 1.3.
+// fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. The fraction
+// times 36^n has the first n of 12 digits before the point. This product modulo 2^64 is the
+// fraction of the other digits. All digits are right if the fraction is too large by less than
+// 1/36^12, which is 3.89 units of its last bit. The error is below 1.3, because v*unitRest is
+// rounded down and unitRest up.
 func fraction(v uint64) uint64 {
 	rest, _ := bits.Mul64(v, unitRest)
 	return unit*v + rest + 1
 }
 
 // divide divides an integer below 36^24 by 36^12. It returns the quotient and the fraction of the
-// remainder, too large by less than 3.3 units. It leaves out less than 1 from each of a, b and lo *
-// recipLo, so it adds 3. No fraction is so large that this changes the quotient.
+// remainder, which is too large by less than 3.3 units. It leaves out less than 1 from each of a, b
+// and lo * recipLo, so it adds 3. No fraction is so large that this changes the quotient.
 func divide(hi, lo uint64) (quotient, f uint64) {
 	hi, lo = hi<<2|lo>>62, lo<<2
 	quotient, f = bits.Mul64(hi, recipHi)

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// AppendLines128 appends the 25 digits of each big-endian integer, and sep after each. The IDs of
-// one generator share most of their first digits, which halves the work.
+// AppendLines128 appends the 25 digits of each big-endian integer, and sep after each. It computes
+// the first digits only when they change, which halves the work for IDs of one generator.
 func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 	const line, head = Len128 + 1, Len128 - Len62
 	n := len(b)
 	b = slices.Grow(b, line*len(integers))[:n+line*len(integers)]
-	// After the first, integers from base to base + 36^12 begin with the digits in first.
+	// Integers from base up to base + 36^12 begin with the digits in first.
 	var first [head]byte
 	var baseHi, baseLo uint64
 	for i := range integers {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// put6 writes every pair at every place, beside the smallest and largest other digits.
+// put6 writes every pair at every place, with the smallest or largest pairs at the others.
 func TestPut6(t *testing.T) {
 	twelve := func(v uint64) {
 		var got, want [12]byte

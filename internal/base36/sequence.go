@@ -7,9 +7,9 @@ import (
 	"github.com/sortid/sortid/internal/basen"
 )
 
-// A Sequence128 decodes texts of 25 digits, one after the other. The IDs of one generator share
-// most of their first digits, which halves the work. Capitals are invalid. The zero value is ready
-// for use.
+// A Sequence128 decodes texts of 25 digits, one after the other. It decodes the first digits only
+// when they change, which halves the work for IDs of one generator. Capitals are invalid. The zero
+// value is ready for use.
 type Sequence128 struct {
 	known        bool
 	first, other uint64 // digits 0 to 7 and 5 to 12 of the previous text

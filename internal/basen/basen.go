@@ -1,4 +1,5 @@
-// Package basen has the tables for texts in base 32, 36 and 64, four symbols and two at a time.
+// Package basen has tables for texts in base 32, 36 and 64. They decode four symbols at a time, and
+// encode two.
 package basen
 
 // NoSymbol is the value of a byte that is not a symbol. It is above the value of any four symbols,

@@ -1,6 +1,6 @@
 // Package clock reads the Unix time in milliseconds in a few nanoseconds.
 //
-// To read the system clock takes longer than the rest of making an ID. So a [Clock] keeps a reading
+// Reading the system clock takes longer than all other work for an ID. So a [Clock] keeps a reading
 // while a cheap counter shows that at most [Staleness] has passed.
 package clock
 
@@ -57,7 +57,7 @@ func Injected(now func() time.Time) Clock { return Clock{now: now} }
 // Layout is how errors and reports show a time in UTC: RFC 3339 to the millisecond.
 const Layout = "2006-01-02T15:04:05.000Z"
 
-// farAway is over thirty thousand years in seconds. No format reaches it.
+// farAway is more than 30,000 years, in seconds. No format reaches it.
 const farAway = 1 << 40
 
 // NoTime is what the zero Clock shows, in milliseconds.
@@ -103,8 +103,8 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// Use the smaller of two samples. The machine may have slept during the other sample, so that
-	// its counter continued while its clocks stood still.
+	// Use the smaller of the two rates. The machine may have slept during the other sample: its
+	// counter continued while its monotonic clock stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
 	// A caller with a slightly older counter value has waited for the lock. For this caller the

@@ -12,7 +12,8 @@ import (
 )
 
 func stamp(unixNano, monotonic int64) (t time.Time) {
-	const unixTo1885 = (1884-1969)*365*86400 + (1884/4-1969/4)*86400 - (1884/100-1969/100)*86400 + (1884/400-1969/400)*86400
+	const leapDays = (1884/4 - 1969/4) - (1884/100 - 1969/100) + (1884/400 - 1969/400)
+	const unixTo1885 = ((1884-1969)*365 + leapDays) * 86400
 	p := (*struct {
 		wall uint64
 		ext  int64
@@ -97,7 +98,8 @@ func (m *machine) shown(ms, from, to int64) bool {
 	return false
 }
 
-// call waits for a lock. It fails the test if the answer is older than its start and slack.
+// call sometimes waits for a lock. The clock must show the answer during the call, or at most slack
+// before it.
 func (m *machine) call(slack time.Duration) {
 	m.t.Helper()
 	m.core = m.r.IntN(len(m.skew))
@@ -159,7 +161,7 @@ func TestSteady(t *testing.T) {
 	}
 }
 
-// If another caller was first while a caller waited, the caller uses the newer reading.
+// If the Clock makes a reading while a caller waits, this caller uses the new reading.
 func TestOvertaken(t *testing.T) {
 	m := newMachine(t, 2)
 	m.calls(100_000, 0)
@@ -200,7 +202,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A jump of the counter is within the reserve, or the counter does not jump forward twice in a row.
+// Jumps of the counter are shorter than Staleness - lifetime, or no two in a row go forward.
 func TestCounterJumps(t *testing.T) {
 	m := newMachine(t, 4)
 	reserve := float64(Staleness-lifetime) * m.rate * 0.9
@@ -225,7 +227,7 @@ func TestCounterJumps(t *testing.T) {
 	}
 }
 
-// The counters of two cores differ by at most the reserve.
+// The counters of two cores differ by less than Staleness - lifetime.
 func TestSkew(t *testing.T) {
 	for seed := range uint64(rounds(20)) {
 		m := newMachine(t, seed)
@@ -234,7 +236,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// If the counter sometimes jumps back far, as between sockets, there are only more readings.
+// If the counter often jumps far, as between sockets, the Clock only makes more readings.
 func TestFarCores(t *testing.T) {
 	m := newMachine(t, 5)
 	m.skew = []float64{0, 3600e9 * m.rate}
@@ -530,7 +532,7 @@ func TestWaitInjected(t *testing.T) {
 	}
 }
 
-// The command bench runs this beside its own.
+// The command bench runs this beside its own benchmarks.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=counter", func(b *testing.B) {
 		for b.Loop() {

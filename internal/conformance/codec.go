@@ -368,7 +368,7 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz compares Parse with an independent method. It accepts the same texts.
+// Fuzz compares Parse with an independent method. Both must accept the same texts.
 func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	vectors := VectorsOf(f, c.Format)
 	for _, v := range vectors.Valid {

@@ -20,7 +20,8 @@ var (
 	Reset    = Setup{RollbackPolicy: sortid.RollbackReset}
 )
 
-// Refused tests options that NewGenerator refuses. The key is the fields that the error must name.
+// Refused tests options that NewGenerator refuses. A key of wrong is the fields that the error must
+// name.
 func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	wrong map[string][]O) {
 	t.Helper()
@@ -86,7 +87,7 @@ func UUID[T, U text128, B ~[16]byte](t *testing.T, id T, uuid U, raw B) {
 	Column(t, id, raw, id[:], sources...)
 }
 
-// FuzzUUID compares ParseUUID with math/big. It accepts the same texts.
+// FuzzUUID compares ParseUUID with math/big. Both must accept the same texts.
 func FuzzUUID[U text128](f *testing.F, parse func(string) (U, error), seed string) {
 	f.Add(seed)
 	f.Add(strings.ToUpper(seed[:8]) + seed[8:23] + "_" + seed[24:])

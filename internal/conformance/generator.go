@@ -38,7 +38,7 @@ type Generator[T ID[T]] struct {
 	Burst int
 	// Leads: after a Burst the generator uses later ticks.
 	Leads bool
-	// Shared: all ticks together have Burst IDs, and the next ID needs a later tick.
+	// Shared: a new tick adds no IDs. After each Burst IDs, the next ID needs a later tick.
 	Shared bool
 	// NoEntropy: the IDs have no random bits.
 	NoEntropy bool

@@ -11,8 +11,8 @@ import (
 	"github.com/sortid/sortid"
 )
 
-// AboveMax tests an ID that is an integer of 64 bits. No function reads or writes an integer above
-// max as an ID. Text is the wrapper for a column of texts.
+// AboveMax tests that no function reads or writes an integer above max as an ID. Text is the
+// wrapper for a column of texts.
 func AboveMax[T interface {
 	~uint64
 	ID[T]

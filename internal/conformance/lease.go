@@ -132,8 +132,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	Increasing(t, ids)
 }
 
-// If the window begins later by more than the allowance, the policy decides. The generator uses the
-// claimed tick as soon as the clock is near enough.
+// If the window begins ahead of the clock by more than the allowance, the policy decides. The
+// generator uses the claimed tick as soon as the clock is near enough.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
@@ -357,7 +357,7 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	wg.Wait()
 }
 
-// With a random clock, renewals and counters, IDs increase, each is in a granted window, and no two
+// The clock, renewals and counters are random. IDs increase and are in granted windows, and no two
 // generators have the same tick.
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {

@@ -40,7 +40,7 @@ func Encode(dst *[Len]byte, hi, lo, check uint64) {
 	*(*[2]byte)(dst[25:27]) = pairs[(lo<<7|check)&1023]
 }
 
-// If a byte is not a symbol, ok is false and the other results are zero; see [BadSymbol].
+// Decode returns zeros and false if a byte is not a symbol; see [BadSymbol].
 func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
 	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])),
 		decodeTable.Four((*[4]byte)(src[8:12]))

@@ -16,7 +16,7 @@ const (
 )
 
 // A Source gives random words from ChaCha8 or from a reader. The operating system seeds ChaCha8 at
-// the first use, and then as [Source.Tick] says. It is not safe for concurrent use.
+// the first use, and then as [Source.Tick] says. A Source is not safe for concurrent use.
 type Source struct {
 	used        int // how many words of buf are used
 	buf         [bufferSize]uint32
@@ -29,8 +29,8 @@ type Source struct {
 
 func System() Source { return Source{used: bufferSize} }
 
-// From returns a source that reads big-endian words from r, and only the bytes that it needs. The
-// caller gets the errors of r, and an error for too few bytes.
+// From returns a source that reads big-endian words from r. It reads only the bytes that it needs.
+// The caller gets the errors of r, and an error for too few bytes.
 func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
 // Tick sets the Unix time in milliseconds. In each second the source takes a new seed, so that
@@ -45,7 +45,7 @@ func (s *Source) Tick(ms int64) {
 // later.
 func (s *Source) Second() int64 { return s.second }
 
-// Next32 returns false if 32 random bits are not in the buffer. Then the caller uses
+// Next32 returns false if 32 random bits are not in the buffer. Then the caller must use
 // [Source.Uint32].
 func (s *Source) Next32() (w uint32, ok bool) {
 	if s.used < bufferSize {

@@ -136,7 +136,7 @@ func (c *Core) Time(tick int64) time.Time {
 }
 
 // CheckRollback applies the policy if the clock, at tick now, is too far behind the next ID's tick.
-// It reports whether the generator must start again. last is the tick of the last ID.
+// It reports whether the generator must follow the clock. last is the tick of the last ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero
@@ -155,7 +155,7 @@ func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	}
 }
 
-// WaitFor makes Finish wait for a tick. If the context ends first, why is the error.
+// WaitFor makes Finish wait for a tick. If the context ends first, the error matches why.
 func (c *Core) WaitFor(tick int64, why error) error {
 	c.until, c.why = tick, why
 	return ErrRetry
@@ -176,7 +176,7 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 }
 
 // Finish unlocks the generator. If err is ErrRetry, it then waits, and returns ErrRetry or the
-// error of the context. It returns other errors as they are.
+// error of the wait. It returns other errors as they are.
 func (c *Core) Finish(ctx context.Context, err error) error {
 	until, why := c.until, c.why
 	c.Unlock()

@@ -25,7 +25,8 @@ func Append(b []byte, u *[16]byte) []byte {
 	return b
 }
 
-// Decode returns -1, or the offset of the first wrong byte. In this case it does not change u.
+// If bytes are wrong, Decode returns the offset of the first and does not change u. Otherwise it
+// returns -1.
 func Decode(u *[16]byte, s []byte) int {
 	var out [16]byte
 	bad := false

@@ -343,8 +343,8 @@ type boundary struct {
 	n    *big.Int
 }
 
-// boundaries are 0, 1 and the maximum of each field, with the other bits zero or as in the largest
-// ID.
+// boundaries have 0, 1, half or the maximum in a field, and zeros or the bits of the largest ID in
+// the others.
 func (f *format) boundaries() (out []boundary) {
 	last := new(big.Int).Sub(f.limit, one)
 	out = append(out,

@@ -202,5 +202,5 @@ func (w *Window) RequestRenewal() {
 	}
 }
 
-// RenewalRequests receives when a claim is near the window's end or after it.
+// RenewalRequests receives a value when a claim is near the window's end or after it.
 func (w *Window) RenewalRequests() <-chan struct{} { return w.requests }

@@ -1,5 +1,5 @@
 // Package duplicates finds IDs that are on more than one line, in any number of inputs of any size.
-// It first sorts on disk each input that is not in order, and then merges all.
+// If an input is not in order, it first sorts that input on disk. Then it merges all inputs.
 package duplicates
 
 import (
@@ -29,11 +29,12 @@ var ErrOption = errors.New("duplicates: invalid option")
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	// Once: the source can be opened only once, like standard input. Find then sorts it on disk.
+	// Once says that the source can be opened only once, like standard input. Find then sorts it on
+	// disk.
 	Once bool
 	// Size is how many bytes there are to read, or 0 if unknown. If it is known, Open's readers
-	// must have a method Position() int64, which returns how many bytes were read. It must be safe
-	// for concurrent use.
+	// must have a method Position() int64, which returns how many bytes were read. The method must
+	// be safe for concurrent use.
 	Size int64
 }
 
@@ -53,8 +54,8 @@ type Options struct {
 	// Dir is the folder for sorting, which takes 33 bytes an ID. The default is the system's folder
 	// for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, to name those that clash. If it is 0, Find infers
-	// it.
+	// NodeBits is the size of scru64's node IDs, which the report names. If it is 0, the report has
+	// the first bits that a source's IDs share.
 	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
@@ -84,14 +85,15 @@ const (
 	maxClashes = 1000
 
 	// sortMemory is for the IDs that are sorted at once, mergeMemory for the text of all inputs of
-	// a merge, and mergeBlock for one block of it.
+	// a merge, and mergeBlock for one block of this text.
 	sortMemory  = 44 << 20
 	mergeMemory = 32 << 20
 	mergeBlock  = 128 << 10
 )
 
-// Find finds IDs of the named format that are on more than one line of all sources. If ctx ends
-// early, the report covers what was read and compared. If there is an error, there is no report.
+// Find finds IDs of the named format that are on more than one line, in one source or several. If
+// ctx ends early, the report covers what was read and compared. If there is an error, there is no
+// report.
 func Find(ctx context.Context, formatName string, sources []Source,
 	o Options) (*report.Unique, error) {
 	f, err := format.LookupAny(formatName)
@@ -141,7 +143,7 @@ type found struct {
 	node nodeBits       // if node ID and counter are one field
 }
 
-// nodeBits are the bits of node ID and counter that are 1 in all IDs, or in any.
+// nodeBits has the bits of node ID and counter that are 1 in all IDs, and those that are 1 in any.
 type nodeBits struct{ always, ever uint64 }
 
 type progress struct {
@@ -150,8 +152,8 @@ type progress struct {
 	open  []interface{ Position() int64 }
 }
 
-// run merges all sources that can be read again. If one is not sorted, it sorts that one and starts
-// again.
+// run tries to merge the sources as they are. If some are not in order, or can be read only once,
+// it sorts those on disk first.
 func (s *search) run() error {
 	s.copied = make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -207,7 +209,7 @@ func (s *search) reset() {
 	s.duplicates.Dir = &s.dir
 }
 
-// open starts to read one of so many inputs, which share the memory.
+// open starts to read source i. All inputs of a merge share the memory.
 func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	r, err := s.sources[i].Open()
 	if err != nil {
@@ -248,7 +250,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage that reads the runs, and the sources whose copied is this value.
+// begin begins a stage that reads the runs, and the sources whose entry in s.copied is copied.
 func (s *search) begin(stage Stage, copied bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
@@ -475,7 +477,7 @@ func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 	return all
 }
 
-// node returns the first bits that all of a source's node IDs share.
+// node returns the node ID. If its size is unknown, node returns the first bits that all IDs share.
 func (s *search) node(of nodeBits) string {
 	width := s.f.NodeCounter
 	same := width - bits.Len64(of.always^of.ever) // high bits that are the same in all IDs

@@ -1,5 +1,5 @@
-// Package extsort sorts records that do not fit in memory. A [Sorter] writes sorted pieces of them
-// to files: runs. [Merge] merges runs and other sorted inputs.
+// Package extsort sorts records that do not fit in memory. A [Sorter] writes sorted pieces to
+// files, which are called runs. [Merge] merges runs and other sorted inputs.
 package extsort
 
 import (
@@ -32,8 +32,8 @@ const (
 // A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
 type Key = format.Words
 
-// A Dir is a folder for runs. The first run creates it, in the system's folder for temporary files
-// if the Dir is zero.
+// A Dir is a folder for runs. The first run creates it in Parent, or in the system's folder for
+// temporary files if Parent is empty.
 type Dir struct {
 	Parent string
 
@@ -60,7 +60,7 @@ func (d *Dir) create() (*os.File, error) {
 	return os.Create(filepath.Join(d.name, fmt.Sprint(d.files)))
 }
 
-// Close removes the folder and all runs, at any time. A sort that has not ended fails.
+// Close removes the folder and all runs. Close may be called during a sort, which then fails.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,7 +77,7 @@ type Run struct {
 	size int64
 }
 
-// Size returns the run's bytes on disk.
+// Size returns the run's size on disk, in bytes.
 func (r *Run) Size() int64 { return r.size }
 
 // A Writer writes sorted records to a run.
@@ -173,7 +173,7 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns at most most runs. If there are more, it merges some.
+// Finish returns the runs. If there are more than most, it merges some.
 func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
@@ -235,7 +235,7 @@ type Reader struct {
 	places [][2]int // of the payloads in buffer
 }
 
-// Open opens the run for a merge of so many inputs, which share the memory.
+// Open opens the run for a merge. The inputs of a merge share the memory.
 func (r *Run) Open(inputs int) (*Reader, error) {
 	if r.name == "" {
 		return &Reader{}, nil

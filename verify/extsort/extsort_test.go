@@ -150,7 +150,7 @@ func TestTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range s.runs { // as long as a step reads one run
+	for i := range s.runs { // so that a merge of 256 runs checks the context
 		for j := range uint64(1 << 8) {
 			w.Add(Key{2: j}, nil)
 		}

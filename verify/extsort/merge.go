@@ -13,8 +13,8 @@ type Input interface {
 	Close() error
 }
 
-// Merge calls yield for all records in order, with the input, the index in its last block, and the
-// key. It returns [ErrUnsorted] if an input's keys decrease.
+// Merge calls yield for all records in order, with the record's input, its index in this input's
+// last block, and its key. It returns [ErrUnsorted] if an input's keys decrease.
 func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	live := make([]*cursor[I], 0, len(inputs))
 	for _, in := range inputs {

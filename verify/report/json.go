@@ -41,7 +41,7 @@ func stamp(t time.Time) string {
 	return format.FormatTime(t)
 }
 
-// list returns a copy, so that JSON has [] and never null.
+// list returns a copy that is not nil, so that JSON has [] and never null.
 func list[T any](l []T) []T { return append([]T{}, l...) }
 
 // JSON writes a report as one object on one line.
@@ -69,8 +69,7 @@ type jsonUnique struct {
 	Clashes     []Clash  `json:"clashes,omitempty"`
 }
 
-// UniqueJSON writes the outcome of a search, without its duplicates, as one object
-// on one line.
+// UniqueJSON writes the outcome of a search, without its duplicates, as one object on one line.
 func UniqueJSON(w io.Writer, r *Unique) error {
 	return json.NewEncoder(w).Encode(jsonUnique{r.Format, r.Status, uniqueVerdict(r), r.IDs,
 		r.Compared, r.Interrupted, r.Duplicates, r.Extra, r.Elapsed.Seconds(), list(r.Sources),

@@ -73,9 +73,9 @@ type Field struct {
 	// P is the smallest p-value. Adjusted is P, corrected for the number of tests.
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
-	Worst    string  `json:"worst,omitempty"` // what this test saw
-	// Bias is how far a bit's probability must be from one half, so that the tests find it in 99 of
-	// 100 cases. It is 0 if there are too few values.
+	Worst    string  `json:"worst,omitempty"` // what the test with the p-value P saw
+	// Bias is how far a bit's probability must be from one half, so that the tests find the bias in
+	// 99 of 100 cases. It is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
 	Ones []float64 `json:"ones"` // share of ones, highest bit first
 }
@@ -120,8 +120,9 @@ func (r *Report) Check(name string) *Outcome {
 // MaxExamples is how many faults of a kind a report shows.
 const MaxExamples = 5
 
-// A Unique is the outcome of a search for duplicates. Status is Fail for duplicates or bad lines.
-// Otherwise it is Warn if the search was interrupted, and so compared fewer IDs than it read.
+// A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates, bad
+// lines or read errors. If the search was interrupted, it compared fewer IDs than it read, and
+// Status is Warn or Fail.
 type Unique struct {
 	Format     string
 	Status     Status

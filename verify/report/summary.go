@@ -69,7 +69,7 @@ func speed(n uint64, elapsed time.Duration) string {
 	return fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(n)/seconds)))
 }
 
-// faults says why some IDs of a source are not known. kind names its IDs.
+// faults says why some IDs of a source are not known. kind is the word for an ID.
 func (s *Source) faults(kind string) (all []string) {
 	if s.Error != "" {
 		all = append(all, "cannot be read to its end: "+s.Error)

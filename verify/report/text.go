@@ -70,8 +70,8 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
-// wrap breaks a line at spaces so that its parts fit in width. It breaks only words longer than
-// width. It indents all parts except the first by two more spaces.
+// wrap breaks a line at spaces so that its parts fit in width. It breaks a word only if it is
+// longer than width. It indents all parts except the first by two more spaces.
 func wrap(line string, width int) string {
 	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
 	if width <= indent+10 {
@@ -249,7 +249,7 @@ func (p *printer) facts(r *Report) {
 	}
 }
 
-// shrink adds neighbouring numbers until at most most are left.
+// shrink adds neighbouring numbers until no more than most are left.
 func shrink(counts []uint64, most int) []float64 {
 	each := (len(counts) + most - 1) / most
 	out := make([]float64, (len(counts)+each-1)/each)

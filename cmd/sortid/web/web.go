@@ -1,4 +1,4 @@
-// Package web makes the page of "sortid page" from its files here. sortid.js reads and makes
+// Package web makes the page of "sortid page" from files in this folder. sortid.js reads and makes
 // IDs, and is an npm package, too.
 package web
 
@@ -152,8 +152,8 @@ var (
 	imported = regexp.MustCompile(`(?ms)^import .*? from "\./[a-z]+\.js";\n`)
 )
 
-// shorten removes comments and indents. No string in the scripts has several lines, and a
-// string with "// " ends in its line.
+// shorten removes comments and indents. A string in the scripts must end in its line, because text
+// after "// " is a comment if no quote follows in the line.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (

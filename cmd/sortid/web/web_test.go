@@ -62,7 +62,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("an attribute that the policy forbids: %s", found)
 	}
 
-	// What text can become must not become HTML.
+	// The page must not make HTML or code from text, load anything, or keep anything.
 	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
 		"eval(", "Function(", "import(", "fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "localStorage", "cookie"} {
 		if strings.Contains(string(page), bad) {

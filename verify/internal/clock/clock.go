@@ -76,7 +76,7 @@ func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	return k
 }
 
-// Feed takes IDs on consecutive lines. If rising, they increase.
+// Feed takes IDs on consecutive lines. If rising is true, they increase.
 func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {

@@ -45,7 +45,7 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	const decade = 10 * 365.2425 * 86400
 	nearest := math.Inf(1)
 	try := func(units float64, epoch time.Time, raw, window float64) bool {
-		// In seconds. A time up to one day after now is also possible.
+		// age is in seconds. A time up to one day after now is also possible.
 		age := float64(now.UnixMilli()-epoch.UnixMilli())/1000 - raw/units
 		if age < -86400 || age > window || math.Abs(age) >= nearest {
 			return false
@@ -70,8 +70,8 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	if check != nil {
 		return guess, check
 	}
-	// The high bits of microseconds do not fit in the field. For any timestamp some high bits make
-	// it look recent, so only the last month counts.
+	// The high bits of microseconds do not fit in the field. With the right high bits, any
+	// timestamp looks recent, so only the last month counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())

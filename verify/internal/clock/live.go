@@ -18,7 +18,7 @@ type liveChecker struct {
 	allowance                       time.Duration // largest lead of a sound generator
 	ahead, lagging, stopped, drifts *findings.Check
 
-	points   []report.Lead // each the largest lead of perPoint blocks
+	points   []report.Lead // each has the largest lead of perPoint blocks
 	perPoint int
 	n        int // blocks in the last point
 
@@ -29,8 +29,8 @@ type liveChecker struct {
 }
 
 const (
-	// tolerance is how far the clocks of two machines may differ. lagTolerance is the newest ID's
-	// largest age, because programs buffer their output.
+	// tolerance is how far the clocks of two machines may differ. lagTolerance is how old the
+	// newest ID may be, because programs buffer their output.
 	tolerance    = time.Second
 	lagTolerance = 10 * time.Second
 	// maxStay is more than the rollback allowance, for which a generator may keep a timestamp.
@@ -128,8 +128,8 @@ func signed(d time.Duration) string {
 	return words.Duration(d.Seconds())
 }
 
-// fit fits a line to the points. It returns the slope, the standard deviation from it in seconds,
-// and the time from the first to the last point.
+// fit fits a line to the points. It returns the slope, the standard deviation from the line in
+// seconds, and the time from the first to the last point.
 func fit(points []report.Lead) (slope, rest float64, length time.Duration) {
 	n := float64(len(points))
 	var x, y, xx, xy, yy float64

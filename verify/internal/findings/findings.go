@@ -23,7 +23,7 @@ type List struct {
 	facts   []report.Fact
 }
 
-// Check adds a check. With a fault its status is its Severity, by default Fail.
+// Check adds a check. If it finds a fault, its status is its Severity, by default Fail.
 func (l *List) Check(name, title string) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
@@ -50,7 +50,7 @@ func (l *List) JudgeChances() {
 	for _, c := range l.chances {
 		switch explained := float64(c.Tries) * c.Probability; {
 		case c.Tries == 0:
-			c.Skip("no ID is such a case")
+			c.Skip("the input has too few ticks")
 		case c.Certain():
 			c.Detail = fmt.Sprintf("in %s cases; chance explains %.2g", words.Count(c.Tries),
 				explained)
@@ -113,7 +113,7 @@ func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...an
 	c.Found(line, text, format, args...)
 }
 
-// Join adds the faults of another check, and line to their line numbers.
+// Join adds the faults of another check. It adds line to their line numbers.
 func (c *Check) Join(other *Check, line uint64) {
 	c.Count += other.Count
 	for _, e := range other.Examples {

@@ -1,4 +1,4 @@
-// Package model has a small generator of each format for tests. On demand, it makes mistakes.
+// Package model has, for tests, a small generator of each format, which makes mistakes on demand.
 package model
 
 import (
@@ -35,7 +35,7 @@ func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether to make the fault now. If it is the model's, the probability is 1 in sides.
+// is reports whether to make the fault now. If the model has it, the probability is 1 in sides.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
@@ -84,7 +84,7 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// The faults are a biased bit, a seed of 16 bits, and a bit stuck at 0.
+// biased, short and stuck name faults: a biased bit, a seed of 16 bits, and a bit stuck at 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -209,8 +209,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of IDs. In random16, ext bits extend the counter, above a node ID of node
-// bits. If micros is true, the counter has microseconds.
+// SCRU160 returns texts of IDs. In random16, ext bits extend the counter, and below them are node
+// bits of node ID. If micros is true, the counter has microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -315,7 +315,7 @@ func EUID(m *Model, ext int) (lines []string) {
 	return lines
 }
 
-// UID60 returns texts of IDs with a worker ID of so many bits.
+// UID60 returns texts of IDs with a worker ID of worker bits.
 func UID60(m *Model, worker int) (lines []string) {
 	sequence, used := uint64(511), 0
 	var last uint64
@@ -330,7 +330,7 @@ func UID60(m *Model, worker int) (lines []string) {
 			sequence += 2
 		case m.fault == "each-zero" && !again:
 			sequence = 0
-		case m.fault == "hurry": // allowed at any time: from 511 to 0
+		case m.fault == "hurry": // from 511 to 0 without a wait
 			sequence = (sequence + 1) & 511
 		case m.fault == "wrap" && again && used == 512:
 			m.MS++
@@ -412,7 +412,7 @@ func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs. On average, each millisecond has as many as each says.
+// Stream returns n lines of scru128 IDs. The mean number of IDs in a millisecond is each.
 func Stream(n, each int) []byte {
 	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Disorder measures how much older IDs are than the newest one before, and how many lines too
-// late.
+// A Disorder measures how much older an ID is than the newest ID before it, and how many lines it
+// comes too late.
 type Disorder struct {
 	f         *format.Format
 	newest    format.Words
@@ -88,7 +88,7 @@ func (l *Disorder) Report(found *findings.List) {
 		words.Count(l.linesLate.most), more)
 }
 
-// Each bucket of a histogram is at most an eighth as wide as its numbers.
+// The numbers in a bucket of a histogram differ by less than an eighth.
 type histogram struct {
 	n, most uint64
 	counts  [8 * 65]uint64

@@ -8,7 +8,7 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// A Step judges an ID that is smaller than the one before.
+// A Step is a judgement of an ID that is smaller than the one before.
 type Step uint8
 
 // The kinds of steps back.
@@ -30,8 +30,8 @@ type Sink interface {
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and keeps the
-// wrong ID from the sink:
+// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and does not
+// pass the wrong ID to the sink:
 //
 //	1 2 2 3        a duplicate
 //	1 3 2 4        two IDs are swapped
@@ -47,7 +47,7 @@ type Checker struct {
 	state    state
 	last     item // the ID before held, with line 0 if there is none
 	held     item
-	released bool // the sink has got held
+	released bool // the sink has received held
 	odd      item // the ID after held, if smaller
 	one      [1]format.Words
 	n        uint64
@@ -65,8 +65,8 @@ type state uint8
 
 const (
 	empty  state = iota
-	steady       // held is newest
-	broken       // odd is newest
+	steady       // held is the newest ID
+	broken       // odd is the newest ID
 )
 
 // NewChecker adds its checks to found. The caller must set its Sink.
@@ -82,7 +82,7 @@ func NewChecker(f *format.Format, found *findings.List) *Checker {
 	}
 }
 
-// Feed takes IDs on consecutive lines. If rising, they increase.
+// Feed takes IDs on consecutive lines. If rising is true, they strictly increase.
 func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
@@ -175,7 +175,7 @@ func (o *Checker) restart(v item) {
 	o.hold(v)
 }
 
-// judgeOdd uses the next ID to tell what is wrong at odd. At the input's end, next has line 0.
+// judgeOdd uses the next ID to tell what is wrong at odd. At a gap or the end, next has line 0.
 func (o *Checker) judgeOdd(next item) {
 	if o.state != broken {
 		return

@@ -50,7 +50,7 @@ func logChoose(n, k uint64) float64 {
 	return a - b - c
 }
 
-// AtLeast returns the probability of k or more events where mean are expected (Poisson).
+// AtLeast returns the probability of k or more events if their expected number is mean (Poisson).
 func AtLeast(k uint64, mean float64) float64 {
 	if k == 0 {
 		return 1
@@ -59,7 +59,7 @@ func AtLeast(k uint64, mean float64) float64 {
 	return lower
 }
 
-// Poisson returns the two-sided p-value of k events where mean are expected.
+// Poisson returns the two-sided p-value of k events if their expected number is mean.
 func Poisson(k uint64, mean float64) float64 {
 	_, atMost := gamma(float64(k)+1, mean)
 	return twoSided(AtLeast(k, mean), atMost)
@@ -116,8 +116,8 @@ func away(v, tiny float64) float64 {
 	return v
 }
 
-// Holm corrects p-values for their number by Holm's method. Then chance puts any result below a
-// limit with at most that probability.
+// Holm corrects p-values for their number by Holm's method. Then the probability that chance puts
+// any result below a limit is at most this limit.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

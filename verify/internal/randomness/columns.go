@@ -1,11 +1,11 @@
 package randomness
 
 // columns counts, for each of 64 bits, the words in which the bit is 1. Plane k has bit k of all
-// counts. A word waits for another word of its weight. So only the number of words decides how far
-// a carry goes, which the processor can predict.
+// counts. A word waits for another word of its weight. How far a carry goes then depends only on
+// the number of words, so the processor can predict it.
 type columns struct {
 	planes  [48]uint64
-	waiting [48]uint64 // in use if n has bit k
+	waiting [48]uint64 // waiting[k] is in use if bit k of n is 1
 	n       uint64
 }
 

@@ -12,7 +12,7 @@ import (
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // values to count; if n > 0, after the last value counted
+	buffer []uint64 // if n > 0, the last value counted; then the values to count
 	n      uint64   // values counted
 
 	chunks     []chunk
@@ -190,7 +190,7 @@ func (f *Field) centred(v uint64) float64 {
 	return float64(int64(v)) - f.middle
 }
 
-// chi2 returns the p-value of the counts. With few values, it uses fewer high bits.
+// chi2 returns the p-value of the counts. With few values, it uses only some of the high bits.
 func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	width = c.width
 	for width > 0 && n < minCell<<width {
@@ -248,10 +248,10 @@ type result struct {
 }
 
 const (
-	// minCell is the smallest mean of a cell for which the chi-square distribution's far tail is
-	// right.
+	// minCell is the smallest mean count of a cell for which the chi-square distribution's far tail
+	// is right.
 	minCell = 64
-	// minProducts is the smallest number of products for the normal distribution.
+	// The mean of more than minProducts products has nearly the normal distribution.
 	minProducts = 1000
 )
 

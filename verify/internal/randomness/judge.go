@@ -75,7 +75,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64
 	for i, f := range s.fields {
-		if f.SameOnly || f.fixedBits() != 0 { // constant bits tell more than tests
+		if f.SameOnly || f.fixedBits() != 0 { // the check for constant bits says enough
 			continue
 		}
 		results[i] = f.results()
@@ -135,7 +135,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 // fewValues is how many values rule out that a bit is constant by chance.
 const fewValues = 64
 
-// fixedBits returns the bits that never change, or none with few values.
+// fixedBits returns the bits that never change, or none if there are too few values.
 func (f *Field) fixedBits() (mask uint64) {
 	if f.Len() < fewValues {
 		return 0

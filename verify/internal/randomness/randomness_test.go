@@ -122,7 +122,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// Half of the p-values are below one half, or fewer if few repeats set them far apart.
+// Half of the p-values are below one half, or fewer if only a few p-values are possible.
 func TestRepeatsPValues(t *testing.T) {
 	if model.UnderRace {
 		t.Skip("plain arithmetic")

@@ -6,8 +6,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts repeated values in the whole stream in constant memory. It watches all values with
-// small hashes. If these are too many, it halves the limit of the hashes.
+// repeats counts repeated values in the whole stream in constant memory. It watches all values
+// whose hashes are below a limit. If these values are too many, it halves the limit.
 type repeats struct {
 	width    int
 	halvings int
@@ -69,7 +69,7 @@ func (r *repeats) keep(hash uint64, count uint32) {
 	}
 }
 
-// makeRoom doubles the slots, or halves the limit of the hashes if there are maxSlots.
+// makeRoom doubles the slots, or halves the limit of the hashes if there are already maxSlots.
 func (r *repeats) makeRoom() {
 	old, n := r.slots, 2*len(r.slots)
 	if n > maxSlots {

@@ -17,7 +17,7 @@ type Block struct {
 	Lines    uint64
 	IDs      []format.Words
 	Segments []Segment
-	Faults   [FaultCount]findings.Check // lines are from 0
+	Faults   [FaultCount]findings.Check // line numbers start at 0
 	Bytes    int                        // of the lines
 	At       time.Time                  // of the last line
 	EndsBad  bool                       // the last line has no ID
@@ -60,7 +60,7 @@ func Ascending(list []format.Words) int {
 	return len(list)
 }
 
-// MaxLine is the longest line in bytes that is parsed.
+// MaxLine is the length of the longest line that is parsed, in bytes.
 const MaxLine = 64 << 10
 
 func (b *Block) parse(f *format.Format) {
@@ -170,7 +170,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 		b.found(check, nil)
 		return
 	}
-	// The report shows the text before the note.
+	// The report shows the text before the note, so the note need not repeat it.
 	note := err.Error()
 	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
 		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")

@@ -13,7 +13,7 @@ var ErrShrunk = errors.New("the file has become shorter while it was read")
 
 // Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If it grows,
 // the reader also reads the added bytes. A regular file's reader has a method Position() int64,
-// which returns how many bytes it has read. It is safe for concurrent use.
+// which returns how many bytes it has read. The method is safe for concurrent use.
 func Open(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *Reader) Next() *Block {
 // Release takes a block back.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
-// Close ends the reading, but does not interrupt a Read.
+// Close ends the reading, but does not interrupt a running Read.
 func (s *Reader) Close() { s.stop() }
 
 // block returns a free block, or nil if ctx has ended. It makes buffers only when needed, because a
@@ -101,7 +101,7 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads is an input that nobody must wait for if a context ends.
+// reads reads an input in a goroutine, so that a caller can stop waiting when the context ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte

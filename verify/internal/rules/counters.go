@@ -18,8 +18,8 @@ type renewal struct {
 	values  *randomness.Field
 	missed  *findings.Chance
 	early   *findings.Check
-	at      uint64 // tick of the last renewal, or a limit above it
-	exactly bool   // at is that tick
+	at      uint64 // the last renewal was in this tick or before
+	exactly bool   // it was in this tick
 }
 
 const never = math.MaxUint64
@@ -68,8 +68,8 @@ func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, lin
 	}
 }
 
-// sequences checks a counter that continues from tick to tick. It must not repeat a value in a
-// tick, even on distant lines.
+// sequences checks a counter that continues from tick to tick. The counter must not repeat a value
+// in a tick, even on distant lines.
 type sequences struct {
 	check  *findings.Check
 	recent [recentTicks]used

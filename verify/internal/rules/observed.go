@@ -10,10 +10,10 @@ import (
 // Habits describe what another project's format leaves open: whether IDs of a tick are in order,
 // and by which bits.
 type Habits struct {
-	// Rising: all IDs are in order, also within a tick.
+	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
-	// Ordered is the lowest bit that orders the IDs of a tick, in a counter or finer time. If too
-	// few IDs share a tick, it is the ID's size.
+	// Ordered is the lowest bit that orders the IDs of a tick. It is in a counter or a finer time.
+	// If too few IDs share a tick, Ordered is the number of bits of an ID.
 	Ordered int
 	// Changing names fields that may be node IDs, but change from ID to ID.
 	Changing []string

@@ -43,9 +43,8 @@ type Rules struct {
 	*Context
 	nodes []scru64.NodeSpec // from the options
 
-	// The first IDs, kept until the usage is inferred from them.
-	candidates []format.Usage
-	pending    []lineID
+	candidates []format.Usage // the usages that the options allow
+	pending    []lineID       // the first IDs, kept until the usage is inferred from them
 	fixed      []*watched
 	waiting    []format.Words // IDs whose random fields are not read yet
 	usage      *usage         // nil until known

@@ -18,8 +18,8 @@ type starts struct {
 	name    string
 	size    int    // Of the counter, in bits.
 	width   int    // Random bits, or -1 if unknown.
-	top     uint64 // The bits above in the last start.
-	topZero bool   // They must be zero.
+	top     uint64 // The bits above the random ones in the last start.
+	topZero bool   // The bits in top must be zero.
 	n       uint64
 
 	judged  bool
@@ -30,14 +30,14 @@ type starts struct {
 type start struct{ value, line uint64 }
 
 const (
-	// inferenceStarts is how many starts are enough to infer the width. The probability that a
-	// random bit changes so rarely that infer misses it is 10^-11.
+	// inferenceStarts is how many starts are enough to infer the width. With probability 10^-11, a
+	// random bit changes so rarely that infer misses it.
 	inferenceStarts = 64
 	// fewStarts is how many equal starts rule out chance.
 	fewStarts = 20
 )
 
-// newStarts returns starts with width random bits. A negative width is unknown.
+// newStarts returns starts with width random bits. A negative width means unknown.
 func newStarts(r *Rules, name string, size, width int) *starts {
 	s := &starts{r: r, name: name, size: size, width: -1}
 	if width >= 0 {

@@ -14,7 +14,7 @@ type usage struct {
 	format.Usage
 	field format.Field // the counter
 
-	// The head of an ID is its bits down to the end of the counter.
+	// The head of an ID is its bits from the first to the end of the counter.
 	high, low format.Place // Its two words.
 	tickShift uint         // The tick's lowest bit. A new tick restarts the counter.
 	within    uint64       // Bits below the tick.
@@ -283,7 +283,7 @@ func (f *random) each(list []format.Words) {
 }
 
 // A taken collects the random bits of a field that has data bits below them. Another field has the
-// number of data bits. A taken ignores IDs with another number of random bits than the first.
+// number of data bits. A taken ignores IDs that have more or fewer random bits than the first.
 type taken struct {
 	set           *randomness.Set
 	name          string

@@ -84,7 +84,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	}
 	line("read", "as "+r.As()+": "+r.Reason())
 	if r.Stripped != nil {
-		line("from", inspect.Quote(r.Input)+", less "+strings.Join(r.Stripped, ", "))
+		line("from", inspect.Quote(r.Input)+", without "+strings.Join(r.Stripped, ", "))
 	}
 	for i := range r.Others {
 		o := &r.Others[i]

@@ -1,4 +1,4 @@
-// Package console gives commands the terminal.
+// Package console has what commands need of a terminal: colours, width, progress and questions.
 package console
 
 import (
@@ -44,11 +44,8 @@ func New() *Console {
 	}
 }
 
-// Without --color, NO_COLOR forbids colours, and CLICOLOR_FORCE demands them. Otherwise a
-// terminal that can show them gets them. In files and pipes an error is one line, so that
-// programs can find it.
-
-// wantColours reports whether there are colours without --color.
+// wantColours reports whether there are colours without --color. NO_COLOR forbids colours, and
+// CLICOLOR_FORCE demands them. Otherwise a terminal that can show them gets them.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {
@@ -57,7 +54,7 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth returns the width in characters, or otherwise if f is not a terminal.
+// terminalWidth returns the width in characters. Without a terminal, that is the number otherwise.
 func terminalWidth(f *os.File, otherwise int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -66,7 +63,7 @@ func terminalWidth(f *os.File, otherwise int) int {
 }
 
 // Complain writes a line to standard error, with control characters escaped: the text may come
-// from a server.
+// from a server. It wraps the line only on a terminal, so that programs find whole lines.
 func (c *Console) Complain(format string, args ...any) {
 	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
 }
@@ -161,7 +158,7 @@ func (c *Console) Paint(style *color.Color, text string) string {
 	return style.Sprint(text)
 }
 
-// Say writes a line to standard error, in place of a [Progress].
+// Say writes a line to standard error, over a [Progress] that is shown there.
 func (c *Console) Say(format string, args ...any) {
 	over := ""
 	if c.ErrTerminal {

@@ -19,8 +19,8 @@ type Progress struct {
 	shown bool
 }
 
-// Progress returns a Progress for a task of unknown size, in units of what. It is nil if other
-// output would mix with it.
+// Progress returns a Progress for a task of unknown size, which it counts in the unit what. It
+// returns nil if other output would mix with the Progress.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
 		return nil

@@ -32,7 +32,7 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// Cause returns the Status of the signal that ended the context, or err without a signal.
+// Cause returns the Status of the signal that ended the context, or err if there was no signal.
 func Cause(ctx context.Context, err error) error {
 	if s, ok := context.Cause(ctx).(Status); ok && err != nil {
 		return s

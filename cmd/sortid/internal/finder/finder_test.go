@@ -64,7 +64,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// generated returns last year's IDs. UID60 texts of a few hours share letters.
+// generated returns IDs of a whole year, because UID60 texts of a few hours share letters.
 func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	t.Helper()
 	o := format.Options{}
@@ -157,7 +157,7 @@ func TestOthers(t *testing.T) {
 				t.Errorf("%s: %s is found as %s", s, v.Text, found[0].ID.Format())
 			}
 			if strings.HasPrefix(s.Name, "julid") {
-				continue // a ULID, unless --format says it of a whole text
+				continue // no Finder finds Julids, which look like ULIDs
 			}
 			tested++
 			found = find(named, line)
@@ -176,7 +176,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A plausible UUID of version 4 is not ours, until other UUIDs show that they are.
+// A plausible UUID of version 4 is found only after UUIDs that can only be ours.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	f := New(time.Now())
@@ -351,7 +351,7 @@ func TestRatio(t *testing.T) {
 			}
 		}
 	}
-	if accepted > 20 { // mostly the first of all
+	if accepted > 20 { // mostly the first number of a Ratio
 		t.Errorf("%d of 200000 accepted", accepted)
 	}
 	// After many hashes, a few dozen IDs are enough.
@@ -390,9 +390,10 @@ func FuzzFind(f *testing.F) {
 func BenchmarkFind(b *testing.B) {
 	var text []byte
 	for i, id := range generated(b, format.SCRU128, 1000) {
-		text = fmt.Appendf(text,
-			"2026-11-21T12:00:00.%03dZ INFO http: request served method=GET path=/v1/orders/%s status=200 duration=12.4ms\n"+
-				"2026-11-21T12:00:00.%03dZ DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms worker=pool-3\n", i, id, i, i)
+		text = fmt.Appendf(text, "2026-11-21T12:00:00.%03dZ INFO http: request served method=GET "+
+			"path=/v1/orders/%s status=200 duration=12.4ms\n"+
+			"2026-11-21T12:00:00.%03dZ DEBUG cache: lookup key=user:%d hit=true shard=7 "+
+			"took=0.3ms worker=pool-3\n", i, id, i, i)
 	}
 	f := New(time.Now())
 	b.SetBytes(int64(len(text)))

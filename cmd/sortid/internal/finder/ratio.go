@@ -9,7 +9,7 @@ type UUIDs struct{ all, others Ratio }
 
 // Accept counts a UUID and reports whether it may be ours. Its time and nine in ten of the
 // recent times must be plausible. One in eight of our IDs has RFC 9562's variant and a version
-// by chance. Such a UUID counts only after UUIDs that do not have them.
+// by chance. Such a UUID is accepted only after UUIDs that do not have them.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)
 	if !standard {

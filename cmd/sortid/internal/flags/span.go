@@ -34,7 +34,7 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	return f
 }
 
-// A Range contains the times from From to before To. A zero limit was not given.
+// A Range has the times from From on and before To. A limit that was not given is zero.
 type Range struct{ From, To time.Time }
 
 // Read returns the range. If s is not nil, it first tries to read the ID of --around in the

@@ -40,7 +40,7 @@ var renamed = map[string]string{
 	"encoding": "output", "tmpl": "template",
 }
 
-// Explain adds to an error of pflag what was probably meant, or which values the flag takes.
+// Explain adds a hint to an error of pflag: what was probably meant, or what the flag takes.
 func Explain(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {

@@ -11,7 +11,7 @@ var (
 		"xinaS8QBh", "0u2pf62ji4b9", "0372ijojuxuhjsfkeryi2mrtm",
 		"01909b7e0e3f7c3a8d2b5f6e7a8b9c0d", "0190163d-8694-739b-aea5-966c26f8ad91",
 	}
-	// Errors of near misses say where they are wrong.
+	// If a text is nearly an ID, its error says where it is wrong.
 	badLines = []string{
 		"x", "-", "\"\"", "nonsense", strings.Repeat("g", 100), strings.Repeat("9", 100),
 		strings.Repeat("\x01", 100),

@@ -63,7 +63,7 @@ type Reading struct {
 // hashLength is the number of digits of a SHA-1.
 const hashLength = 40
 
-// A Reader reads texts, in all formats or in one that is not nil.
+// A Reader reads texts, in Format or, if that is nil, in all formats.
 type Reader struct {
 	Format *format.Format
 	hashes finder.Ratio // texts of hashLength digits: hashes or IDs
@@ -145,7 +145,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID puts the reading that scan would choose first.
+// judgeUUID moves the reading that scan would choose to the front.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
@@ -162,8 +162,8 @@ func Found(id format.ID, e format.Encoding, text string, given bool, now time.Ti
 		now: now}
 }
 
-// Sure returns an error if a guess may well be wrong: there is another plausible reading, or
-// the text looks like a word.
+// Sure returns an error if a guess may be wrong: there is another plausible reading, or the text
+// looks like a word.
 func (r *Reading) Sure() error {
 	switch {
 	case r.Given:

@@ -19,7 +19,7 @@ func strip(text string) (bare string, taken []string) {
 	if n := len(text); n > 0 && finder.InWord(text[0]) && finder.InWord(text[n-1]) &&
 		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 &&
 		text[min(1, n-1)]|0x20 != 'x' {
-		return text, nil // as most texts are
+		return text, nil // most texts have nothing to strip
 	}
 	take := func(rest, name string) {
 		text = rest

@@ -45,7 +45,7 @@ type Options struct {
 	Log        *slog.Logger // for messages about new realms; nil: standard error
 }
 
-// AddFlags adds all flags but the store's.
+// AddFlags adds all flags except the store's.
 func (o *Options) AddFlags(cmd *cobra.Command) {
 	o.Bits = 8
 	f := cmd.Flags()

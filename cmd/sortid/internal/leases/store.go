@@ -54,7 +54,7 @@ func (s *StoreFlags) Open(url string, open Opener,
 }
 
 // Print prints what f returns, if f returns no error or [exit.ErrReported]. It closes the store
-// before, because the output's reader may be slow.
+// first, because the output's reader may be slow.
 func (s *StoreFlags) Print(url string,
 	f func(context.Context, store.Store) ([]byte, error)) error {
 	var out []byte
@@ -75,7 +75,7 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 	window = cmd.Flags().Duration("lease-window", 0,
 		"how long the windows are, a `DURATION` (default "+defaultWindow+")")
 	lead = cmd.Flags().Duration("lead", 0,
-		"how far ahead of the time a grant may start, a `DURATION` (default "+defaultLead+")")
+		"how far in the future a grant may start, a `DURATION` (default "+defaultLead+")")
 	return window, lead
 }
 

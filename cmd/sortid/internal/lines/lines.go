@@ -12,7 +12,7 @@ import (
 const Max = 64 << 10
 
 // ErrTooLong means that the line is longer than [Max], and was skipped.
-var ErrTooLong = errors.New("longer than 64 KiB, which no ID is; skipped")
+var ErrTooLong = errors.New("longer than 64 KiB, so it is no ID; skipped")
 
 // ErrUTF16 means that the input begins like UTF-16. The reader stops there.
 var ErrUTF16 = errors.New(

@@ -140,8 +140,8 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two processes make in a millisecond.
-// The IDs of one generator always differ.
+// pairs returns the expected number of pairs of IDs that two processes make in one millisecond. The
+// IDs of one generator always differ, so they do not count.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
@@ -189,8 +189,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits for the next millisecond. A millisecond
-// holds mean IDs on average, and at least least.
+// waits judges rates and bursts in a format that waits for the next millisecond. A millisecond has
+// room for mean IDs on average, and always for least.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -200,8 +200,8 @@ func (f *Format) waits(l *load, mean, least float64) {
 	}
 }
 
-// nodeSizes returns node ID sizes, best first: from room for twice the processes, as in a
-// rolling deployment, down to just enough.
+// nodeSizes returns sizes of node IDs, best first. The first has room for twice the processes, as
+// a rolling deployment needs, and the last has just enough room.
 func nodeSizes(processes, most int) (sizes []int) {
 	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
 	roomy := max(1, int(math.Ceil(math.Log2(2*float64(processes)))))
@@ -221,7 +221,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
-	// If no size suffices, the plan shows the last.
+	// If no size is enough, the plan shows the last.
 	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false

@@ -146,8 +146,8 @@ func TestCollisionExact(t *testing.T) {
 	}
 }
 
-// A world makes small IDs, which collide often enough to count. make returns what tells IDs of
-// a millisecond apart.
+// A world makes small IDs, which collide often enough to count. make returns the bits in which IDs
+// of one millisecond differ.
 type world struct {
 	name string
 	bits float64 // as in the formula
@@ -170,7 +170,7 @@ var worlds = []world{
 			}
 	}},
 	{"scru160", 8 + 3, func(rng *rand.Rand) (func(int), func() uint64) {
-		var counter uint64 // of 9 bits, started in the low 8
+		var counter uint64 // of 9 bits; the low 8 start at random
 		return func(int) { counter = rng.Uint64N(1 << 8) },
 			func() uint64 { counter++; return counter<<3 | rng.Uint64N(1<<3) }
 	}},
@@ -299,7 +299,7 @@ func TestBurst(t *testing.T) {
 				left -= room()
 			}
 		}
-		return float64(n)/bursts - 1 // the first is the clock's
+		return float64(n)/bursts - 1 // the clock itself reaches the first tick
 	}
 	f := p.Format("scru64")
 	bits := 24 - f.Options["node_bits"]

@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Encode func(batch format.Batch, b []byte, sep byte) []byte
 	Count  uint64  // math.MaxUint64: no end
-	Paced  bool    // one worker, as a clock that stands still needs
+	Paced  bool    // with one worker, because the clock stands still
 	Rate   float64 // IDs a second; 0: as fast as possible
 }
 
@@ -128,7 +128,7 @@ func (p *production) write(text []byte, n int, err error) {
 	}
 }
 
-// walk makes one batch after another. If perSecond is not 0, it makes at most so many IDs a
+// walk makes one batch after another. If perSecond is not 0, it makes at most that many IDs a
 // second. It counts the IDs due since the start, so that delays do not add up.
 func (p *production) walk(ctx context.Context, perSecond float64) error {
 	batch := p.generator.NewBatch()

@@ -51,7 +51,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 		f.Names = append(f.Names, f.Lost.Name)
 	}
 	if err == nil && len(f.Names) == 0 {
-		err = errors.New("the store has no realms; --format makes one that is lost")
+		err = errors.New("the store has no realms; --format makes a lost realm again")
 	}
 	return err
 }
@@ -92,8 +92,8 @@ func (f *Fencing) End(err error) error {
 	}
 	left := slices.DeleteFunc(slices.Clone(f.Names),
 		func(name string) bool { return slices.Contains(f.done, name) })
-	f.Complain(
-		"fenced: %q; not fenced: %q; let no process reach the store before all its realms are fenced", f.done, left)
+	f.Complain("fenced: %q; not fenced: %q; "+
+		"let no process reach the store before all its realms are fenced", f.done, left)
 	if f.wrong != nil && len(f.done) == 0 {
 		return exit.Usage(f.wrong)
 	}

@@ -208,8 +208,8 @@ func (r *Realm) mark(rec lease.Record) int64 {
 	return mark
 }
 
-// freeFrom returns the first tick at which another process can have the block, without a
-// renewal.
+// freeFrom returns the first tick at which another process can have the block, if the lease is not
+// renewed.
 func (r *Realm) freeFrom(rec lease.Record) int64 {
 	from := r.mark(rec) - r.Root.Terms.Lead
 	if rec.Held(r.now) {

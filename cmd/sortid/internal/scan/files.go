@@ -93,7 +93,7 @@ type partError struct{ error }
 func (e partError) Unwrap() error { return e.error }
 
 // parts reads a file. If possible, a part ends with a line, so that no line waits for the next
-// one. The bytes before it stay in the buffer as context.
+// one. The bytes before a part stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
 	buf := f.buf
 	context, n := 0, 0 // buf[:context] is context; buf[context:n] waits
@@ -129,7 +129,7 @@ func (f *files) parts(r io.Reader) error {
 }
 
 // cut returns where the part ends: after the last whole line or, in a full buffer without one,
-// after a word. text[context:old] has no end of a line.
+// after a word. text[context:old] has no line end.
 func cut(text []byte, old, context int) int {
 	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
 		return old + i + 1
@@ -157,8 +157,8 @@ func checkText(head []byte) error {
 
 var errBinary = errors.New("binary file, skipped")
 
-// walk opens each file. In folders it follows no symbolic links and, with include, opens only
-// names that match a pattern.
+// walk opens each file. With include, it opens only files whose base name matches a pattern. In
+// folders, it follows no symbolic links.
 func (f *files) walk(names []string, recursive bool, include []string,
 	open func(name string, err error)) {
 	visit := func(name string) {

@@ -48,8 +48,8 @@ type scan struct {
 	from, to      int64  // Unix milliseconds
 	before, after string // the time in annotations
 
-	line     int   // Its number.
-	start    int64 // Its offset in the file.
+	line     int   // The number of the current line.
+	start    int64 // The current line's offset in the file.
 	midLine  bool  // The last annotated line has no end yet.
 	counted  int
 	matching int // How many lines of the file have IDs.
@@ -284,8 +284,8 @@ func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
 	}
 }
 
-// appendTime is [format.FormatTime]. It formats a date once, because neighbouring log lines mostly
-// share it.
+// appendTime is [format.FormatTime]. It keeps the date's text, because neighbouring log lines
+// mostly have the same date.
 func (s *scan) appendTime(b []byte, ms int64) []byte {
 	const perDay = 24 * 60 * 60 * 1000
 	if day := ms / perDay; day != s.day {

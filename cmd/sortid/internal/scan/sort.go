@@ -27,8 +27,8 @@ const (
 	pieceSize = 64 << 10
 )
 
-// A sorting sorts records: lines, or pieces of long ones. The key is the time and the record's
-// number, so lines of one time keep their order.
+// A sorting sorts records: lines, or pieces of long lines. The key is the time and the record's
+// number, so lines with the same time keep their order.
 type sorting struct {
 	*files
 	finder  *finder.Finder

@@ -111,7 +111,7 @@ func TestSortInstants(t *testing.T) {
 	var formats []*format.Format
 	for _, c := range []struct {
 		format string
-		after  time.Duration // the second
+		after  time.Duration // after the start of the second
 	}{
 		{"ksuid", 0}, {"uuidv7", time.Millisecond}, {"unix-us", 1_001_000}, {"uuidv6", 1_001_100},
 		{"unix-ns", 1_001_150}, {"tid", 1_002_000}, {"scru128", 2 * time.Millisecond},
@@ -184,7 +184,7 @@ func TestSortMemory(t *testing.T) {
 	if want := counter(200*1000*(memory/1000) + 30*len(long) + 1); err != nil || n != want {
 		t.Errorf("%d bytes, want %d; %v", n, want, err)
 	}
-	// Each of 230 runs has a buffer, twice.
+	// Each of 230 runs gets a buffer twice: when it is written, and when it is read.
 	if used := after.TotalAlloc - before.TotalAlloc; used > 48<<20 {
 		t.Errorf("%d bytes allocated for %d", used, n)
 	}

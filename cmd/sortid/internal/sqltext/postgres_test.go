@@ -238,7 +238,7 @@ func TestPostgresVectors(t *testing.T) {
 		}
 		for _, v := range v.Invalid {
 			if strings.Contains(v.Text, "\x00") {
-				continue // the type text has none
+				continue // the type text cannot have this byte
 			}
 			code, message := d.code(f.sql("SELECT F_parse($1)"), v.Text)
 			want, reason := "22P02", map[string]string{
@@ -327,7 +327,7 @@ func TestPostgresRandomBits(t *testing.T) {
 
 func TestPostgresTimes(t *testing.T) {
 	d := install(t)
-	d.run("SET TIME ZONE 'Asia/Kathmandu'") // nothing depends on it
+	d.run("SET TIME ZONE 'Asia/Kathmandu'") // the results must not depend on it
 	const layout = "2006-01-02 15:04:05.999999+00"
 	for _, f := range formats {
 		for _, at := range f.times() {
@@ -343,7 +343,7 @@ func TestPostgresTimes(t *testing.T) {
 				continue
 			}
 			tick := f.epoch.Add(at.Sub(f.epoch).Truncate(f.Tick))
-			if at.Sub(f.epoch) > 290*365*24*time.Hour { // where a Duration ends
+			if at.Sub(f.epoch) > 290*365*24*time.Hour { // more than a Duration can be
 				tick = time.UnixMilli(
 					at.UnixMilli() / f.Tick.Milliseconds() * f.Tick.Milliseconds())
 			}
@@ -395,7 +395,7 @@ func TestPostgresBadInput(t *testing.T) {
 		"SELECT sortid.scru64_new(-1, 8)":                         "22023",
 		"SELECT sortid.scru128_parse(repeat('x', 1000000))":       "22P02",
 		"SELECT sortid.typed_text('User', 'x')":                   "22023",
-		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // ſ is s to some
+		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // some functions take ſ for s
 	} {
 		if code, message := d.code(query); code != want || len(message) > 200 {
 			t.Errorf("%s: %s %s, want %s", query, code, message, want)
@@ -464,10 +464,15 @@ func TestPostgresInlined(t *testing.T) {
 
 func TestPostgresCatalog(t *testing.T) {
 	d := install(t)
-	for _, row := range d.query(`SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
-		FROM pg_proc AS p WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
+	for _, row := range d.query(`
+		SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
+		FROM pg_proc AS p
+		WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL
+		  OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
 		  OR provolatile <> CASE WHEN proname ~ '_new|advance|begin|^clock' THEN 'v' ELSE 'i' END
-		  OR proparallel <> CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`, `"`+d.schema+`"`) {
+		  OR proparallel <>
+		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`,
+		`"`+d.schema+`"`) {
 		t.Error(row)
 	}
 	if n := d.one("count(*) FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+
@@ -588,7 +593,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 						continue
 					}
 				}
-				// Rows before a stop were handed out.
+				// Rows that came before a stop count as made.
 				rows, err := conn.Query(
 					ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
 				if err != nil {
@@ -733,7 +738,7 @@ func TestPostgresStops(t *testing.T) {
 				if g == naive {
 					return
 				}
-				time.Sleep(3 * time.Second) // after a crash the first call waits for two
+				time.Sleep(3 * time.Second) // because after a crash the first call waits for 2 s
 				server.Stop()
 				server.Start()
 			}
@@ -794,8 +799,8 @@ func (d *database) moveClock(by time.Duration) {
 }
 
 func (d *database) locks() string {
-	return d.one(
-		"count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
+	return d.one(`count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+		WHERE locktype = 'advisory' AND datname = current_database() AND classid = 1936683636`)
 }
 
 // Beyond the allowance the generator raises an error, and leaves no lock.
@@ -824,7 +829,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 		if !increases(ids) {
 			t.Errorf("%s: out of order: %q", g.name, ids)
 		}
-		// Nor does it if the transaction goes on.
+		// It leaves no lock even if the transaction continues.
 		d.run("BEGIN")
 		d.moveClock(-time.Hour)
 		d.run("SAVEPOINT a")
@@ -855,7 +860,7 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
 	d.one("sortid.scru64_new(1, 23)")
-	// Further ahead of the clock it would wait, so it begins here.
+	// If the generator is further ahead of the clock, it waits, so the test begins here.
 	d.moveClock(-9 * time.Second)
 	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
 	if !increases(ids) {
@@ -887,7 +892,7 @@ func TestPostgresCancelled(t *testing.T) {
 	other := connect(t, d.url, d.schema)
 	d.run(
 		"BEGIN; SELECT pg_advisory_xact_lock(1936683636, 'sortid.scru64_state'::regclass::oid::int)")
-	// An error here undoes the first, too.
+	// An error in the second statement also undoes the first.
 	_, err := other.PgConn().Exec(t.Context(),
 		other.in("SET statement_timeout = 50; SELECT sortid.scru64_new(1, 8)")).ReadAll()
 	var e *pgconn.PgError
@@ -984,8 +989,13 @@ func TestPostgresDump(t *testing.T) {
 	a := connect(t, at("a"), DefaultSchema)
 	a.setClock()
 	a.run(`CREATE TABLE events (
-		a bigint DEFAULT sortid.scru64_new(1, 8), b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(), c uuid DEFAULT sortid.scru128_new_counted(),
-		d uuid DEFAULT sortid.euid_new(), e sortid.scru160 DEFAULT sortid.scru160_new(), f sortid.scru64 DEFAULT sortid.scru64_new(1, 8), n int,
+		a bigint DEFAULT sortid.scru64_new(1, 8),
+		b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(),
+		c uuid DEFAULT sortid.scru128_new_counted(),
+		d uuid DEFAULT sortid.euid_new(),
+		e sortid.scru160 DEFAULT sortid.scru160_new(),
+		f sortid.scru64 DEFAULT sortid.scru64_new(1, 8),
+		n int,
 		at timestamptz GENERATED ALWAYS AS (sortid.scru128_time(b)) STORED);
 		CREATE INDEX ON events (sortid.scru128_text(b));
 		INSERT INTO events (n) SELECT generate_series(1, 1000)`)
@@ -1033,18 +1043,17 @@ func TestPostgresOnly(t *testing.T) {
 func TestPostgresMigration(t *testing.T) {
 	d := install(t)
 	doc := check.Must(os.ReadFile("../../../../docs/databases.md"))(t)
-	d.run(
-		"CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz); INSERT INTO events (created_at) SELECT generate_series(now() - interval '365 days', now(), '1 day')")
-	ran := 0
-	for line := range strings.Lines(string(doc)) {
-		if s := strings.TrimSpace(line); strings.HasPrefix(s, "ALTER TABLE events ADD") ||
-			strings.HasPrefix(s, "UPDATE events") {
-			d.run(s)
-			ran++
-		}
-	}
-	if got := d.one(
-		"count(DISTINCT new_id) FILTER (WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002 AND right(new_id::text, 12) = right(id::text, 12)) FROM events"); ran != 2 || got != "366" {
-		t.Errorf("%d statements, %s rows", ran, got)
+	d.run(`CREATE TABLE events (
+			id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz);
+		INSERT INTO events (created_at)
+		SELECT generate_series(now() - interval '365 days', now(), '1 day')`)
+	_, block, _ := strings.Cut(string(doc), "- **UUIDv4.**")
+	_, block, _ = strings.Cut(block, "```sql\n")
+	block, _, _ = strings.Cut(block, "```")
+	d.run(block)
+	if got := d.one(`count(DISTINCT new_id) FROM events
+		WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002
+		  AND right(new_id::text, 12) = right(id::text, 12)`); got != "366" {
+		t.Errorf("%s rows", got)
 	}
 }

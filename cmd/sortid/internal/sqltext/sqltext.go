@@ -1,4 +1,4 @@
-// Package sqltext has SQL for databases to read and make IDs. Each file can be run as it is.
+// Package sqltext has SQL with which databases read and make IDs. Each file can be run as it is.
 package sqltext
 
 import (

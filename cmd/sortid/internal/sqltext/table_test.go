@@ -45,7 +45,7 @@ func TestPostgresTable(t *testing.T) {
 		if f.SQL.New != "" {
 			d.run("INSERT INTO " + name + " (what) VALUES ('')")
 		}
-		months = append(months, this()) // another, if a month just ended
+		months = append(months, this()) // the next month, if one just ended
 		for _, got := range d.query("SELECT tableoid::regclass::text FROM " + name) {
 			if !slices.Contains(months, got) {
 				t.Errorf("%s: an ID of now is in %s, want %s", f.name, got, months)
@@ -54,7 +54,7 @@ func TestPostgresTable(t *testing.T) {
 		shown := example(check.Must(tab.Postgres(DefaultSchema))(t))
 		for _, s := range shown {
 			if strings.HasPrefix(s, "SELECT partman") || strings.HasPrefix(s, "UPDATE partman") {
-				continue // an extension that is missing
+				continue // needs an extension that is not installed
 			}
 			if _, err := d.Exec(t.Context(), d.in(s)); err != nil {
 				t.Errorf("%s: %v", s, err)
@@ -121,7 +121,9 @@ func TestMySQLTable(t *testing.T) {
 		}
 		execAll(t, db, example(text))
 		if got, err := row(t, db,
-			"SELECT COUNT(*), MIN(PARTITION_NAME), MAX(PARTITION_NAME) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", tab.Name); err != nil ||
+			`SELECT COUNT(*), MIN(PARTITION_NAME), MAX(PARTITION_NAME)
+			FROM information_schema.PARTITIONS
+			WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`, tab.Name); err != nil ||
 			got[0] != "24" || got[1] != "p"+all[1].name || got[2] != "p"+next.name {
 			t.Errorf("%s: %q, %v", f.name, got, err)
 		}

@@ -71,7 +71,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. name is their format's, or "".
+// Run verifies each source by itself. name is their format's name, or "".
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {

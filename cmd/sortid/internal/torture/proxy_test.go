@@ -15,7 +15,7 @@ const (
 	delay     // requests take 400 ms to the server
 	loseReply // the next answer is lost, and the connection cut
 	halfClose // the client sees an end; what it sent still arrives
-	faults    // how many, with none
+	faults    // the number of these
 )
 
 var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClose: "half closed"}
@@ -100,7 +100,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Wait()
 }
 
-// copy forwards pieces while before is true.
+// copy forwards pieces as long as before returns true, which it calls for each piece.
 func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -88,7 +88,7 @@ func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
 		"bolt:"+filepath.Join(t.TempDir(), "leases.db"))
-	f.faults = []string{stop, stop, kill} // stops need the fence
+	f.faults = []string{stop, stop, kill} // after a stop, a process may use ticks twice
 	fenced := f.process
 	f.process = func(url string, bits int) *exec.Cmd {
 		cmd := fenced(url, bits)
@@ -127,8 +127,8 @@ type result struct {
 }
 
 func (r result) String() string {
-	return fmt.Sprintf("%d IDs in %d ticks, of %d processes; %d ticks used twice; node IDs changed hands %d times",
-		r.ids, r.ticks, r.lives, r.twice, r.hands)
+	return fmt.Sprintf("%d IDs in %d ticks, of %d processes; %d ticks used twice; "+
+		"node IDs changed hands %d times", r.ids, r.ticks, r.lives, r.twice, r.hands)
 }
 
 func evaluate(t *testing.T, f *field, dir string) (r result) {
@@ -194,7 +194,7 @@ func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	return claims, ids
 }
 
-// gaps returns, by kind of fault, how long processes took to claim again after its end.
+// gaps returns, by kind of fault, how long processes took to claim again after the fault's end.
 // Processes that another fault hit first do not count.
 func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	slots := map[int][]time.Time{}

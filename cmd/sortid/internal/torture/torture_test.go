@@ -42,10 +42,10 @@ type field struct {
 	processes int
 	process   func(url string, bits int) *exec.Cmd
 	urls      []string // each process chooses one
-	bits      []int    // likewise: the size of its node ID
-	faults    []string // kinds, for processes
+	bits      []int    // each process chooses one as the size of its node ID
+	faults    []string // kinds of faults of processes
 	servers   []crasher
-	around    []string // kinds, for servers and connections
+	around    []string // kinds of faults of servers and connections
 
 	mu     sync.Mutex
 	done   []fault
@@ -60,7 +60,7 @@ type crasher interface {
 // A fault happened to a process, or to all of a field.
 type fault struct {
 	kind string
-	slot int       // of the process, or all
+	slot int       // the process, or all
 	over time.Time // when the process or the server ran again
 }
 
@@ -73,7 +73,7 @@ const (
 	step = "clock set"
 )
 
-// Servers have these and a proxy's faults.
+// Servers have this fault, and the faults of a proxy.
 const restart = "server killed"
 
 var kinds = append([]string{kill, end, stop, step, restart}, proxied[delay:]...)

@@ -10,9 +10,10 @@ import (
 )
 
 // Accepted lists what [Parse] accepts.
-const Accepted = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", 2006-01-02T15:04:05Z or with ` +
-	`an offset such as +01:00 (UTC without one), @1136214245.5 (Unix seconds), @1136214245500 (Unix ` +
-	`milliseconds, from 13 digits on), now, or relative to now: -2h, +30m, -7d`
+const Accepted = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` +
+	`2006-01-02T15:04:05Z or with an offset such as +01:00 (UTC without one), ` +
+	`@1136214245.5 (Unix seconds), @1136214245500 (Unix milliseconds, from 13 digits on), ` +
+	`now, or relative to now: -2h, +30m, -7d`
 
 var layouts = func() (all []string) {
 	for _, sep := range []string{"T", " "} {
@@ -25,10 +26,10 @@ var layouts = func() (all []string) {
 	return append(all, "2006-01-02")
 }()
 
-// Parse reads a time, in UTC. Its error lists what it accepts.
+// Parse reads a time, in UTC. Its error lists the accepted forms.
 func Parse(text string, now time.Time) (time.Time, error) { return ParseIn(text, now, time.UTC) }
 
-// ParseIn is [Parse] in a zone, for times without an offset.
+// ParseIn is [Parse], but a time without an offset is in the zone.
 func ParseIn(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	t, err := parse(strings.TrimSpace(text), now, zone)
 	if err != nil {

@@ -38,7 +38,7 @@ const (
 func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	conns, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("a socket for the watchdog: %w", err)
+		return nil, fmt.Errorf("cannot make a socket for the watchdog: %w", err)
 	}
 	theirs := os.NewFile(uintptr(conns[1]), "watchdog")
 	defer theirs.Close()
@@ -53,7 +53,7 @@ func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	}
 	if err != nil {
 		unix.Close(w.conn)
-		return nil, fmt.Errorf("the watchdog cannot be started: %w", err)
+		return nil, fmt.Errorf("cannot start the watchdog: %w", err)
 	}
 	go func() {
 		w.cmd.Wait()

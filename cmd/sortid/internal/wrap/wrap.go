@@ -22,8 +22,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before the end of its lease a program must end. Nobody checks the ticks of its
-// IDs, and its generator may run ahead of the clock, by default by up to 10 s.
+// Times say how long before the end of its lease a program must end. The reason is that nobody
+// checks the ticks of its IDs, and its generator may run ahead of the clock, by default up to 10 s.
 type Times struct {
 	Terminate time.Duration // before the end: ask the program to end
 	Kill      time.Duration // before the end: kill it
@@ -47,8 +47,8 @@ func (t Times) deadlines(until time.Time) deadlines {
 // Window returns the shortest window for a program. At the first renewal, half of it is left.
 func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
 
-// ByEnvironment returns the format whose libraries read a node ID from a variable, and the
-// variable.
+// ByEnvironment returns the format whose libraries read a node ID from an environment variable,
+// and the variable's name.
 func ByEnvironment() (f *format.Format, variable string) {
 	for _, f = range format.Ours() {
 		if o, _ := f.Option(f.Node); o.Env != "" {
@@ -260,7 +260,8 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			case program != nil && !(c.InTerminal && fromKeyboard(sig)): // otherwise both get it
+			// A terminal sends a signal from the keyboard to both processes.
+			case program != nil && !(c.InTerminal && fromKeyboard(sig)):
 				program.Signal(sig)
 			}
 		}

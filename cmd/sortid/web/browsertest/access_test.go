@@ -68,7 +68,7 @@ func TestAxe(t *testing.T) {
 	check(t, err)
 	tb.views(func(name string) {
 		tb.Helper()
-		// All rules once; then those that colours and widths change.
+		// First all rules, then only the rules whose results depend on colours and widths.
 		for _, c := range []struct {
 			width int64
 			dark  bool
@@ -132,7 +132,7 @@ func TestKeyboard(t *testing.T) {
 	tb.press(kb.Enter)
 	tb.until(`window.copied === "017fef39-c264-1ba5-6a94-83188841e05a"`)
 
-	// Many: along the timeline, sort, open a row.
+	// With many IDs, the keyboard moves along the timeline, sorts, and opens a row.
 	tb.open("")
 	tb.paste(run(t, "", "new", "scru128", "-n", "50", "--at", "-1h") + run(t, "", "new", "scru128",
 		"-n", "50", "--at", "-2h"))
@@ -231,7 +231,7 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// contrast is WCAG's.
+// contrast is the contrast ratio of WCAG.
 func contrast(a, b colorful.Color) float64 {
 	_, x, _ := a.Xyz()
 	_, y, _ := b.Xyz()
@@ -247,7 +247,7 @@ func (m vision) by(c colorful.Color) colorful.Color {
 	return colorful.LinearRgb(row(0), row(3), row(6))
 }
 
-// visions are Machado, Oliveira and Fernandes (2009), full severity.
+// visions are by Machado, Oliveira and Fernandes (2009), at full severity.
 var visions = map[string]vision{
 	"most people": {1, 0, 0, 0, 1, 0, 0, 0, 1},
 	"people with protanopia": {0.152286, 1.052583, -0.204868, 0.114503, 0.786281,

@@ -112,7 +112,7 @@ func startBrowser(t testing.TB) context.Context {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-dev-shm-usage", true),
-		// Another person's domain that leads to this machine.
+		// The domain of somebody else leads to this machine.
 		chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"),
 		chromedp.Env("TZ=Europe/Berlin"))
 	started.cancels = append(started.cancels, cancel)
@@ -125,7 +125,7 @@ func startBrowser(t testing.TB) context.Context {
 	return ctx
 }
 
-// A tab shows the page. Unexpected messages and requests fail.
+// A tab shows the page. Unexpected messages and requests fail the test.
 type tab struct {
 	testing.TB
 	ctx     context.Context

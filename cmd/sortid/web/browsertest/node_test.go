@@ -53,7 +53,7 @@ func TestNpm(t *testing.T) {
 	output(t, "", "", node, "--test", name)
 }
 
-// A browser's regular expressions and big integers are not Node's.
+// The vectors pass in a browser, whose regular expressions and big integers differ from Node's.
 func TestVectorsInBrowser(t *testing.T) {
 	tb := tabOf(t)
 	tb.mayLoad = "http://127.0.0.1:"

@@ -44,7 +44,7 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// Characters that are invisible or turn others appear as codes, also in file names.
+// Characters that are invisible or change the text's direction appear as codes, also in file names.
 func TestHiddenCharacters(t *testing.T) {
 	tb := open(t, "")
 	const id = "03ha0fadamez822zrqzfunrpx"
@@ -93,7 +93,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 	is(tb, false, `window.ran === true || getComputedStyle(document.body).display === "none"`)
-	// The page's own mistakes make no HTML either.
+	// The policy also forbids HTML that the page's own script makes.
 	is(tb, "TypeError",
 		`(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`)
 	tb.taken() // violations are in the console

@@ -43,7 +43,7 @@ func TestLookAtOne(t *testing.T) {
 		tb.contains(".fields tr.on", c.field)
 	}
 
-	// The address bar follows, and leads.
+	// The address bar follows the input, and the input follows the address bar.
 	tb.paste("0u2pf62ji4b9")
 	is(tb, "#0u2pf62ji4b9", `location.hash`)
 	eval[string](tb, `location.hash = "#xinaS8QBh"`)
@@ -169,7 +169,7 @@ func TestThousandIDs(t *testing.T) {
 			const begin = performance.now();
 			input.value = %s;
 			input.dispatchEvent(new Event("input", { bubbles: true }));
-			document.body.offsetHeight; // lays out
+			document.body.offsetHeight; // forces a layout
 			return performance.now() - begin;
 		})()`, ids)
 		t.Logf("1000 %s: %.0f ms", format, took)
@@ -255,7 +255,7 @@ func TestFiles(t *testing.T) {
 	upload("app.log.gz", b.String())
 	tb.until(`document.getElementById("status").textContent.startsWith("9 IDs")`)
 
-	// A long line is read in parts: no ID is torn, and columns go on.
+	// A long line is read in parts. No part cuts an ID, and columns count from the line's start.
 	long := strings.Repeat(strings.Repeat("x", 999)+",03ha0fadamez822zrqzfunrpx,", 4000)
 	upload("long.json", "{}\n"+long)
 	tb.until(`document.getElementById("status").textContent.startsWith("4,000 IDs: 4,000 scru128")`)

@@ -91,7 +91,7 @@ type book struct {
 
 	made   int       // IDs that were checked
 	last   scru64.ID // the last of them
-	claims []claim   // the first is of last; the others came after
+	claims []claim   // the first is for last; the others came later
 }
 
 type claim struct {
