@@ -1021,8 +1021,9 @@ export function collisionProbability({ plan, node_counter: shared }, request) {
   const { rate, years, processes, can_assign_nodes: nodes } = request;
   if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
   const millis = years * SECONDS_PER_YEAR * 1000;
-  // In one of them, of the pairs of IDs of two processes, at most one of 2^bits is equal.
-  const pairs = millis * processes * (processes - 1) / 2 * (rate / processes / 1000) ** 2;
+  const perMilli = rate / processes / 1000;
+  // Of the IDs that two processes make in one millisecond, at most one pair of 2^bits is equal.
+  const pairs = millis * processes * (processes - 1) / 2 * perMilli * perMilli;
   return -Math.expm1(-pairs * 2 ** -plan.random_bits) || 0;
 }
 
