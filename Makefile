@@ -234,7 +234,7 @@ pictures: | go
 	  $(GO) test -count 1 -run TestPictures . -args -pictures $(CURDIR)/docs
 
 vectors: | go
-	$(GO) run ./internal/vectors
+	$(GO) test $(patsubst %/testdata/vectors.json,./%,$(wildcard */testdata/vectors.json)) -run Codec/Document -update
 
 clean:
 	rm -rf bin dist

@@ -213,7 +213,7 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
-	check("unknown format", "GET /v1/ids/scru12", 422, "scru64, scru128, scru160, euid, uid60", "")
+	check("unknown format", "GET /v1/ids/scru12", 422, strings.Join(format.Names(), ", "), "")
 	check("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
 	check("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
 	check("negative", "GET /v1/ids/scru128?n=-1", 422, "query.n", "")

@@ -181,18 +181,22 @@ type vectors struct {
 		Int                        json.Number
 	}
 	Invalid []struct{ Note, Text, Reason string }
+	Typed   struct {
+		Valid   []struct{ Prefix, Inner, Text string }
+		Invalid []struct{ Want, Found, Text, Reason string }
+	}
 }
 
 func readVectors(t testing.TB, format string) (v vectors) {
 	t.Helper()
-	b, err := os.ReadFile("../../../../testdata/vectors/" + format + ".json")
+	b, err := os.ReadFile("../../../../" + format + "/testdata/vectors.json")
 	if err == nil {
 		err = json.Unmarshal(b, &v)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Valid) < 30 || len(v.Invalid) < 30 {
+	if len(v.Valid) < 30 || len(v.Invalid) < 30 || len(v.Typed.Valid) == 0 {
 		t.Fatalf("%s: only %d and %d vectors", format, len(v.Valid), len(v.Invalid))
 	}
 	for i, valid := range v.Valid {
@@ -405,47 +409,41 @@ func TestPostgresBadInput(t *testing.T) {
 
 func TestPostgresTyped(t *testing.T) {
 	d := install(t)
-	b := check.Must(os.ReadFile("../../../../testdata/typed.json"))(t)
-	var v struct {
-		Valid   []struct{ Format, Prefix, Inner, Text string }
-		Invalid []struct{ Format, Want, Found, Text, Reason string }
-	}
-	if err := json.Unmarshal(b, &v); err != nil || len(v.Valid) == 0 {
-		t.Fatal(err)
-	}
-	for _, v := range v.Valid {
-		parsed := "sortid." + v.Format + "_parse(sortid.typed_parse($1, $2))"
-		got := d.query("SELECT x FROM (SELECT "+parsed+" AS id) AS t, LATERAL (VALUES (sortid."+
-			v.Format+"_text(id)), "+
-			"(sortid.typed_text($1, sortid."+v.Format+"_text(id)))) AS v(x)", v.Prefix, v.Text)
-		if want := []string{v.Inner, v.Text}; !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", v.Text, got, want)
-		}
-		switch v.Format {
-		case "scru64", "scru128", "scru160":
-			if got := d.one("sortid.typed_text($1, "+parsed+")", v.Prefix, v.Text); got != v.Text {
-				t.Errorf("%s: by the ID's type %s", v.Text, got)
+	for _, f := range formats {
+		cases := readVectors(t, f.name).Typed
+		parsed := "F_parse(sortid.typed_parse($1, $2))"
+		for _, v := range cases.Valid {
+			got := d.query(f.sql("SELECT x FROM (SELECT "+parsed+" AS id) AS t, LATERAL "+
+				"(VALUES (F_text(id)), (sortid.typed_text($1, F_text(id)))) AS v(x)"), v.Prefix, v.Text)
+			if want := []string{v.Inner, v.Text}; !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", v.Text, got, want)
+			}
+			switch f.name {
+			case "scru64", "scru128", "scru160":
+				if got := d.one(f.sql("sortid.typed_text($1, "+parsed+")"), v.Prefix,
+					v.Text); got != v.Text {
+					t.Errorf("%s: by the ID's type %s", v.Text, got)
+				}
 			}
 		}
-	}
-	for _, v := range v.Invalid {
-		if v.Want == "" && v.Found != "" {
-			if code, _ := d.code("SELECT sortid.typed_text($1, '')", v.Found); code != "22023" {
-				t.Errorf("prefix %q: %s", v.Found, code)
+		for _, v := range cases.Invalid {
+			if v.Want == "" && v.Found != "" {
+				if code, _ := d.code("SELECT sortid.typed_text($1, '')", v.Found); code != "22023" {
+					t.Errorf("prefix %q: %s", v.Found, code)
+				}
 			}
-		}
-		if v.Want == "" {
-			continue
-		}
-		code, message := d.code("SELECT sortid."+v.Format+"_parse(sortid.typed_parse($1, $2))",
-			v.Want, v.Text)
-		found := fmt.Sprintf("wrong prefix %q", v.Found)
-		if v.Found == "" {
-			found = "there is none"
-		}
-		names := strings.Contains(message, found) && strings.Contains(message, `want "user"`)
-		if code != "22P02" || names != (v.Reason == "prefix") {
-			t.Errorf("%s: %s %s", v.Text, code, message)
+			if v.Want == "" {
+				continue
+			}
+			code, message := d.code(f.sql("SELECT "+parsed), v.Want, v.Text)
+			found := fmt.Sprintf("wrong prefix %q", v.Found)
+			if v.Found == "" {
+				found = "there is none"
+			}
+			names := strings.Contains(message, found) && strings.Contains(message, `want "user"`)
+			if code != "22P02" || names != (v.Reason == "prefix") {
+				t.Errorf("%s: %s %s", v.Text, code, message)
+			}
 		}
 	}
 }
