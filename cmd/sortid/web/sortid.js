@@ -101,14 +101,15 @@ function codec(format) {
   const { alphabet, symbols, lengths, check_modulus: modulus = 1, rotated = 0 } = rules;
   const groups = (rules.groups ?? [{ bits }]).map((group) => {
     const own = group.symbols ?? symbols;
-    const limit = group.digits ? BigInt(own.length) ** BigInt(group.digits) : Infinity;
+    const limit = group.digits && BigInt(own.length) ** BigInt(group.digits);
     return { before: "", low: 0, ...group, symbols: own, table: digitsOf(own, rules), limit };
   });
   const whole = groups.reduce((n, { before, digits = 0 }) => n + before.length + digits, 0);
+  const limited = groups.filter(({ limit }) => limit);
   const blank = symbols[0] === " ";
   // A group below the ID has the check value in its low bits.
   const numberOf = ({ low, bits: width }, value) =>
-    value >> BigInt(low) & ones(width) | value % BigInt(modulus);
+    value >> BigInt(low) & ones(width) | (low < 0 ? value % BigInt(modulus) : 0n);
   const write = (value) => {
     let text = "";
     for (const group of groups) {
@@ -157,7 +158,7 @@ function codec(format) {
         const number = integerOf([...read.slice(rotated), ...read.slice(0, rotated)], own.length);
         if (number >> BigInt(width)) throw wrong("range", "it has more bits than an ID");
         value |= number << BigInt(low);
-        if (numberOf(group, value) !== number) {
+        if (low < 0 && numberOf(group, value) !== number) {
           throw wrong("check", modulus > 1 ? "the check value does not fit: the text is mistyped"
             : "it has more bits than an ID");
         }
@@ -167,7 +168,7 @@ function codec(format) {
     write,
     // Whether an integer has a text.
     holds(value) {
-      if (!groups.every((group) => numberOf(group, value) < group.limit)) return false;
+      if (limited.some((group) => numberOf(group, value) >= group.limit)) return false;
       if (!blank) return true;
       const text = write(value);
       return lengths.includes(text.length) && !text.includes(" ");
@@ -294,10 +295,9 @@ export class Format {
 
   parseAs(encoding, text) {
     this.checkEncoding(encoding);
-    const size = byteLength(text);
-    let digits = encoding;
-    if (encoding === "text" && this.text.hex && size === this.width / 4) digits = "hex";
-    if (digits === "text") {
+    const isText = encoding === "text";
+    const isHexText = isText && this.text.hex && byteLength(text) === this.width / 4;
+    if (isText && !isHexText) {
       const { value, prefix } = this.codec.parse(text);
       return this.#checked(text, value, prefix);
     }
@@ -305,10 +305,10 @@ export class Format {
       hex: [this.width / 4, /[^0-9a-f]/i, "not a hexadecimal digit"],
       int: ["some", /[^0-9]/, "not a decimal digit"],
       uuid: [36, NOT_UUID, "not the hexadecimal digit or hyphen of a UUID"],
-    }[digits];
+    }[isText ? "hex" : encoding];
     const wrong = errorsOf(this, text);
     const { length } = text;
-    if (want === "some" ? length === 0 : length !== want && size !== want) {
+    if (!isHexText && (want === "some" ? length === 0 : length !== want)) {
       throw wrong("length", `${length} characters, where the encoding ${encoding} has ${want}`);
     }
     const offset = text.search(symbols);
@@ -316,8 +316,8 @@ export class Format {
       const c = JSON.stringify(String.fromCodePoint(text.codePointAt(offset)));
       throw wrong("symbol", `${c} at offset ${offset} is ${what}`, offset);
     }
-    if (digits !== "int") return this.#checked(text, BigInt("0x" + text.replaceAll("-", "")));
-    return this.#checked(text, size > 64 ? this.max + 1n : BigInt(text));
+    if (encoding !== "int") return this.#checked(text, BigInt("0x" + text.replaceAll("-", "")));
+    return this.#checked(text, length > 64 ? this.max + 1n : BigInt(text));
   }
 
   // The position of the last underscore that cannot belong to the ID.
