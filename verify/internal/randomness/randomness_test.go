@@ -124,9 +124,6 @@ func TestRepeats(t *testing.T) {
 
 // Half of the p-values are below one half, or fewer if only a few p-values are possible.
 func TestRepeatsPValues(t *testing.T) {
-	if model.UnderRace {
-		t.Skip("plain arithmetic")
-	}
 	rounds := 200
 	if testing.Short() {
 		rounds = 60
@@ -161,9 +158,6 @@ func TestRepeatsPValues(t *testing.T) {
 
 // The tests find the smallest bias that the report names.
 func TestBias(t *testing.T) {
-	if model.UnderRace {
-		t.Skip("plain arithmetic")
-	}
 	seen := 0
 	const n, rounds = 100_000, 40
 	for i := range rounds {
@@ -196,9 +190,6 @@ func TestPValuesAreUniform(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
 		rounds = 60
-	}
-	if model.UnderRace {
-		t.Skip("plain arithmetic")
 	}
 	limits := []float64{0.5, 0.1, 0.01, 0.001}
 	below := map[string][]int{}
