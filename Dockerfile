@@ -1,14 +1,14 @@
 # Any command: docker build -t sortid . && docker run --rm sortid new scru128 -n 3
 #
-# The server. Without a command the image serves on port 8420, and only with a file of
-# tokens, which the user 65532 must be able to read:
+# Without a command, the image runs the server on port 8420. It must have a file of tokens
+# that the user 65532 can read:
 #
 #   docker run --rm sortid serve token shop 2>tokens    # prints the token
 #   docker run -d --name sortid --read-only --cap-drop ALL --security-opt no-new-privileges \
 #     -p 8420:8420 -v "$PWD/tokens:/etc/sortid/tokens:ro" sortid
 #   curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8420/v1/ids/scru128
 #
-# With a store, whose URL is in the environment, where "ps" does not show the password:
+# To add a store, put its URL into the environment, where "ps" does not show the password:
 #
 #   export STORE_URL=postgres://ids:secret@db.example.org/ids
 #   docker run -d --name sortid --read-only --cap-drop ALL --security-opt no-new-privileges \

@@ -35,7 +35,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// rows has parts from other files.
+// rows has the parts of benchmarks that other files add.
 var rows = map[string]map[string]func(*testing.B){}
 
 func later(benchmark, lib string, f func(*testing.B)) {

@@ -120,7 +120,7 @@ func TestDocument(t *testing.T) {
 				"T00:00:00.000Z"))
 		}
 		if f.within != nil {
-			unit = "its UUID's"
+			unit = "as in its UUID"
 		}
 		row := regexp.MustCompile(`(?m)^\| ` + unit + ` \|.*\[` + "`" + f.Name + "`" + `\]\(` +
 			regexp.QuoteMeta(f.Source) + `\)`)
@@ -132,8 +132,8 @@ func TestDocument(t *testing.T) {
 		}
 	}
 
-	_, lines, _ := strings.Cut(string(b), "In the formats of each item the same bits")
-	lines, _, _ = strings.Cut(lines, "\n\nWhat")
+	_, lines, _ := strings.Cut(string(b), "`sortid convert` converts between")
+	lines, _, _ = strings.Cut(lines, "\n\nThese rules")
 	same := map[[2]string]bool{}
 	for _, line := range strings.Split(lines, "\n- ")[1:] {
 		var names []string

@@ -122,7 +122,8 @@ type Search struct {
 	// Labelled: other numbers look like texts. If the format is not named, "id" must be before the
 	// text.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect requires digits and letters that alternate. So it misses one random ID in 200.
+	// Mixed: Detect requires digits and letters that alternate. So it misses about one random ID in
+	// 200 with 20 or more characters, and up to one in 30 of the shorter ones.
 	Mixed bool `json:"mixed,omitempty"`
 }
 

@@ -159,8 +159,8 @@ func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	return next, nil
 }
 
-// most returns the longest window and lead of t and next. It returns 0 for a value if next has the
-// longest one.
+// most returns the longest window and lead of t and next. A result is 0 if next already has the
+// longest value.
 func (t Terms) most(next Terms) (window, lead int64) {
 	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
 		window = 0
@@ -178,8 +178,8 @@ func (t Terms) most(next Terms) (window, lead int64) {
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // lost grants were longer than the stored terms say. If the realm is gone, Fence makes it with
-// config's Format, or else fails with [ErrNoRealm]. If the format differs, it fails with
-// [ErrRealm]. After an error of the store, call Fence again.
+// config's Format. Without a Format, Fence fails with [ErrNoRealm]. If the format differs, it fails
+// with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -277,7 +277,7 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 }
 
 // carry writes the first records of a generation, unless they exist. Before the generation starts,
-// it writes parts before their blocks: a block is split only because a part has a record.
+// it writes parts before the blocks around them, so that each split block has a part with a record.
 func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {

@@ -28,7 +28,8 @@ func (e *ChangeError) Error() string {
 func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 
 // Evidence returns the blocks of one realm that a server must read with GetMany, in this order, to
-// check changes. It fails with [ErrIllegal] if no records allow the changes.
+// check changes. It fails with [ErrIllegal] if the protocol forbids the changes whatever the records
+// are.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
 		return "", nil, &ChangeError{0, "the request contains no change"}
@@ -78,7 +79,7 @@ func malformed(c Change) string {
 		return fmt.Sprintf("%.120q has no record of %v: the realm's own record is 0/0 in NAME, "+
 			"the records of node IDs are in NAME@GENERATION", next.Realm, next.Block)
 	case next.Revision == 0:
-		return "the revision of a stored record is not 0"
+		return "the revision of next is 0, want 1 or more"
 	case next.Block.Size > MaxBits || next.Block.NodeID >= 1<<next.Block.Size:
 		return fmt.Sprintf("%v is not a node ID", next.Block)
 	}
@@ -93,7 +94,7 @@ func malformed(c Change) string {
 type Known struct {
 	// Root is the realm's record, with Revision 0 if there is none.
 	Root Record
-	// Now is the time of the store's clock, or else of the server's.
+	// Now is the time of the store's clock or, if it has none, of the server's.
 	Now time.Time
 	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, otherwise
 	// the realm's lead.
@@ -111,11 +112,11 @@ type Known struct {
 //   - An error that matches [ErrIllegal]: no client that follows the protocol asks for this.
 //
 // A hostile client can still hold and evict all node IDs, change the terms within the limits of a
-// [Config], and store [MaxRecords] records. But it cannot make others issue an ID twice, while the
-// clock behind Now does not go back:
+// [Config], and store [MaxRecords] records. But it cannot make others issue an ID twice, as long as
+// Now does not go back:
 //
 //   - A grant starts at the HWM or above it. It ends within the realm's longest window and lead
-//     from now, below the floor of any fence.
+//     from now, so below the floor of any later fence.
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired since the merge began.
 //   - An ended generation gets no new records.
@@ -203,7 +204,7 @@ func (c *checker) change(is, next Record) error {
 		return fmt.Errorf("the block is %v, or is held, so it cannot become %v", is.State,
 			next.State)
 	case errAhead:
-		return errors.New("it is too far ahead of the time")
+		return errors.New("it is too far in the future")
 	default:
 		return err
 	}
@@ -236,7 +237,7 @@ func same(is, want, next Record) error {
 	return errors.New("the name or the key is wrong")
 }
 
-// outcome returns the record that must replace is, except the Revision.
+// outcome returns what must replace the stored record, except for the Revision.
 func (c *checker) outcome(is, next Record) (Record, error) {
 	switch {
 	case c.past && is.Revision == 0:

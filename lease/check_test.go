@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 	around := func(records ...Record) []Record { return records }
 	split, merging := around(rec("0/1", 1, Split, 700)), around(rec("0/1", 4, Merging, 700))
 	join, half := rec("0/1", 4, Merging, 900), proven(rec("0/2", 3, Retired, 950), 4)
-	const ok, stale = "", "stale" // otherwise what the error says
+	const ok, stale = "", "stale" // any other text must be in the error
 	for _, c := range []struct {
 		name     string
 		is, next Record
@@ -87,9 +87,10 @@ func TestCheck(t *testing.T) {
 		{"a window too long", whole, from(now, now+window+2, now+window+2+window/2+1), nil,
 			"want at most 30"},
 		{"too far ahead", rec("0/1", 3, Whole, now+lead+1),
-			from(now+lead+1, now+lead+1+window, now+lead+1+window*3/2), nil, "too far ahead"},
+			from(now+lead+1, now+lead+1+window, now+lead+1+window*3/2), nil,
+			"too far in the future"},
 		{"a clock too far ahead", whole, from(now, now+lead+1+window, now+lead+1+window*3/2), nil,
-			"too far ahead"},
+			"too far in the future"},
 		{"no deadline", whole, from(now, now+window, 0), nil, "the deadline is"},
 		{"a grant of a held block", held(whole, 900, 980, now+1),
 			by(from(now, now+window, now+window*3/2)), nil, "held"},
@@ -208,7 +209,7 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Check allows no HWM below ticks that others were granted, or far ahead of the time.
+// Check allows no HWM below ticks that others were granted, or far in the future.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))
@@ -216,7 +217,7 @@ func FuzzCheck(f *testing.F) {
 		int64(1000), int64(60), int64(256))
 	f.Add(int64(-1<<63), int64(1<<63-1), int64(1<<62), int64(1<<63-1), int64(-1<<63),
 		uint64(1<<64-1), uint8(2), uint8(3), int64(-1<<63), int64(1<<62), int64(1<<62))
-	f.Fuzz(func(t *testing.T, from, mark, nextFrom, nextMark, deadline int64, revision uint64, was,
+	f.Fuzz(func(t *testing.T, from, hwm, nextFrom, nextHWM, deadline int64, revision uint64, was,
 		state uint8, now, window, tick int64) {
 		root := Record{
 			Realm: "r", Revision: 7, State: Split, Generation: "0123456789abcdef",
@@ -224,9 +225,9 @@ func FuzzCheck(f *testing.F) {
 		}
 		key := Owner{1}
 		is := Record{Realm: "r@0123456789abcdef", Block: Block{1, 1}, Revision: revision,
-			State: State(was % 4), HWM: mark, From: from, Deadline: deadline / 2}
+			State: State(was % 4), HWM: hwm, From: from, Deadline: deadline / 2}
 		next := Record{Realm: is.Realm, Block: is.Block, Revision: revision + 1,
-			State: State(state % 4), HWM: nextMark, From: nextFrom, Deadline: deadline}
+			State: State(state % 4), HWM: nextHWM, From: nextFrom, Deadline: deadline}
 		if was&4 != 0 {
 			is.Owner = ownerOf(key)
 		}

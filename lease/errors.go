@@ -12,8 +12,7 @@ import (
 )
 
 var (
-	ErrConfig = errors.New("lease: invalid configuration")
-	// ErrRealm: the realm's terms differ from the configuration.
+	ErrConfig  = errors.New("lease: invalid configuration")
 	ErrRealm   = errors.New("lease: the terms of the realm differ from the configuration")
 	ErrNoRealm = errors.New("lease: no such realm")
 	// ErrRecord: a realm has records that no client makes.
@@ -21,17 +20,15 @@ var (
 	// ErrFull: no node ID of this size is free; see [FullError].
 	ErrFull = errors.New("lease: no free node ID")
 	// ErrLead: a grant would start too far in the future; see [LeadError].
-	ErrLead = errors.New("lease: too far ahead of the time")
-	// ErrClock: this machine's clock and the store's are too far apart.
+	ErrLead  = errors.New("lease: too far in the future")
 	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
-	// ErrForgotten: the store has lost records or changes. Leases get no grant until somebody calls
-	// [Fence].
-	ErrForgotten = errors.New("lease: the store has forgotten what it knew")
+	// ErrForgotten: leases get no grant until somebody calls [Fence].
+	ErrForgotten = errors.New("lease: the store has lost records or changes")
 	// ErrBusy: other processes were faster each time; try again.
 	ErrBusy   = errors.New("lease: too many others are changing this realm")
 	ErrNoTime = errors.New("lease: the store has no clock")
 	// ErrUnsafe: a [Store] refuses settings that could lose data.
-	ErrUnsafe = errors.New("lease: the store could forget what it has stored")
+	ErrUnsafe = errors.New("lease: the store could lose what it has stored")
 
 	// ErrExpired: no tick is granted now. The returned error says why.
 	ErrExpired = sortid.ErrLeaseExpired
@@ -54,7 +51,7 @@ func (e *LeadError) Error() string {
 		what = "any node ID"
 	}
 	return fmt.Sprintf("lease: %s of realm %q can be used from %s on, "+
-		"which is %v ahead of the time; at most %v are allowed",
+		"which is %v in the future; at most %v are allowed",
 		what, e.Realm, e.Until.Format(timeFormat), e.Ahead, e.Max)
 }
 
@@ -67,7 +64,7 @@ type FullError struct {
 	Size  int
 	Held  []Record     // soonest deadline first
 	Until []time.Time  // the deadline of each record in Held
-	Ahead []*LeadError // node IDs that nobody holds, but whose time is in the future
+	Ahead []*LeadError // node IDs that nobody holds, but that cannot be granted yet
 
 	// From is when the next node ID becomes free, if its holder is gone.
 	From time.Time

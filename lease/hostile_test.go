@@ -57,7 +57,7 @@ func (w *world) anyRecord(root Record) Record {
 
 var hostileKey = Owner{0xff, 1}
 
-// worse returns a record that a hostile client could store instead of is.
+// worse returns what a hostile client could store instead of a record.
 func (w *world) worse(root, is Record) Record {
 	t := root.Terms
 	now := t.At(time.UnixMilli(w.now + w.storeClock))

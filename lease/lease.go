@@ -23,26 +23,26 @@ const (
 )
 
 type Config struct {
-	// Realm names a set of node IDs, in which the leased one is unique. It has up to 100 bytes of
-	// UTF-8, without control characters and @.
+	// Realm names a set of node IDs, in which the leased one is unique. It must be 1 to 100 bytes
+	// of UTF-8, without control characters and @.
 	Realm string
 	// MustExist makes [Acquire] fail with [ErrNoRealm] if the realm is missing: the store may have
 	// lost it.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
-	// NodeBits is the size of the node ID, from 1 to Format.Bits. Leases of different sizes share a
-	// realm.
+	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
+	// can share a realm.
 	NodeBits int
 
 	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. Without
 	// the store, generators go on for at least half of it. A process that dies blocks its node ID
-	// for up to one and a half windows. 0 means the realm's window, the maximum. A new realm gets
-	// this window, by default 1 minute.
+	// for up to one and a half windows. 0 means the realm's window, and a longer one is an error.
+	// The window of a new realm is Window or, if that is 0, 1 minute.
 	Window time.Duration
 	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead, the
-	// maximum. A new realm gets this lead, by default 10 seconds.
+	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead, and
+	// a longer one is an error. The lead of a new realm is MaxLead or, if that is 0, 10 seconds.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
@@ -52,7 +52,7 @@ type Config struct {
 	Name string
 	// Now is the clock of the lease and its generators. nil means time.Now.
 	Now func() time.Time
-	// Logger gets records of new realms, failed renewals, and lost or new node IDs.
+	// Logger logs new realms, failed renewals, and lost or new node IDs.
 	Logger *slog.Logger
 }
 
@@ -155,17 +155,17 @@ func (c Config) ticks(t Terms) (window, lead int64) {
 
 var _ sortid.Lease = (*Lease)(nil)
 
-// A Lease gives this process a node ID of its own. A goroutine renews it until Close. Generators
-// may share it; it is safe for concurrent use.
+// A Lease gives this process a node ID of its own. A goroutine renews the lease until Close. A
+// Lease is safe for concurrent use, and generators may share it.
 //
-// Without the store, generators go on to the end of the window. Then they fail or wait. If the node
-// ID was given to somebody else, they get another one, and their IDs still increase.
+// Without the store, generators go on to the end of the window. Then they fail or wait. If another
+// process has got the node ID, they get a new one, and their IDs still increase.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
 	length  atomic.Int64
 	session *session // only the goroutine may use it until done is closed
-	renewAt int64    // renew when so many ticks are left; only for the goroutine
+	renewAt int64    // renew when this many ticks are left; only for the goroutine
 	stop    context.CancelFunc
 	done    chan struct{}
 
@@ -208,7 +208,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// The node ID may have been granted. If so, others can soon have it.
+			// The node ID may have been granted. Give it back, so that others can have it.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -300,11 +300,11 @@ func (l *Lease) publish(reason error) {
 		l.window.Renew(window.Grant{Lo: window.None, Hi: window.None}, window.None, reason)
 		return
 	case s.held.Revision == 0:
-		l.window.Fail(reason) // what was granted before remains
+		l.window.Fail(reason) // the last grant stays valid
 		return
 	}
 	if id := s.held.Block.NodeID; l.node.Swap(id) != id {
-		s.log.Info("lease: node ID", "realm", s.config.Realm, "node", s.held.Block.String())
+		s.log.Info("lease: got a node ID", "realm", s.config.Realm, "node", s.held.Block.String())
 	}
 	l.window.Renew(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM},
 		s.held.HWM-l.renewAt, reason)
@@ -330,9 +330,9 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease each time about half of the window is left, until ctx ends. What is left
-// counts from the generators' last tick or the clock, whichever is later. A renewal may take as
-// long as Acquire took, because it may have to connect.
+// keep renews the lease each time about half of the window is left, until ctx ends. The rest counts
+// from the generators' last tick or the clock, whichever is later. A renewal may take twice as long
+// as Acquire took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
@@ -373,12 +373,12 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// The clocks disagree.
+			// The clocks disagree, so pause before the next renewal.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
 				"error", err)
-			if slow { // a renewal may need more time if the store is so slow
+			if slow { // the next renewal may need more time
 				patience = max(patience, min(2*patience, maxPatience))
 			}
 		}
@@ -393,14 +393,14 @@ const (
 	// After this time a renewal is tried again: the request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
-	// Pauses between failing renewals grow to this, or to 1/32 of the time since the first failure.
-	// So leases soon find a store that returns, but not all at once.
+	// Pauses between failing renewals grow to this, or to 1/32 of the time since the first failure
+	// if that is longer. So leases soon find a store that returns, but not all at once.
 	leastPause = 1500 * time.Millisecond
 )
 
 // Close ends the lease and returns the node ID with the unused ticks. Generators may still make
-// unique IDs in a claimed tick. If Close fails, call it again. Otherwise the node ID becomes free
-// half a window after the current window.
+// unique IDs in a claimed tick. If Close fails, call it again. Without another call, the node ID
+// becomes free half a window after the current window.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

@@ -27,7 +27,7 @@ type network struct {
 	mu      sync.Mutex
 	down    bool
 	hang    bool                                 // no answer until the context ends
-	before  func(op string, next Record) error   // its error is the answer; a set writes next
+	before  func(op string, next Record) error   // may answer with an error; only a set has next
 	deaf    func(op string, args ...Record) bool // true: the call is made, but its answer is lost
 	watch   func(op string, args ...Record)      // sees the calls that were made
 	delay   func() time.Duration
@@ -328,7 +328,7 @@ func TestKeepsAhead(t *testing.T) {
 func TestStoreDown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		away        func(n *network, is bool)
+		fault       func(n *network, is bool)
 		err         error
 		least, most int           // tries in an hour
 		back        time.Duration // until the lease finds the store that has returned
@@ -341,7 +341,7 @@ func TestStoreDown(t *testing.T) {
 			g := new(book).generator(t, l)
 			time.Sleep(10 * time.Minute)
 			first := g.must()
-			n.set(func() { c.away(n, true) })
+			n.set(func() { c.fault(n, true) })
 			since := time.Now()
 			b, _, err := g.next()
 			for ; err == nil; b, _, err = g.next() {
@@ -367,7 +367,7 @@ func TestStoreDown(t *testing.T) {
 			waited := make(chan error)
 			go func() { waited <- l.WaitTick(t.Context(), time.Now().UnixMilli()/256) }()
 			synctest.Wait()
-			n.set(func() { c.away(n, false) })
+			n.set(func() { c.fault(n, false) })
 			since = time.Now()
 			must(t, <-waited)
 			if d := time.Since(since); d > c.back {
@@ -626,7 +626,7 @@ func TestClock(t *testing.T) {
 	})
 }
 
-// A store that tells its time slowly does not make the process's clock wrong.
+// If Time is slow to answer, the process's clock does not count as wrong.
 func TestSlowClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), delay: func() time.Duration { return 15 * time.Second }}
@@ -816,7 +816,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Although a store that ignores contexts holds up a renewal, Close returns with its context.
+// Close returns when its context ends, even if the store ignores contexts and a renewal hangs.
 func TestCloseWaitsForRenewal(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		stuck := make(chan struct{})

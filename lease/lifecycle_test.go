@@ -93,7 +93,7 @@ func TestCloneBeforeSending(t *testing.T) {
 
 // After a fence, grants can still end above the floor. Before that end, no overlapping block is
 // granted.
-func TestFenceCarriesMarks(t *testing.T) {
+func TestFenceCarriesHWMs(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
 		synctest.Test(t, func(t *testing.T) {
 			n := &network{Store: NewMemory(), noClock: true}
@@ -164,8 +164,8 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-// The answer to a renewal is lost. When the lease finds that it was made, generators get its
-// window.
+// The answer to a renewal is lost. When the lease finds that the renewal was made, generators get
+// the new window.
 func TestPublishedBeforeFailure(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()
@@ -220,7 +220,7 @@ func TestSlowStore(t *testing.T) {
 	for _, c := range []struct {
 		window, delay time.Duration
 		lost          bool // the answer to the first renewal
-		least         int  // of 200 claims are granted
+		least         int  // how many of 200 claims must be granted
 	}{
 		{4 * time.Second, 220 * time.Millisecond, false, 200},
 		{2 * time.Second, 420 * time.Millisecond, true, 100},

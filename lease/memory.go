@@ -9,7 +9,7 @@ import (
 )
 
 // Memory is a [Store] in memory, for tests and for generators in one process. After a restart, wait
-// for the window and the lead before the first lease. The zero Memory is ready for use.
+// for the window plus the lead before the first lease. The zero Memory is ready for use.
 type Memory struct {
 	mu     sync.Mutex
 	realms map[string]map[Block]Record

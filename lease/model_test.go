@@ -19,12 +19,13 @@ import (
 // protects an owner. A process that does no step is paused or dead, and another may start. A change
 // is made or not, once or twice, at any later time, and its answer may be lost.
 //
-// A process may be cloned. The overlap of each clone ends with the answer to its next request.
+// A process may be cloned. Then the two overlap: they may use the same ticks. The overlap of each
+// ends with the answer to its next request.
 //
 // Outside of overlaps, no tick may be used twice by one node ID or by overlapping ones. No block
 // may be whole inside a whole block.
 
-// The blocks are the whole, which has 1 bit, and its two halves.
+// The blocks are the whole block, a node ID of 1 bit, and its two halves.
 const (
 	mWhole = iota
 	mLeft
@@ -40,21 +41,21 @@ const (
 	ttl
 	blindExtend
 	storeForgets
-	mergeUnmarked
+	mergeNotStored
 	mergeUnwritten
 	parentFirst
-	markIgnored
+	hwmIgnored
 	generationBefore
 	floorAlone
 	releaseRunning
 	silenceIsGrant
-	wordsBelieved
-	wordsRepeated
+	nonceBelieved
+	nonceRepeated
 	believedAndRepeated
 	releaseByOwner
 	windowKept
-	marksForgotten
-	marksUnsplit
+	hwmForgotten
+	hwmInUnsplit
 )
 
 // An mRec is a record without the deadline, which the model ignores. Only models with clones have a
@@ -76,7 +77,7 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// A change is one compare-and-set on its way, or two together: the whole, then a half.
+// A change is one compare-and-set on its way, or two together: the whole block, then a half.
 type change struct {
 	gen, block int8
 	prev, next mRec
@@ -115,8 +116,8 @@ type mProc struct {
 	owner          int8 // of its block: its own id, or its original's
 
 	mem       [3]mRec // the last records that it read or wrote
-	ordered   [3]bool // the whole was seen Split after this half was read
-	rewritten [3]bool // this half was written Retired after the whole was seen
+	ordered   [3]bool // the whole block was seen Split after this half was read
+	rewritten [3]bool // this half was written Retired after the whole block was seen
 
 	ask    change
 	askLo  int8
@@ -217,7 +218,7 @@ type model struct {
 	fence     bool
 	release   bool
 	clones    cloning
-	together  bool // one change may divide the whole and grant a half
+	together  bool // one change may divide the whole block and grant a half
 
 	mSearch
 }
@@ -305,7 +306,7 @@ func (m *model) carry(s *mState) {
 	}
 	for _, r := range carryOver(old, int64(s.floor)) {
 		for b := range mBlocks {
-			if mBlocks[b] != r.Block || m.variant == marksForgotten || m.variant == marksUnsplit &&
+			if mBlocks[b] != r.Block || m.variant == hwmForgotten || m.variant == hwmInUnsplit &&
 				r.State == Split {
 				continue
 			}
@@ -440,7 +441,7 @@ func (m *model) process(s *mState, i int) {
 		m.ask(s, i, p.ask, p.askLo, "asks again")
 		return
 	case refused:
-		believed := p.unsure || m.variant == wordsBelieved || m.variant == believedAndRepeated
+		believed := p.unsure || m.variant == nonceBelieved || m.variant == believedAndRepeated
 		if believed && s.recs[p.ask.gen][p.ask.block] == p.ask.next {
 			to("finds its own grant", func(p *mProc) { p.stage = checking })
 		} else {
@@ -527,7 +528,7 @@ func (m *model) grants(p *mProc, f func(q request)) {
 	if p.held >= 0 {
 		owner[0] = byte(p.owner)
 	}
-	if m.clones != never && m.variant != wordsRepeated && m.variant != believedAndRepeated {
+	if m.clones != never && m.variant != nonceRepeated && m.variant != believedAndRepeated {
 		nonce = uint64(p.id)
 	}
 	for _, w := range m.windows {
@@ -611,13 +612,13 @@ func (m *model) acquire(s *mState, i int) {
 			m.write(s, i, mWhole, next, "revives and splits")
 		}
 	}
-	if next, err := merge(w); err == nil && m.variant != mergeUnmarked {
+	if next, err := merge(w); err == nil && m.variant != mergeNotStored {
 		m.write(s, i, mWhole, next, "begins to merge")
 	}
 	if next, err := resplit(w); err == nil {
 		m.write(s, i, mWhole, next, "gives up merging")
 	}
-	if m.variant == mergeUnmarked && w.State == Split {
+	if m.variant == mergeNotStored && w.State == Split {
 		w.State = Merging // for the next steps
 	}
 	if w.State != Merging {
@@ -653,7 +654,7 @@ func (m *model) revived(s *mState, p *mProc, b int8) (Record, bool) {
 		}
 		parent = p.mem[mWhole].record(mWhole)
 	}
-	if m.variant == markIgnored {
+	if m.variant == hwmIgnored {
 		parent.HWM = 0
 	}
 	whole, err := revive(p.mem[b].record(b), parent)
@@ -868,7 +869,7 @@ func (m *model) canonical(s *mState) {
 					case b != mWhole && !p.rewritten[b] || p.stage == closing:
 						p.learn(int8(b), unknown, false)
 					default:
-						// A decision about another record can still use it.
+						// A step on another record can still use this one.
 						r.revision, r.owner = 0, 0
 					}
 				}
@@ -1093,19 +1094,19 @@ func TestModelFinds(t *testing.T) {
 		{"a missing answer taken for a grant", silenceIsGrant, one},
 		{"a release before the generator has stopped", releaseRunning,
 			with(one, func(m *model) { m.release = true })},
-		{"a merge that does not raise the hwm of the whole", mergeUnmarked, three},
+		{"halves retired without a stored merge", mergeNotStored, three},
 		{"a merge that does not write to halves that are retired", mergeUnwritten, three},
 		{"a half revived by a parent that was read before the half", parentFirst, three},
-		{"a half that does not take over the hwm", markIgnored, three},
+		{"a half that does not take over the hwm", hwmIgnored, three},
 		{"an own grant recognized by a nonce that two clones share",
 			believedAndRepeated, clones},
-		{"a request with a nonce that two clones share", wordsRepeated, clones},
-		{"an own grant recognized by its nonce although no answer was lost", wordsBelieved,
+		{"a request with a nonce that two clones share", nonceRepeated, clones},
+		{"an own grant recognized by its nonce although no answer was lost", nonceBelieved,
 			with(clones, func(m *model) { m.clones = unsent })},
 		{"a release of any record with the same owner", releaseByOwner, third},
 		{"a window that is kept when the node ID is lost", windowKept, clones},
-		{"a fence that forgets an hwm above the floor", marksForgotten, fence},
-		{"a fence that carries an hwm over into blocks that are not split", marksUnsplit,
+		{"a fence that forgets an hwm above the floor", hwmForgotten, fence},
+		{"a fence that carries an hwm over into blocks that are not split", hwmInUnsplit,
 			with(fence, func(m *model) { m.ticks, m.revisions, m.halves = 1, 2, true })},
 		{"a generation that is not read after the commit", generationBefore, fence},
 		{"a fence that is only a floor", floorAlone,

@@ -9,9 +9,9 @@ import (
 
 // This file is the protocol: how a record may change. The client, the model and the simulation use
 // these functions, which use no store, clock or randomness. Each takes stored records and returns
-// the one that replaces the first. The caller adds one to Revision for each write.
+// the one that replaces the first. The caller must add one to Revision for each write.
 //
-// The order of reading a second record matters; docs/leases.md says why:
+// The order in which two records are read matters; docs/leases.md says why:
 //
 //   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
 //     read both at the same moment.
@@ -69,8 +69,8 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends the owner's grant, held, after the last used tick. If r differs from held, the owner
-// must not release it: a copy of its process may have renewed it.
+// release ends a grant after the last used tick. The parameter held is the grant as its owner knows
+// it. If r differs, release refuses: a copy of the owner's process may have renewed r.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused

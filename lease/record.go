@@ -150,7 +150,7 @@ func (s *State) UnmarshalText(text []byte) error {
 type Terms struct {
 	Bits   int   `json:"bits"`   // the largest node ID size
 	Tick   int64 `json:"tick"`   // in milliseconds
-	Epoch  int64 `json:"epoch"`  // of tick 0 in Unix milliseconds
+	Epoch  int64 `json:"epoch"`  // the start of tick 0, in Unix milliseconds
 	Window int64 `json:"window"` // the most ticks of a grant
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
@@ -200,8 +200,8 @@ func (t Terms) ticks(d time.Duration) int64 {
 	return n
 }
 
-// Rounded returns the roundest duration that becomes this number of ticks. It is up to one tick
-// shorter than the ticks. For example, 235 ticks of 256 ms take 60.16 s, and become a minute.
+// Rounded returns the roundest duration that gives this number of ticks when it is rounded up to
+// whole ticks. For example, 235 ticks of 256 ms take 60.16 s, and become a minute.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
@@ -216,14 +216,15 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 // A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
 // that was ever needed. Records are comparable with ==.
 type Record struct {
-	// Realm is the realm's name, with "@generation" in a block's record. So a new generation starts
-	// without blocks.
+	// Realm is the realm's name, followed by "@generation" in a block's record. So a new generation
+	// starts without blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
 	// HWM is the first tick that was never granted, in this block or in one that overlaps it. Only
-	// a release lowers it. In the realm's record: no grant of the generation starts below it.
+	// a release lowers it. In the realm's record, it is the floor: no grant of the generation
+	// starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
@@ -245,8 +246,8 @@ type Record struct {
 	Generation string `json:"generation,omitzero"`
 }
 
-// Matches is the condition of CompareAndSet: a [Store] that holds r may replace it for a caller who
-// has read prev. If r.Revision is 0, the store holds no record.
+// Matches reports whether CompareAndSet may replace r, the stored record, for a caller who has read
+// prev. If r.Revision is 0, the store holds no record.
 func (r Record) Matches(prev Record) bool {
 	return r.Revision == prev.Revision && (r.HWM == prev.HWM || r.Revision == 0)
 }

@@ -39,7 +39,7 @@ type session struct {
 	// The block was lost: none of its ticks may be used.
 	withdrawn bool
 
-	// The grant with an unknown outcome. Nothing else is requested until it is known.
+	// The grant with an unknown outcome. Nothing else is requested until the outcome is known.
 	pending *attempt
 
 	top       int64
@@ -117,7 +117,7 @@ func (s *session) readRoot(ctx context.Context) (Record, error) {
 	return records[0], nil
 }
 
-const afterFence = "when it has been fenced, this process gets a new node ID by itself"
+const afterFence = "when the realm has been fenced, this process gets a new node ID by itself"
 
 func (s *session) setRoot(root Record) {
 	s.root, s.stale, s.fresh = root, false, true
@@ -242,7 +242,7 @@ func (s *session) waiting() error {
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
 // none of these is free. It begins where node IDs are in use, so that large blocks stay free. Lost
-// races mean that many processes are starting, so it then searches a wider area and reads less.
+// races mean that many processes are starting. Then find searches a wider area and reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
@@ -404,11 +404,11 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b. It was read together with b's record, or
-// later. If that block is merging, splitParent cancels the merge.
+// splitParent returns the record of the block around b. That record was read together with b's
+// record, or later. If that block is merging, splitParent cancels the merge.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
-		return s.root, nil // within a generation its HWM and its state do not change
+		return s.root, nil // within a generation, the root's HWM and state do not change
 	}
 	if v.partial {
 		return v.get(b.parent()), nil
@@ -485,8 +485,8 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose requests the grant of the last change. It reads the random nonce from the operating
-// system at the last moment, so copies of a process have different nonces.
+// propose requests the changes. The last one is the grant. It reads the random nonce from the
+// operating system at the last moment, so copies of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
@@ -497,8 +497,9 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 	return s.settle(ctx)
 }
 
-// settle finds out whether the pending grant was made. If it was, the session holds it. After an
-// error it must be called again. docs/leases.md ("Why no ID is issued twice") explains its steps.
+// settle finds out whether the pending grant was made. If the grant was made, the session holds it.
+// After an error, settle must be called again. docs/leases.md ("Why no ID is issued twice")
+// explains its steps.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
@@ -592,7 +593,7 @@ func (s *session) release(ctx context.Context, used int64) error {
 		}
 		next, err := release(r, held, used)
 		if err != nil {
-			break // the node ID is not ours, or no longer ours
+			break // the node ID is not ours
 		}
 		next.Key = s.key
 		if _, err = s.write(ctx, r, next); err == nil {
@@ -623,7 +624,7 @@ func (s *session) full(v *survey) error {
 		e.Until = append(e.Until, s.root.Terms.Time(r.Deadline))
 	}
 	for _, g := range v.regions {
-		e.Ahead = append(e.Ahead, s.ahead(g.record.Block, g.mark, v.now))
+		e.Ahead = append(e.Ahead, s.ahead(g.record.Block, g.hwm, v.now))
 	}
 	if from, ok := v.soonest(s.lead); ok {
 		e.From = s.root.Terms.Time(from)

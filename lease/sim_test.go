@@ -50,7 +50,7 @@ type world struct {
 	unchecked  bool // without [Known.Check]
 	fences     bool // the store is fenced at times, although it has lost nothing
 	clones     bool
-	forgetMark bool // a fence carries over no hwm
+	forgetHWM  bool // a fence carries over no hwm
 	forgets    bool // the store loses a change at times
 	blind      bool
 	told       int64 // the latest time that a client used
@@ -246,7 +246,7 @@ func (w *world) fence() {
 		if k.realm == after && r.State == Retired {
 			w.count["hwm carried over"]++
 		}
-		if k.realm == after && w.forgetMark {
+		if k.realm == after && w.forgetHWM {
 			delete(w.store, k)
 		}
 	}
@@ -261,9 +261,9 @@ func (w *world) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
-// allows checks changes as a server does. It must allow all of the client's.
+// allows checks changes as a server does. It must allow every change of the client.
 func (w *world) allows(changes []Change) bool {
-	if w.unfenced || w.forgets || w.blind || w.forgetMark || w.unchecked {
+	if w.unfenced || w.forgets || w.blind || w.forgetHWM || w.unchecked {
 		return true
 	}
 	realm, blocks, err := Evidence(changes)
@@ -374,7 +374,7 @@ type simProcess struct {
 	size     int
 	session  *session
 	window   *window.Window
-	life     int // another number for each process
+	life     int // a new number for each process
 	cut      int64
 	original *simProcess // the process that it is a clone of
 	copy     *session
@@ -707,7 +707,8 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	return t, s.travel()
 }
 
-// simulate runs a world. If something is wrong, it runs it again and returns the last events.
+// simulate runs a world. If something is wrong, it runs the world again and returns the last
+// events.
 func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 	run := func(log *strings.Builder) *world {
 		w := newWorld(seed)
@@ -766,7 +767,7 @@ func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 
 func TestSimulation(t *testing.T) {
 	explore(t, 100, func(*world) {},
-		// Without each of these, the simulation shows nothing.
+		// If one of these never happens, the simulation proves nothing.
 		"use", "renewal", "extension", "takeover", "release", "restore", "late change",
 		"own grant found", "fence", "hwm carried over", "clone", "overlap ended",
 		"use in an overlap", "forgotten", "retired to whole", "retired to split",
@@ -783,7 +784,7 @@ func TestSimulationFinds(t *testing.T) {
 			w.restores, w.fences, w.wild, w.skew = true, false, 20_000, 0
 		},
 		"a fence that carries over no hwm": func(w *world) {
-			w.fences, w.restores, w.hasTime, w.forgetMark = true, false, false, true
+			w.fences, w.restores, w.hasTime, w.forgetHWM = true, false, false, true
 			w.wild, w.skew = 60_000, 100
 		},
 		"a server that checks nothing": func(w *world) { hostileWorld(w); w.unchecked = true },

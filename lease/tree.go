@@ -9,7 +9,7 @@ import (
 // A region is a free block of the requested size or larger.
 type region struct {
 	record Record
-	mark   int64 // no earlier tick of the region can be granted
+	hwm    int64 // no earlier tick of the region can be granted
 	effort int
 }
 
@@ -38,17 +38,17 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys a block. No block around it has an HWM above mark.
-func (v *survey) walk(b Block, mark int64, effort int) {
+// walk surveys a block. No block around it has an HWM above hwm.
+func (v *survey) walk(b Block, hwm int64, effort int) {
 	if !v.knows(b) {
 		return
 	}
 	r := v.get(b)
-	mark = max(mark, r.HWM)
+	hwm = max(hwm, r.HWM)
 	switch {
 	case r.State == Retired || free(r, v.now):
 		if b.Size <= v.size {
-			v.regions = append(v.regions, region{r, mark, effort})
+			v.regions = append(v.regions, region{r, hwm, effort})
 		}
 	case r.State == Whole:
 		v.held = append(v.held, r)
@@ -58,32 +58,32 @@ func (v *survey) walk(b Block, mark int64, effort int) {
 		if r.State == Merging {
 			effort = 1 // another process is about to make this block whole
 		}
-		v.walk(b.child(0), mark, effort)
-		v.walk(b.child(1), mark, effort)
+		v.walk(b.child(0), hwm, effort)
+		v.walk(b.child(1), hwm, effort)
 	default:
 		if top, ok := v.vacant(r); ok {
-			v.regions = append(v.regions, region{r, max(mark, top), 2})
+			v.regions = append(v.regions, region{r, max(hwm, top), 2})
 		}
 	}
 }
 
-// vacant returns the highest HWM of a divided block and its parts, and whether all are free.
-func (v *survey) vacant(r Record) (mark int64, ok bool) {
-	mark, ok = r.HWM, true
+// vacant returns the highest HWM of a divided block and its parts, and whether all parts are free.
+func (v *survey) vacant(r Record) (hwm int64, ok bool) {
+	hwm, ok = r.HWM, true
 	for i := range uint32(2) {
 		half := v.get(r.Block.child(i))
 		if half.State == Split || half.State == Merging {
 			m, vacant := v.vacant(half)
-			mark, ok = max(mark, m), ok && vacant
+			hwm, ok = max(hwm, m), ok && vacant
 			continue
 		}
 		if half.Held(v.now) {
 			v.held = append(v.held, half)
 			ok = false
 		}
-		mark = max(mark, half.HWM)
+		hwm = max(hwm, half.HWM)
 	}
-	return mark, ok
+	return hwm, ok
 }
 
 // knows reports whether a block's record, or its absence, is known.
@@ -111,10 +111,10 @@ func (v *survey) around(leaf Block) (region, bool) {
 
 func (v *survey) grantable(leaf Block, lead int64) bool {
 	u, ok := v.around(leaf)
-	return ok && u.mark <= v.now+lead
+	return ok && u.hwm <= v.now+lead
 }
 
-// edge is the path of the first node ID of a size.
+// edge returns the path of the first node ID of a size.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
 // path returns a leaf, the blocks around it and their other halves. Smaller blocks come first.
@@ -141,7 +141,7 @@ func parts(area Block, size uint8) (blocks []Block) {
 }
 
 // area returns the block at the beginning of the realm that contains all node IDs in use, as far as
-// the edge shows.
+// the records of edge show.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {
@@ -193,7 +193,7 @@ func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, 
 
 func (v *survey) until(t int64) (some []region) {
 	for _, u := range v.regions {
-		if u.mark <= t {
+		if u.hwm <= t {
 			some = append(some, u)
 		}
 	}
@@ -212,7 +212,7 @@ func (v *survey) soonest(lead int64) (tick int64, ok bool) {
 		from[b] = max(from[b], r.Deadline)
 	}
 	for _, u := range v.regions {
-		from[u.record.Block] = u.mark - lead
+		from[u.record.Block] = u.hwm - lead
 	}
 	for _, t := range from {
 		if !ok || t < tick {

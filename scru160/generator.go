@@ -27,13 +27,14 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 type Generator struct {
 	core gen.Core
 
-	tick        int64  // of the last ID, in milli- or microseconds
-	head        uint64 // the tick in the high 64 bits
-	counter     uint64 // of the last ID, with extension
-	settledTick int64  // while the clock shows this time, tick stays
+	tick    int64  // of the last ID, in milli- or microseconds
+	head    uint64 // the tick in the high 64 bits
+	counter uint64 // of the last ID, with extension
+
+	settledTick int64 // while the clock shows this time, tick stays
 
 	full     uint64 // the largest counter
-	start    uint64 // the bits of the counter that start at random
+	start    uint64 // mask of the counter bits that start at random
 	ext      int    // the counter's bits in random16
 	nodeBits int
 	node     uint64 // the node ID, shifted to its position in the middle 64 bits

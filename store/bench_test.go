@@ -30,7 +30,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// The servers' settings lose nothing. For these, NATS needs version 2.10.
+// Each server syncs each change to the disk, except NATS, which by default syncs later.
 var servers = []struct {
 	name string
 	url  func(b *testing.B) string
@@ -531,7 +531,8 @@ func TestMain(m *testing.M) {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// processor includes children, such as the server.
+// processor returns the processor time that this process and its children, such as the server, have
+// used.
 func processor(b *testing.B) time.Duration {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parent, used := map[int]int{}, map[int]time.Duration{}

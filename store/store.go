@@ -32,12 +32,12 @@ import (
 	"github.com/sortid/sortid/store/redis"
 )
 
-// A Store is a [lease.Store] that reports what its guarantee depends on.
+// A Store is a [lease.Store] that reports the conditions of its guarantee.
 type Store interface {
 	lease.Store
 	// String returns the name of the store, without a password.
 	String() string
-	// Conditions lists, in sentences, what the guarantee depends on, but could not be verified.
+	// Conditions lists, in sentences, the conditions of the guarantee that could not be verified.
 	Conditions() []string
 }
 

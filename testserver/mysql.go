@@ -41,7 +41,8 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		cmd := exec.Command(program,
 			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
-		// A server that starts deletes all temporary tables here, even of other servers.
+		// When a server starts, it deletes all temporary tables in this folder, even of other
+		// servers.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// NATS returns a URL with a new bucket, which does not exist yet.
+// NATS returns a URL with the name of a bucket that does not exist yet.
 func NATS(t testing.TB) string {
 	t.Helper()
 	u := choose(t, "SORTID_TEST_NATS_URL", func(ctx context.Context, server string) error {

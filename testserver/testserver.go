@@ -1,10 +1,10 @@
 // Package testserver gives a test the servers that it uses. They stop when the test ends.
 //
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
-// prefix or bucket for this test alone. It takes the server in a variable such as
-// SORTID_TEST_POSTGRES_URL. Without the variable, it takes a local server or, if none answers, a
-// new one; with -short, none. A function whose name begins with Start always starts a server. If a
-// program is not installed, the test is skipped, or fails if CI is set.
+// prefix or bucket for this test alone. It uses the server that a variable such as
+// SORTID_TEST_POSTGRES_URL names. Without the variable, it uses a local server or, if none answers,
+// a new one; with -short, the test is skipped. A function whose name begins with Start always
+// starts a server. If a program is not installed, the test is skipped, or fails if CI is set.
 package testserver
 
 import (
@@ -43,7 +43,7 @@ func notShort(t testing.TB) {
 
 // A Server is a server of one test. Only one goroutine at a time may use it.
 type Server struct {
-	URL string // the URL for the Open of the store
+	URL string // the URL that the store's Open takes
 	Dir string // the folder of its data, or "" if it has none on disk
 
 	t       testing.TB
@@ -218,7 +218,7 @@ func tempDir(t testing.TB) string {
 
 // FreePort returns a port of 127.0.0.1 on which nothing listens. The system does not use it for
 // outgoing connections, so a stopped server can start on it again. FreePort keeps the same UDP
-// port, so no other test gets it.
+// port, so no other test gets the port.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {

@@ -136,9 +136,8 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 func (m *making) settle(last format.ID) {
 	wait := time.Until(last.Time().Add(m.format.Tick))
 	if wait > time.Second && !m.Quiet {
-		fmt.Fprintf(
-			m.Err,
-			"sortid: waiting for %v until the clock has passed the last ID, so that no later run makes it again\n", wait.Round(100*time.Millisecond))
+		fmt.Fprintf(m.Err, "sortid: waiting for %v until the clock has passed the last ID, "+
+			"so that no later run makes it again\n", wait.Round(100*time.Millisecond))
 	}
 	ctx, stop := exit.UntilSignal()
 	defer stop()

@@ -88,7 +88,7 @@ func between(ctx context.Context, db *bun.DB, from, to time.Time) (events []Even
 	return events, err
 }
 
-// page returns the next events after an ID. OFFSET costs more on later pages.
+// page returns the next events after an ID. With OFFSET, later pages would take longer.
 func page(ctx context.Context, db *bun.DB, after scru128.UUID,
 	limit int64) (events []Event, err error) {
 	err = db.NewSelect().Model(&events).Where("id > ?", after).Order("id").Limit(limit).Scan(ctx)

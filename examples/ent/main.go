@@ -79,7 +79,7 @@ func between(ctx context.Context, client *ent.Client, from, to time.Time) ([]*en
 		Order(event.ByID()).All(ctx)
 }
 
-// page returns the next events after an ID. OFFSET costs more on later pages.
+// page returns the next events after an ID. With OFFSET, later pages would take longer.
 func page(ctx context.Context, client *ent.Client, after scru128.UUID,
 	limit int) ([]*ent.Event, error) {
 	return client.Event.Query().Where(event.IDGT(after)).Order(event.ByID()).Limit(limit).All(ctx)

@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid; friend is
-// a text with the prefix.
+// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid, and
+// the column friend is a text with the prefix.
 type User struct {
 	ID     UserID `gorm:"type:uuid;primaryKey"`
 	Name   string `gorm:"not null"`
@@ -135,7 +135,7 @@ func between(db *gorm.DB, from, to time.Time) (events []Event, err error) {
 	return events, err
 }
 
-// page returns the next events after an ID. OFFSET costs more on later pages.
+// page returns the next events after an ID. With OFFSET, later pages would take longer.
 func page(db *gorm.DB, after scru128.UUID, limit int) (events []Event, err error) {
 	err = db.Where("id > ?", after).Order("id").Limit(limit).Find(&events).Error
 	return events, err

@@ -20,7 +20,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		log.Fatal("usage: sql sqlite FILE, or sql mysql NAME-OF-THE-DATA-SOURCE")
+		log.Fatal("usage: sql sqlite FILE, or sql mysql DATA-SOURCE-NAME")
 	}
 	if err := run(context.Background(), os.Args[1], os.Args[2]); err != nil {
 		log.Fatal(err)
@@ -40,8 +40,8 @@ var tables = map[string]string{
 	)`,
 }
 
-// An Event is a row. Scan reads bytes into a scru128.ID, which is stored as text. To store bytes,
-// convert it to scru128.Bytes.
+// An Event is a row. A scru128.ID reads bytes from the column, but is stored as text. To store
+// bytes, convert the ID to scru128.Bytes.
 type Event struct {
 	ID   scru128.ID
 	What string
@@ -110,7 +110,7 @@ func between(ctx context.Context, db *sql.DB, from, to time.Time) ([]Event, erro
 		scru128.Bytes(scru128.First(from)), scru128.Bytes(scru128.First(to)))
 }
 
-// page returns the next events after an ID. OFFSET costs more on later pages.
+// page returns the next events after an ID. With OFFSET, later pages would take longer.
 func page(ctx context.Context, db *sql.DB, after scru128.ID, limit int) ([]Event, error) {
 	return query(ctx, db, "SELECT id, what FROM events WHERE id > ? ORDER BY id LIMIT ?",
 		scru128.Bytes(after), limit)

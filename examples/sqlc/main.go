@@ -71,7 +71,8 @@ func run(ctx context.Context, url string) error {
 	}
 	fmt.Printf("%d events of the last hour\n", len(recent))
 
-	// Each page begins after the last ID of the one before. OFFSET costs more on later pages.
+	// Each page begins after the last ID of the page before. With OFFSET, later pages would take
+	// longer.
 	var last scru128.ID
 	for number := 1; ; number++ {
 		events, err := queries.EventsAfter(ctx, db.EventsAfterParams{After: last, Limit: 100})

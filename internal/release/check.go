@@ -27,7 +27,7 @@ var notForUsers = []string{
 	"github.com/grpc-ecosystem/",
 }
 
-// A program is a program of a user, and says which modules it may require.
+// A program is what a user could write, with the modules that it may require.
 type program struct {
 	name, title string
 	imports     []string // packages that an extra file imports

@@ -41,7 +41,7 @@ func (d *distribution) writeBillOfMaterials(name string, t target, binary []byte
 		requires = append(requires, url)
 	}
 	bom := cdx.NewBOM()
-	// Each binary has its own number, but each run gives the same number.
+	// Each binary has its own number, which is the same in each run.
 	bom.SerialNumber = serialNumber(sum)
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: d.time.Format(time.RFC3339),
@@ -113,7 +113,7 @@ func addNotices(text *bytes.Buffer, title, dir string) error {
 		found = true
 	}
 	if !found {
-		return fmt.Errorf("%s has no licence in %s, which a distribution must have", title, dir)
+		return fmt.Errorf("%s: a distribution must have its licence, but %s has none", title, dir)
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func (r *repo) check() error {
 	for _, m := range r.modules {
 		name := path.Join(m.dir, "go.mod")
 		if want := path.Join(rootPath, m.dir); m.path() != want {
-			report("%s: the name of the module is %s, but its folder makes it %s", name,
+			report("%s: the name of the module is %s, but its folder requires %s", name,
 				m.path(), want)
 		}
 		if len(m.file.Replace) > 0 {

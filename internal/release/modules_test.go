@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 		{name: "exclude of nothing", file: "internal/workspace/go.mod", old: rootPath + "/store v",
 			new: rootPath + "/store v0.0.9 //", want: "which no module requires"},
 		{name: "name", file: "store/go.mod", old: "module " + rootPath + "/store", new: "module " +
-			rootPath + "/stores", want: "its folder makes it"},
+			rootPath + "/stores", want: "its folder requires"},
 		{name: "not published", file: "go.work", old: "./store", new: "./store // not published",
 			want: "not published"},
 		{name: "not listed", file: "go.work", old: "\t./store\n",

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A sandbox uses the packed modules like a user. It has its own module cache, so it does
-// not use published modules of the same version.
+// A sandbox uses the packed modules as a user does. It has its own module cache, so it does not use
+// published modules of the same version.
 type sandbox struct {
 	dir     string // close deletes it
 	version string

@@ -18,7 +18,8 @@ import (
 )
 
 // Run tests a kind of store. For each test it calls setup, which prepares an empty store and
-// returns a function that opens it. Each call returns its own connection, which Run closes.
+// returns the function open. Each call of open returns another connection to the store, which Run
+// closes.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},
@@ -174,9 +175,9 @@ func testCompare(t *testing.T, open func() lease.Store) {
 	set(t, s, absent("realm", b), one, true)
 	set(t, s, absent("realm", b), two, false)
 	other := lease.Block{NodeID: 43, Size: 8}
-	marked := absent("realm", other)
-	marked.HWM = 1000 // the HWM does not matter if there is no record
-	set(t, s, marked, full("realm", other, 1), true)
+	raised := absent("realm", other)
+	raised.HWM = 1000 // the HWM does not matter if there is no record
+	set(t, s, raised, full("realm", other, 1), true)
 	for _, change := range []func(r *lease.Record){
 		func(r *lease.Record) { r.Revision++ },
 		func(r *lease.Record) { r.Revision-- },
@@ -306,10 +307,10 @@ func testMany(t *testing.T, open func() lease.Store) {
 	setAll(true, lease.Change{Prev: none[1], Next: one[1]},
 		lease.Change{Prev: none[0], Next: one[0]})
 	check(one[0], one[1], none[2], none[3])
-	marked := one[1]
-	marked.HWM++
+	raised := one[1]
+	raised.HWM++
 	for _, c := range []lease.Change{{Prev: none[1], Next: one[1]}, {Prev: one[2], Next: two[2]},
-		{Prev: two[1], Next: one[1]}, {Prev: marked, Next: two[1]}} {
+		{Prev: two[1], Next: one[1]}, {Prev: raised, Next: two[1]}} {
 		setAll(false, c, lease.Change{Prev: one[0], Next: two[0]},
 			lease.Change{Prev: none[3], Next: one[3]})
 		check(one[0], one[1], none[2], none[3])
@@ -461,7 +462,7 @@ func testReopen(t *testing.T, open func() lease.Store) {
 	}
 }
 
-// If the context has ended, every call soon fails. Other contexts work.
+// If the context has ended, every call soon fails. Calls with another context work.
 func testContext(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -521,7 +522,7 @@ func testTime(t *testing.T, open func() lease.Store) {
 		d < 900*time.Millisecond || d > most {
 		t.Errorf("after at least 1.1 s the store's clock went on by %v, %v", d, err)
 	}
-	// Clocks that differ from the store's by more than the lead get no node ID.
+	// A process gets no node ID if its clock differs from the store's by more than the lead.
 	for _, c := range []struct {
 		ahead time.Duration
 		want  error

@@ -2,10 +2,10 @@
 //
 //	store, err := bolt.Open(ctx, "bolt:sortid.db")
 //
-// The URL is bolt:PATH, or bolt:///PATH with an absolute path, which is not decoded and has no
-// question mark. Open makes the file if there is none, but the folder must exist. All processes
-// must be able to read and write the file, and to read its folder. Only the owner can read and
-// write a new file. Get and List need no write permission.
+// The URL is bolt:PATH, or bolt:///PATH with an absolute path. PATH is not decoded, and must not
+// contain a question mark. Open makes the file if there is none, but the folder must exist. All
+// processes must be able to read and write the file, and to read its folder. Only the owner can
+// read and write a new file. Get and List need no write permission.
 //
 // bbolt locks the whole file while a process has it open. So each call opens the file, waits for
 // the lock, and closes the file again. If the call's context ends first, on Linux the error names
@@ -25,7 +25,7 @@
 //   - the disk really has what it reports as stored;
 //   - nobody deletes the file or replaces it, for example with a backup. If this has happened,
 //     fence all realms, as package [github.com/sortid/sortid/store] describes. If the file of a
-//     Store is gone, its calls fail. But a new process makes a new file, unless it calls
+//     Store is gone, the Store's calls fail. But a new process makes a new file, unless it calls
 //     [OpenExisting].
 //
 // A damaged file is an error, but bbolt's pages have no checksums, so not all damage is noticed.

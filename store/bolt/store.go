@@ -133,7 +133,7 @@ func resolve(path string, create bool) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// Conditions lists what the guarantee depends on, but could not be verified.
+// Conditions lists the conditions of the guarantee that could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.Record, err error) {
@@ -276,8 +276,8 @@ func (s *Store) String() string { return "bolt:" + s.path }
 
 func (s *Store) Close() error { return nil }
 
-// key returns the key of a record. A block has one slash, so the realm ends at the last slash but
-// one.
+// key returns the key of a record. A block has one slash, so the realm ends at the second slash
+// from the end.
 func key(realm string, b lease.Block) []byte { return []byte(realm + "/" + b.String()) }
 
 func get(records *bbolt.Bucket, realm string, b lease.Block) (lease.Record, error) {

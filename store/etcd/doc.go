@@ -7,21 +7,21 @@
 // default sortid. If etcd takes the user from the certificate, the URL must have no user. Package
 // [github.com/sortid/sortid/store] explains what all stores share.
 //
-// Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet is a transaction
-// that requires the revision that was read, and is sent once. Reads are linearizable. Let etcd
-// compact old revisions, for example with --auto-compaction-retention=1h. Otherwise etcd reaches
-// its quota, and refuses changes.
+// Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet is one
+// transaction, sent once, that requires the revision that was read. Reads are linearizable. Let
+// etcd compact old revisions, for example with --auto-compaction-retention=1h. Otherwise etcd
+// reaches its quota, and refuses changes.
 //
-// The time is a member's: the Date of an HTTP answer, exact to a second. If HTTP has a separate
-// port (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each process uses its
-// own clock, and you must keep the clocks synchronized.
+// The time comes from a member: it is the Date of an HTTP answer, exact to a second. If HTTP has a
+// separate port (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each process
+// uses its own clock, and you must keep the clocks synchronized.
 //
 // # Guarantee
 //
 // No ID is issued twice, provided that
 //
-//   - the cluster is not restored from a snapshot, or made with --force-new-cluster. If this has
-//     happened, fence all realms;
+//   - nobody restores the cluster from a snapshot, or starts it with --force-new-cluster. If this
+//     has happened, fence all realms;
 //   - no member runs with --unsafe-no-fsync. Clients cannot see this flag;
 //   - no member has a version that can lose changes in a crash. Open refuses 3.5.0 to 3.5.4.
 //     [Store.Conditions] names versions before 3.4.21, which can lose changes in a cluster of one

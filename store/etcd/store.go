@@ -101,7 +101,8 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client lives as long as its context, which until then also ends with ctx.
+	// The client lives as long as its context, life. Until connect returns, life also ends with
+	// ctx.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	config.Context = life
@@ -138,8 +139,8 @@ func temporary(err error) error {
 	return err
 }
 
-// reconnect makes the client find a server within a second after it returns. By default, gRPC's
-// pauses grow to two minutes.
+// reconnect makes the client find a restarted server within a second. By default, gRPC's pauses
+// grow to two minutes.
 var reconnect = backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2,
 	MaxDelay: 500 * time.Millisecond}
 
@@ -167,8 +168,8 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// ask repeats a request once if its token is unknown or expired. Then etcd has done nothing, and
-// the client has a new token.
+// ask repeats a request once if its token is unknown or expired. In this case etcd has done
+// nothing, and the client has a new token.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	r, err := connect.Ask(ctx, f)
 	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
@@ -184,7 +185,7 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
 }
 
-// Conditions lists what the guarantee requires because of the versions in this cluster.
+// Conditions lists the conditions of the guarantee for the versions in this cluster.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) read(ctx context.Context, realm string,
@@ -314,7 +315,7 @@ func (s *Store) failed(what string, err error) error {
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
 		hint = "; grant it: etcdctl role grant-permission ROLE readwrite --prefix " + s.prefix
 	case errors.Is(err, rpctypes.ErrUserEmpty):
-		hint = "; name user and password in the URL"
+		hint = "; put the user and the password in the URL"
 	}
 	return fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
 }

@@ -84,7 +84,7 @@ func TestReconnect(t *testing.T) {
 	}, func() string { return err.Error() })
 }
 
-// Each of three members may be away, and the others go on.
+// Each of three members may be down, and the others go on.
 func TestCluster(t *testing.T) {
 	servers := testserver.StartEtcdCluster(t)
 	s := open(t, faulttest.ClusterURL(servers))
@@ -193,7 +193,7 @@ func TestAuth(t *testing.T) {
 		return strings.Replace(server.URL, "etcd://", "etcd://"+user, 1) + rest
 	}
 	for url, want := range map[string]string{
-		as("", ""):                     "name user and password",
+		as("", ""):                     "put the user and the password",
 		as("writer:wrong@", ""):        "authentication failed",
 		as("nobody:secret@", ""):       "authentication failed",
 		as("reader:secret@", ""):       "permission denied",
@@ -325,7 +325,7 @@ func TestVersions(t *testing.T) {
 	for version, want := range map[string]string{
 		"3.3.27": "conditional", "3.4.20": "conditional", "3.4.21": "", "3.4.33": "",
 		"3.5.0-rc.1": "unsafe", "3.5.0": "unsafe", "3.5.4": "unsafe",
-		"3.5.5": "", "3.5.21": "", "3.6.0": "", "4.0.0": "", "": "", "unknown": "", "away": "",
+		"3.5.5": "", "3.5.21": "", "3.6.0": "", "4.0.0": "", "": "", "unknown": "", "down": "",
 	} {
 		t.Run(version, func(t *testing.T) {
 			config := config
@@ -334,8 +334,8 @@ func TestVersions(t *testing.T) {
 					invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 					err := invoke(ctx, method, request, reply, conn, opts...)
 					if r, ok := reply.(*pb.StatusResponse); ok && err == nil {
-						if r.Version = version; version == "away" {
-							return status.Error(codes.Unavailable, "away")
+						if r.Version = version; version == "down" {
+							return status.Error(codes.Unavailable, "down")
 						}
 					}
 					return err

@@ -9,8 +9,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// inspect asks the members for their versions. One that does not answer is ignored, because the
-// cluster works without it.
+// inspect asks the members for their versions. A member that does not answer is ignored, because
+// the cluster works without it.
 func (s *Store) inspect(ctx context.Context) error {
 	for _, endpoint := range s.client.Endpoints() {
 		limited, cancel := context.WithTimeout(ctx, time.Second)

@@ -75,11 +75,11 @@ func TestServerText(t *testing.T) {
 	}
 }
 
-// A server that is away is not a malformed URL, and the error has no token.
+// An unreachable server is not a malformed URL, and the error has no token.
 func TestUnreachable(t *testing.T) {
-	away := faulttest.Away(t)
+	address := faulttest.Unreachable(t)
 	err := faulttest.Patiently(t, 300*time.Millisecond, func(ctx context.Context) error {
-		_, err := Open(ctx, "http://"+away+"?token=secret")
+		_, err := Open(ctx, "http://"+address+"?token=secret")
 		return err
 	}, "refused")
 	if errors.Is(err, connect.ErrURL) {
@@ -158,11 +158,12 @@ func TestAnswers(t *testing.T) {
 			"a valid token is needed"},
 		"another realm": {403, `{"detail":"this token does not permit that"}`, ErrAccess,
 			"does not permit"},
-		"away": {503, `{"detail":"the store did not answer"}`, nil,
+		"store is down": {503, `{"detail":"the store did not answer"}`, nil,
 			"503: the store did not answer"},
 		"too many": {429, `{"detail":"the token's limit"}`, nil, "429: the token's limit"},
-		"invalid": {422,
-			`{"detail":"invalid request","errors":[{"message":"0 changes","location":"body.changes"}]}`, nil, "body.changes: 0 changes"},
+		"invalid": {422, `{"detail":"invalid request",` +
+			`"errors":[{"message":"0 changes","location":"body.changes"}]}`, nil,
+			"body.changes: 0 changes"},
 		"a proxy":   {502, `<html>Bad Gateway</html>`, nil, "502"},
 		"no server": {404, `not found`, nil, "no sortid server"},
 		"redirect":  {307, ``, nil, "307"},
@@ -201,7 +202,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// A refusal is no error, and only a clear yes is a yes.
+// A refusal is no error. Only a complete answer with true means that the change was made.
 func TestRefused(t *testing.T) {
 	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false,
 		`{"stored":"true"}`: true, `{"stored":true`: true} {
@@ -215,8 +216,8 @@ func TestRefused(t *testing.T) {
 }
 
 func TestIllegal(t *testing.T) {
-	s, requests := open(t, 422,
-		`{"detail":"invalid request","errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
+	s, requests := open(t, 422, `{"detail":"invalid request",`+
+		`"errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
 	stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"},
 		lease.Record{Realm: "r", Revision: 1})
 	if stored || !errors.Is(err, lease.ErrIllegal) ||

@@ -180,7 +180,7 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 }
 
 var errReplica = connect.Unsafe("the server is read_only, like a replica, it must be the " +
-	"primary: name that in the URL, or SET GLOBAL read_only = OFF if it is")
+	"primary: put the primary in the URL, or SET GLOBAL read_only = OFF if this is the primary")
 
 // writable reports whether read_only is off. MariaDB 12 has several values that mean on.
 func writable(readOnly string) bool {
@@ -242,8 +242,8 @@ func (s *Store) create(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case number(err) == numberNoPrivilege:
-		err = fmt.Errorf("%w: have somebody who may do so run\n%s;\nand GRANT SELECT, INSERT, "+
-			"UPDATE ON sortid_lease to this user", err, Schema)
+		err = fmt.Errorf("%w: somebody who may create tables must run\n%s;\nand GRANT SELECT, "+
+			"INSERT, UPDATE ON sortid_lease to this user", err, Schema)
 	}
 	return fmt.Errorf("cannot make the table: %w", err)
 }

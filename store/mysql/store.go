@@ -88,7 +88,7 @@ func (s *Store) String() string {
 	return fmt.Sprintf("mysql: database %q at %s", s.database, s.address)
 }
 
-// Conditions lists what the guarantee needs, but may not be true here.
+// Conditions lists the conditions of the guarantee that may not be true here.
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
@@ -122,7 +122,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 }
 
 // GetMany reads all records at one moment. It does not wait for the log: if a crash undoes what was
-// read, it also undoes all later changes.
+// read, the crash also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}

@@ -25,7 +25,7 @@ func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, er
 	return ask(ctx, s, func(ctx context.Context) (jetstream.Stream, error) {
 		return s.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name:        name,
-			Description: "Leases of node IDs (sortid). Losing any of it can issue IDs twice.",
+			Description: "Leases of node IDs (sortid). If records are lost, IDs can repeat.",
 			Subjects:    []string{s.subject(">")}, Storage: jetstream.FileStorage,
 			Discard: jetstream.DiscardNew, MaxMsgsPerSubject: 1, MaxMsgs: -1, MaxBytes: -1,
 			Replicas: replicas, DenyDelete: true, DenyPurge: true,
@@ -69,8 +69,8 @@ func check(c jetstream.StreamConfig) error {
 // guarantee.
 func conditions(replicas int, syncAlways bool, version string) (list []string, err error) {
 	if syncAlways && !since(version, 2, 10) {
-		return nil, unsafe("sync=always is stated, but this is version %s, and only from 2.10 on "+
-			"can a server sync each change", version)
+		return nil, unsafe("sync=always is stated, but this is version %s; only 2.10 and later "+
+			"can sync each change", version)
 	}
 	if replicas > 1 && !since(version, 2, 11) {
 		return nil, unsafe("the bucket has %d replicas, and before version 2.11 (this is %s) "+
@@ -81,7 +81,7 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 		list = append(list, "conditional: unless all servers have jetstream { sync_interval: "+
 			"always }, they acknowledge a change up to two minutes before it is on their disks: "+
 			"a crash of the machine, or of several at a time if there are replicas, forgets it; "+
-			"if they have it, add sync=always to the URL")
+			"if all servers have this setting, add sync=always to the URL")
 	}
 	if replicas > 1 {
 		list = append(list, fmt.Sprintf("conditional: the bucket has %d replicas, and their "+

@@ -3,14 +3,14 @@
 //	store, err := nats.Open(ctx, "nats://sortid:password@nats.example.com/sortid?sync=always")
 //
 // By default, NATS loses the changes of up to two minutes if its machine crashes. So check
-// [Store.Conditions]. With one replica and sync=always, it is empty.
+// [Store.Conditions]. With one replica and sync=always, the list is empty.
 //
 // The URL is nats://USER:PASSWORD@HOST:PORT,HOST:PORT,.../BUCKET?PARAMETER=VALUE&..., or natss://
 // with TLS. A user without a password is a token. The parameters are ca, cert and key (only with
 // natss), and
 //
 //   - sync=always: you guarantee that all servers sync each change, see below;
-//   - replicas: the number of servers that keep the bucket if Open makes it, by default 1;
+//   - replicas: for a new bucket, the number of servers that keep it, by default 1;
 //   - creds: a file with credentials, in the form of the program nsc.
 //
 // Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record,
@@ -24,9 +24,9 @@
 //
 //   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
 //     limits that discard old messages, no mirrors, no sources and no direct gets (which "nats kv
-//     add" gives it). Otherwise Open fails with [lease.ErrUnsafe];
+//     add" turns on). Otherwise Open fails with [lease.ErrUnsafe];
 //   - each server has jetstream { sync_interval: always }, which exists since version 2.10. Clients
-//     cannot see it, so [Store.Conditions] names it unless the URL has sync=always;
+//     cannot see this setting, so [Store.Conditions] names it unless the URL has sync=always;
 //   - there is one replica. With several, a leader that is cut off may answer with an old record,
 //     and Conditions says so. Before version 2.11, Open refuses several replicas;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
@@ -35,7 +35,8 @@
 //
 // # Privileges and connections
 //
-// A store has one connection. A user must subscribe to _INBOX.> and publish to $KV.sortid.> and
+// A store has one connection. A user must be allowed to subscribe to _INBOX.>, and to publish to
+// $KV.sortid.> and
 //
 //	$JS.API.STREAM.INFO.KV_sortid, $JS.API.STREAM.MSG.GET.KV_sortid, $JS.FC.KV_sortid.>,
 //	$JS.API.CONSUMER.CREATE.KV_sortid.>, $JS.API.CONSUMER.DELETE.KV_sortid.>

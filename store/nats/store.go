@@ -19,10 +19,10 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// ErrDeleted means that somebody has deleted a record. Fence its realm. All methods except Time
+// ErrDeleted means that somebody has deleted a record. Fence its realm. All methods except Time can
 // return it.
 var ErrDeleted = errors.New(
-	"the record was deleted, and with it the mark of what was granted; " +
+	"the record was deleted, so it is unknown which ticks were granted; " +
 		"fence the realm before anybody else uses it")
 
 // Options has the settings that are parameters in a URL.
@@ -93,9 +93,9 @@ func temporary(err error) error {
 	return err
 }
 
-// New is like Open, for a program with a connection, which Close does not close. The connection
-// should not buffer messages while the server is away (see [nats.ReconnectBufSize]): buffered
-// changes come too late.
+// New is like Open, for a program that already has a connection. Close does not close this
+// connection. It should not buffer messages while the server is unreachable (see
+// [nats.ReconnectBufSize]): buffered changes come too late.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
 	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -130,7 +130,7 @@ func (s *Store) String() string {
 	return fmt.Sprintf("nats at %s, bucket %s", strings.Join(s.conn.Servers(), ", "), s.name)
 }
 
-// Conditions lists what the guarantee depends on, but could not be verified.
+// Conditions lists the conditions of the guarantee that could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
 // read reads one record after the other. The stream's leader answers, even if direct gets are
@@ -234,8 +234,7 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match. If not all records come in time, each begins
-// again.
+// each calls f with the records whose keys match. If not all records come in time, it begins again.
 func (s *Store) each(ctx context.Context, keys string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -402,7 +401,7 @@ func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	return nats.Connect(strings.Join(t.hosts, ","), append(t.nats,
 		nats.Name("sortid"),
 		nats.Timeout(timeout),
-		// Reconnect soon after the server returns, and soon notice if it is away.
+		// Reconnect soon after the server returns, and soon notice if it is unreachable.
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.PingInterval(10*time.Second),

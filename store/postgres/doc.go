@@ -3,16 +3,15 @@
 //	store, err := postgres.Open(ctx, "postgres://sortid:password@db.example.com/app")
 //
 // The URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE&..., or postgresql://.
-// Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters are those
-// that psql or pgx accepts, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s),
-// and settings of the server, such as search_path. Several hosts need
-// target_session_attrs=read-write. Package [github.com/sortid/sortid/store] explains what all
-// stores share.
+// Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters of psql and
+// pgx work, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s), and settings of
+// the server, such as search_path. Several hosts need target_session_attrs=read-write. Package
+// [github.com/sortid/sortid/store] explains what all stores share.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or INSERT
 // ... ON CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The store sends
-// a transaction once and in one piece, so a stopped process has no locks. With synchronous
+// a transaction once and in one piece, so a stopped process holds no locks. With synchronous
 // replication, Get waits until the standbys have what it has read.
 //
 // # Guarantee

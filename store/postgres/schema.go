@@ -44,7 +44,7 @@ type state struct {
 	fsync, fullPageWrites string
 	standbys              string // number of standbys, if their replication is asynchronous
 
-	// table is the name with its schema, in case the search_path changes, or "".
+	// table is the name with its schema, because the search_path may change, or "" without a table.
 	table string
 
 	kind        string // "r" means an ordinary table
@@ -97,8 +97,8 @@ func (s *Store) create(ctx context.Context) (*state, error) {
 		return at, err
 	}
 	if code(failure) == codeNoPrivilege {
-		failure = fmt.Errorf("%w: have somebody who may do so run\n%s;\nGRANT SELECT, INSERT, "+
-			"UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
+		failure = fmt.Errorf("%w: somebody who may create tables must run\n%s;\nGRANT SELECT, "+
+			"INSERT, UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
 	}
 	return nil, fmt.Errorf("cannot make the table: %w", failure)
 }
@@ -117,7 +117,7 @@ func (at *state) checkServer() error {
 }
 
 var errStandby = connect.Unsafe("the server is a standby, it must be the primary: " +
-	"name that in the URL, or all servers together with target_session_attrs=read-write")
+	"put the primary in the URL, or all servers and target_session_attrs=read-write")
 
 const columns = `realm text "C", block text "C", revision bigint, hwm bigint, record json`
 

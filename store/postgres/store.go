@@ -45,7 +45,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// New is like Open, for a program with a connection pool, which Close does not close.
+// New is like Open, for a program that already has a pool. Close does not close this pool.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 	c := pool.Config().ConnConfig
 	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
@@ -78,7 +78,7 @@ func (s *Store) String() string {
 	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
-// Conditions lists what the guarantee needs, but may not be true here.
+// Conditions lists the conditions of the guarantee that may not be true here.
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
@@ -111,7 +111,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 }
 
 // GetMany reads all records at one moment. It does not wait for standbys: if a failover undoes what
-// was read, it also undoes all later changes.
+// was read, the failover also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))
@@ -145,9 +145,9 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, until one is refused. As one statement, it has no
-// locks while an answer is on its way. All processes lock larger blocks first, so none waits
-// forever.
+// CompareAndSetMany makes changes in their order, until one is refused. All are one statement, so
+// no lock is held while an answer is on its way. All processes lock larger blocks first, so none
+// waits forever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
 	var args []string
@@ -228,7 +228,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 
 // begin sets up a transaction that does not depend on the server's defaults. A standby refuses READ
 // WRITE. A statement_timeout would end the wait for a synchronous standby, and COMMIT would succeed
-// without it. Instead, contexts end calls.
+// without the standby. Instead, contexts end calls.
 var begin = []string{
 	"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
 	"SET LOCAL synchronous_commit = on",

@@ -15,7 +15,7 @@ import (
 
 // A lease needs a connection about twice a minute, briefly. By default, a server accepts 10,000
 // connections. The client discards an idle connection only when it needs one again. So each closes
-// itself a little after idleTime.
+// itself after closeTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
@@ -44,7 +44,7 @@ type idleConn struct {
 	timer *time.Timer
 }
 
-// An idleSocket also lets the client check whether the server has closed it.
+// An idleSocket also lets the client check whether the server has closed the connection.
 type idleSocket struct {
 	idleConn
 	syscall.Conn

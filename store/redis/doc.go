@@ -3,15 +3,15 @@
 //	store, err := redis.Open(ctx, "redis://sortid:password@redis.example.com/0")
 //
 // By default, Redis loses the changes of the last seconds in a crash, and more in a failover. So
-// check [Store.Conditions]. With the settings below, it is empty.
+// check [Store.Conditions]. With the settings below, the list is empty.
 //
 // The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS and the
 // parameters ca, cert and key. All keys begin with the prefix, by default "sortid:". Package
 // [github.com/sortid/sortid/store] explains what all stores share.
 //
 // A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
-// the value. CompareAndSet runs a script, once, that writes the field if it still has the value
-// that was read. Reads run a script that a replica refuses.
+// the value. CompareAndSet runs a script once. The script writes the field if it still has the
+// value that was read. Reads run a script that a replica refuses.
 //
 // # Guarantee
 //
@@ -23,8 +23,8 @@
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
 //     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
 //     that failed or has not finished since appendonly was turned on;
-//   - the server has no replicas, which Conditions names. A replica that becomes the master can
-//     lack changes: after a failover, fence all realms;
+//   - the server has no replicas. Conditions names connected replicas. A replica that becomes the
+//     master can lack changes: after a failover, fence all realms;
 //   - nobody changes these settings.
 //
 // # Privileges and connections

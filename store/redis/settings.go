@@ -39,11 +39,11 @@ func (s settings) conditions() (conditions []string, err error) {
 	policy := info["maxmemory_policy"]
 	switch {
 	case info["role"] != "master":
-		return nil, connect.Unsafe("role is %q: it may be behind; connect to the master",
+		return nil, connect.Unsafe("role is %q: its data may be old; connect to the master",
 			info["role"])
 	case info["cluster_enabled"] == "1":
 		return nil, connect.Unsafe("cluster_enabled is 1: a cluster makes masters of replicas " +
-			"that lack the last changes; use a server of its own")
+			"that lack the last changes; use a server outside a cluster")
 	case info["maxmemory"] != "0" && strings.HasPrefix(policy, "allkeys-"):
 		return nil, connect.Unsafe("maxmemory-policy is %q: it would drop records when memory is "+
 			"short; CONFIG SET maxmemory-policy noeviction", policy)

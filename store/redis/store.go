@@ -80,10 +80,10 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 	return options, u.Param("prefix"), nil
 }
 
-// New is like Open, for a program with a client, which Close does not close. An empty prefix means
-// [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a change twice, and
-// report it as refused although it was made. With ContextTimeoutEnabled, calls end with their
-// contexts.
+// New is like Open, for a program that already has a client. Close does not close this client. An
+// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a
+// change twice, and report it as refused although it was made. With ContextTimeoutEnabled, calls
+// end with their contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
 	s.records = kv.NewRecords(kv.Server[string]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -100,7 +100,7 @@ func New(ctx context.Context, client *redis.Client, prefix string) (*Store, erro
 }
 
 func (s *Store) prepare(ctx context.Context) error {
-	conn := s.client.Conn() // the client itself would open a connection only for pipelines
+	conn := s.client.Conn() // the client itself would open another connection for pipelines
 	defer conn.Close()
 	pipe := conn.Pipeline()
 	settings := ask(ctx, pipe)
@@ -126,7 +126,7 @@ func (s *Store) prepare(ctx context.Context) error {
 
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions lists what the guarantee requires, unless visible settings ensure it.
+// Conditions lists the conditions of the guarantee that visible settings do not ensure.
 func (s *Store) Conditions() []string { return s.conditions }
 
 // The script get deletes nothing, because no field has an empty name. But a replica refuses a
@@ -277,7 +277,7 @@ func (s *Store) failed(what string, err error) error {
 		hint = "; permit it: ACL SETUSER name ~" + s.prefix +
 			"* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time +info +config|get"
 	case redis.HasErrorPrefix(err, "NOAUTH"):
-		hint = "; name user and password in the URL"
+		hint = "; put the user and the password in the URL"
 	}
 	return fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
 }

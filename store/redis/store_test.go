@@ -99,8 +99,8 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
-// A replica is refused, its master is conditional, and a master that becomes a replica neither
-// answers nor changes anything.
+// A replica is refused. Its master has a condition. A master that becomes a replica neither answers
+// nor changes anything.
 func TestReplica(t *testing.T) {
 	master := testserver.StartRedis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(strings.TrimPrefix(master.URL, "redis://"), ":")
@@ -158,7 +158,7 @@ func TestPermission(t *testing.T) {
 	_, err := open(t, as("reader:secret@")).CompareAndSet(t.Context(), one, two)
 	faulttest.Says(t, err, "ACL SETUSER")
 	for user, want := range map[string]string{
-		"":                 "name user and password",
+		"":                 "put the user and the password",
 		"least:wrong@":     "WRONGPASS",
 		"other:secret@":    "ACL SETUSER",
 		"stranger:secret@": "ACL SETUSER",
@@ -213,7 +213,8 @@ func TestRewrite(t *testing.T) {
 
 // Settings that could not be read are an error, not a condition.
 func TestSettings(t *testing.T) {
-	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\naof_enabled:1\naof_last_bgrewrite_status:ok\n"
+	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\n" +
+		"aof_enabled:1\naof_last_bgrewrite_status:ok\n"
 	conditionsOf := func(info string, config error) ([]string, error) {
 		s := settings{redis.NewStringCmd(t.Context()), map[string]*redis.MapStringStringCmd{}}
 		s.info.SetVal(info)
@@ -376,7 +377,7 @@ func TestNotARecord(t *testing.T) {
 	wrong := a
 	wrong.HWM--
 	if ok, err := s.CompareAndSet(t.Context(), wrong, b); ok || err != nil {
-		t.Errorf("a mark that is less by one: %v, %v", ok, err)
+		t.Errorf("an HWM that is less by one: %v, %v", ok, err)
 	}
 	faulttest.Change(t, s, a, b)
 }

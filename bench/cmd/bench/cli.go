@@ -17,7 +17,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A run is a command line. If it has an input, cat writes it to a pipe.
+// A run is a command line. If it has an input, cat writes the input to a pipe.
 type run struct {
 	benchmark string // CLI, or Log if it reads the log
 	title     string

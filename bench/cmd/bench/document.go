@@ -154,25 +154,26 @@ func (d *document) chart(file, title string, rows []string, v values) (string, e
 	}
 	top = min(top, 4*lengths[len(lengths)/2])
 	var svg bytes.Buffer
-	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="13">
+	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" `+
+		`font-family="sans-serif" font-size="13">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="10" y="22" font-weight="bold" fill="#222222">%s</text>
 `, left+width+right, 40+row*len(rows), html.EscapeString(title))
 	for i, name := range rows {
 		y := 36 + row*i
 		w := min(lengths[i]/top, 1) * width
-		colour, mark := "#b8c0cc", ""
+		colour, note := "#b8c0cc", ""
 		if ours(name) {
 			colour = "#2563eb"
 		}
 		if lengths[i] > top {
-			mark = " (cut)"
+			note = " (cut)"
 		}
 		fmt.Fprintf(&svg, `<text x="%d" y="%d" text-anchor="end" fill="#222222">%s</text>
 <rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>
 <text x="%.1f" y="%d" fill="#222222">%.1f%s</text>
 `, left-8, y+14, html.EscapeString(name), left, y+2, w, row-6, colour,
-			float64(left)+w+6, y+14, lengths[i], mark)
+			float64(left)+w+6, y+14, lengths[i], note)
 	}
 	svg.WriteString("</svg>\n")
 	alt, _, _ := strings.Cut(title, ", ") // without the unit

@@ -71,7 +71,7 @@ func newestGo() string {
 	return name
 }
 
-// fastest returns rows in the order of the first benchmark, then those that only others have.
+// fastest returns rows in the order of the first benchmark, then the rows that only others have.
 func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	for _, name := range benchmarks {
 		took := func(row string) float64 {

@@ -65,7 +65,7 @@ func main() {
 	}
 	if o.bench != "" {
 		flags.StringVar(&o.bench, "bench", o.bench,
-			"which benchmarks to run; the document is written only for .")
+			"which benchmarks to run; only \".\" writes the document")
 	}
 	if o.scale > 0 {
 		flags.Float64Var(&o.scale, "scale", o.scale,

@@ -219,7 +219,7 @@ func (p *postgres) keys() {
 	}
 }
 
-// functions measures calls. Each round has all of them.
+// functions measures calls. Each round measures all of them.
 func (p *postgres) functions() {
 	p.run(fmt.Sprintf(`CREATE TABLE samples AS
 		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
@@ -287,7 +287,7 @@ func (p *postgres) defaults() {
 	}
 }
 
-// copies measures CopyFrom of IDs made before.
+// copies measures CopyFrom of IDs that exist already.
 func (p *postgres) copies() {
 	ids := make([]scru128.ID, p.calls)
 	for i := range ids {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// Write writes a line for one row. The values have their units. If a row has several lines, the one
-// with the best first value counts.
+// Write writes a line for one row. Each value is followed by its unit. If a row has several lines,
+// the one with the best first value counts.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
@@ -24,7 +24,7 @@ type Set struct {
 	values map[[2]string][]benchfmt.Value
 }
 
-// Read reads lines, and skips those without results.
+// Read reads lines, and skips lines without results.
 func Read(r io.Reader) (*Set, error) {
 	s := &Set{
 		Config: map[string]string{}, rows: map[string][]string{},

@@ -97,7 +97,7 @@ func Test(t *testing.T) {
 	}
 	measureRates(t, sortid)
 	measureMemory(t, sortid)
-	measureAway(t, sortid)
+	measureOutage(t, sortid)
 }
 
 func check(t testing.TB, err error) {
@@ -329,8 +329,8 @@ func resident(t *testing.T, pid int) float64 {
 	return kilobytes / 1024
 }
 
-// measureAway kills a server's store for longer than the leases last.
-func measureAway(t *testing.T, sortid string) {
+// measureOutage kills a server's store for longer than the leases last.
+func measureOutage(t *testing.T, sortid string) {
 	window := 4 * time.Second
 	store := testserver.StartPostgres(t)
 	for _, realm := range []string{"scru64", "uid60"} {
@@ -344,8 +344,8 @@ func measureAway(t *testing.T, sortid string) {
 
 	var times [3][]time.Duration
 	var unavailable, failures int // scru64 requests answered with 503; all other failures
-	// until requests both kinds of IDs until scru64's status is want, or until the time most is
-	// over.
+	// until requests IDs of both kinds. It stops when scru64's status is want, or after the time
+	// most.
 	until := func(phase, want int, most time.Duration) time.Duration {
 		start := time.Now()
 		for time.Since(start) < most {
@@ -376,7 +376,7 @@ func measureAway(t *testing.T, sortid string) {
 	down := time.Now()
 	without := until(1, http.StatusServiceUnavailable, time.Minute).Seconds()
 	until(1, -1, window/2)
-	away := time.Since(down).Seconds()
+	outage := time.Since(down).Seconds()
 	store.Start()
 	back := until(2, http.StatusOK, time.Minute).Seconds()
 	until(2, -1, window)
@@ -384,12 +384,12 @@ func measureAway(t *testing.T, sortid string) {
 		t.Errorf("%d failures, %d unavailable, %f s without the store, %f s until it was back",
 			failures, unavailable, without, back)
 	}
-	result.Write(os.Stdout, "Away", "lease", window.Seconds(), "s")
-	result.Write(os.Stdout, "Away", "store", away, "s")
-	result.Write(os.Stdout, "Away", "scru64", without, "s", unavailable, "unavailable")
-	result.Write(os.Stdout, "Away", "other", failures, "failures")
-	result.Write(os.Stdout, "Away", "return", back, "s")
+	result.Write(os.Stdout, "Outage", "lease", window.Seconds(), "s")
+	result.Write(os.Stdout, "Outage", "store", outage, "s")
+	result.Write(os.Stdout, "Outage", "scru64", without, "s", unavailable, "unavailable")
+	result.Write(os.Stdout, "Outage", "other", failures, "failures")
+	result.Write(os.Stdout, "Outage", "return", back, "s")
 	for i, phase := range []string{"before", "while", "after"} {
-		result.Write(os.Stdout, "Away", phase, quantile(times[i], .99), "ms/p99")
+		result.Write(os.Stdout, "Outage", phase, quantile(times[i], .99), "ms/p99")
 	}
 }

@@ -160,7 +160,8 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 
 const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
 	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},` +
+	`"generation":"0123456789abcdef"}}]}`
 
 // Browsers send foreign pages' requests, and only hide the answers. So the requests must change
 // nothing.
@@ -320,20 +321,21 @@ func TestDocumentedLimits(t *testing.T) {
 		largeAnswers:                      fmt.Sprint(maxLargeAnswers),
 		"bodies of lines under way":       fmt.Sprint(maxLineBodies),
 		"requests of the store under way": fmt.Sprint(maxStoreBodies),
-		"of these, requests received completely, without lists": fmt.Sprint(maxStoreQueue),
-		"of these, lists received completely":                   fmt.Sprint(maxStoreLists),
-		"a body of lines":                                       fmt.Sprintf("%d MiB", maxLines>>20),
-		"another body":                                          fmt.Sprintf("%d MiB", maxBody>>20),
-		"an inspected line":                                     fmt.Sprintf("%d bytes", maxLine),
-		"blocks or changes in a request of the store":           fmt.Sprint(maxMany),
-		"realms in the store, for a client that makes one":      fmt.Sprint(maxRealms),
-		"time that a request waits for scru64 IDs":              seconds(patience),
-		"time for the headers":                                  seconds(headerTimeout),
-		"time for a body of the store":                          seconds(bodyTimeout),
-		"longest pause between two parts of a body of lines":    seconds(lineTimeout),
-		"time for a body of lines":                              fmt.Sprintf("%.0f min", linesTimeout.Minutes()),
-		"time for an answer":                                    seconds(writeTimeout),
-		"time to take a part of a large answer":                 seconds(takeTimeout),
+		"fully arrived requests of the store, except lists of records": fmt.Sprint(maxStoreQueue),
+		"fully arrived requests for lists of records":                  fmt.Sprint(maxStoreLists),
+		"a body of lines":   fmt.Sprintf("%d MiB", maxLines>>20),
+		"another body":      fmt.Sprintf("%d MiB", maxBody>>20),
+		"an inspected line": fmt.Sprintf("%d bytes", maxLine),
+		"blocks or changes in a request of the store":        fmt.Sprint(maxMany),
+		"realms in the store, for a client that makes one":   fmt.Sprint(maxRealms),
+		"time that a request waits for scru64 IDs":           seconds(patience),
+		"time for the headers":                               seconds(headerTimeout),
+		"time for a body of the store":                       seconds(bodyTimeout),
+		"longest pause between two parts of a body of lines": seconds(lineTimeout),
+		"time for a body of lines": fmt.Sprintf("%.0f min",
+			linesTimeout.Minutes()),
+		"time for an answer": seconds(writeTimeout),
+		"time for a client to take a part of a large answer": seconds(takeTimeout),
 	} {
 		if rows[what] != want {
 			t.Errorf("%s: %q, want %q", what, rows[what], want)

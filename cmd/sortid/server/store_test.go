@@ -118,7 +118,7 @@ func TestAttacks(t *testing.T) {
 		"one node ID twice":    {"occurs twice", v.held, raise, &v.held},
 		"any hwm": {"the deadline is", v.held,
 			func(r *lease.Record) { r.HWM += 1 << 40 }, nil},
-		"an hwm far ahead": {"too far ahead of the time", v.held, func(r *lease.Record) {
+		"an hwm far ahead": {"too far in the future", v.held, func(r *lease.Record) {
 			r.HWM += 1 << 40
 			r.Deadline += 1 << 40
 		}, nil},

@@ -19,35 +19,35 @@ import (
 
 var ErrURL = errors.New("store: malformed URL")
 
-// BadURL marks an error of the URL, so that nothing tries again.
-func BadURL(err error) error { return marked{err, ErrURL} }
+// BadURL wraps an error of the URL. After it, [Retry] does not try again.
+func BadURL(err error) error { return wrapped{err, ErrURL} }
 
 var errTemporary = errors.New("store: temporary error")
 
-// Temporary marks an error that may not occur again.
-func Temporary(err error) error { return marked{err, errTemporary} }
+// Temporary wraps an error that may not occur again.
+func Temporary(err error) error { return wrapped{err, errTemporary} }
 
-// Busy marks the error of a server without a free connection, and sets the pause after it.
-func Busy(err error, pause time.Duration) error { return busy{marked{err, errTemporary}, pause} }
+// Busy wraps the error of a server without a free connection, and sets the pause after it.
+func Busy(err error, pause time.Duration) error { return busy{wrapped{err, errTemporary}, pause} }
 
 type busy struct {
-	marked
+	wrapped
 	pause time.Duration
 }
 
 var errReason = errors.New("store: known reason")
 
-// Reason marks an error that explains why no answer came. [Retry] returns it even when the time is
+// Reason wraps an error that explains why no answer came. [Retry] returns it even when the time is
 // up.
-func Reason(err error) error { return marked{err, errReason} }
+func Reason(err error) error { return wrapped{err, errReason} }
 
-type marked struct {
+type wrapped struct {
 	error
 	as error
 }
 
-func (m marked) Unwrap() error        { return m.error }
-func (m marked) Is(target error) bool { return target == m.as }
+func (m wrapped) Unwrap() error        { return m.error }
+func (m wrapped) Is(target error) bool { return target == m.as }
 
 // Patience is how long [Retry] tries if there is no deadline.
 const Patience = 30 * time.Second
@@ -59,8 +59,6 @@ const (
 	lastPause  = 4 * time.Second
 )
 
-// The pauses grow from firstPause to lastPause. Each is cut at random, so that processes do not try
-// together.
 const (
 	readLimit = 3 * time.Second
 	readPause = time.Second / 2 // the shortest time from one attempt to the next
@@ -71,12 +69,12 @@ const (
 	firstLimit = 5 * time.Second
 )
 
-// retrying marks the context of an attempt. A [Retry] within it makes only one attempt.
+// retrying is the key of an attempt's context. Within an attempt, [Retry] and [Read] try only once.
 type retrying struct{}
 
 // Retry calls attempt, with growing pauses, until it succeeds, its error is permanent, or ctx ends.
 // Without a deadline, it tries for [Patience]. An attempt has three times the limit of [Ask]. If no
-// attempt got an answer, the error says so and names the server, where.
+// attempt got an answer, the error says so, and names the server (where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -138,8 +136,7 @@ func Connect[T any](ctx context.Context, where string,
 	return result, err
 }
 
-// Connect calls connect, and [Retry] if the server has no free connection, or is too busy to answer
-// in time.
+// NoResult turns f into a function with an empty result, for [Retry], [Read] and [Ask].
 func NoResult(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }
@@ -276,7 +273,7 @@ func (i *Idle) Used() {
 	}
 }
 
-// Rest makes Idle call close soon, unless its time is longer than IdleTime.
+// Rest makes Idle call close soon, unless Idle's time is longer than IdleTime.
 func (i *Idle) Rest() {
 	if i != nil && i.time <= IdleTime {
 		i.timer.Reset(min(restTime, i.time))

@@ -128,7 +128,7 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// Idle closes the connection if it is unused for its time, or soon after Rest.
+// Idle closes the connection after its time without use, or soon after Rest.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var closed atomic.Int64

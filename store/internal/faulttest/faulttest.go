@@ -16,8 +16,9 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// Faults tests a kind of store on a server that comes late, crashes, is away for long, or loses
-// connections. A store whose calls wait for connections must work at once after a crash.
+// Faults tests a kind of store on a server that starts late, crashes, is down for long, or loses
+// connections. If waits is true, calls wait for connections, so the store must work at once after a
+// crash.
 func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T){
@@ -149,7 +150,7 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	var wg sync.WaitGroup
 	for i := range 6 * workers {
 		c, kind, anew := newCutter(t, host(t, url)), i%3, i%6 < 3
-		l := loser{Store: Open(t, open, At(t, url, c.address)), direct: direct, cutter: c,
+		l := changer{Store: Open(t, open, At(t, url, c.address)), direct: direct, cutter: c,
 			kind: kind, was: in(fmt.Sprint("lost answers ", i), 0), unknown: &unknown[kind]}
 		n, step := 1+i/6*3, workers*3
 		if anew { // the three kinds share the steps
@@ -171,22 +172,22 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	}
 }
 
-// A loser changes one record, makes another, or both.
-type loser struct {
+// A changer changes one record, makes another, or both.
+type changer struct {
 	lease.Store
 	direct  lease.Store
 	cutter  *cutter
 	kind    int
 	was     lease.Record
 	block   uint32
-	unknown *atomic.Int32 // changes that were made, and are errors
+	unknown *atomic.Int32 // changes that were made, but returned an error
 	late    bool          // answers may come on connections that the store gave up
 }
 
-// change makes changes that nobody else prevents. The store must not call them refused, nor made
-// without a complete answer. Later it must show what the server has. After an error without a cut,
-// change returns false.
-func (l *loser) change(t *testing.T) bool {
+// change makes changes that nobody else prevents. The store must not report them as refused, or as
+// made without a complete answer. Later it must return what the server has. After an error without
+// a cut, change returns false.
+func (l *changer) change(t *testing.T) bool {
 	l.block++
 	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
 		Block: lease.Block{NodeID: l.block, Size: 24}}}
@@ -204,7 +205,7 @@ func (l *loser) change(t *testing.T) bool {
 		t.Errorf("%s: without the last %d bytes: %v, %v", l.was.Realm, missing, ok, err)
 	}
 	for _, c := range changes {
-		if err != nil { // after another change, the one on its way cannot be made
+		if err != nil { // another change makes the change on its way impossible
 			if _, err := l.direct.CompareAndSet(t.Context(), c.Prev,
 				following(c.Prev, "another")); err != nil {
 				t.Error(err)
@@ -235,7 +236,7 @@ func following(r lease.Record, name string) lease.Record {
 	return r
 }
 
-// outage holds a lease while its server is away for longer than the window. Then the lease
+// outage holds a lease while its server is down for longer than the window. Then the lease
 // continues, with later ticks.
 func outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	l, err := lease.Acquire(t.Context(), s, lease.Config{
@@ -273,7 +274,7 @@ func outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	server.Stop()
 	wait(lease.ErrExpired)
 	if until := l.Until(); last >= until.UnixMilli() {
-		t.Errorf("tick %d was used, and only those before %d were granted", last, until.UnixMilli())
+		t.Errorf("tick %d was used, but only ticks before %d were granted", last, until.UnixMilli())
 	}
 	for range 20 {
 		time.Sleep(50 * time.Millisecond)
@@ -282,7 +283,7 @@ func outage(t *testing.T, server *testserver.Server, s lease.Store) {
 		}
 	}
 	Eventually(t, func() bool { return l.Err() != nil },
-		func() string { return "the lease says that all is well" })
+		func() string { return "the lease reports no error" })
 	server.Start()
 	wait(nil)
 	if err := l.Close(t.Context()); err != nil {

@@ -31,8 +31,9 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay stands between clients and a server, and returns its address. It calls connected for each
-// connection, and passes on the requests and answers for which the two functions return true.
+// Relay stands between clients and a server, and returns the relay's address. It calls connected
+// for each connection, and passes on the requests and answers for which the returned functions
+// return true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -72,8 +73,8 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 // A cutter cuts connections within the server's answers.
 type cutter struct {
 	address string
-	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
-	missing atomic.Int64 // how many bytes it took, if the connection was open before
+	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: the cut was made
+	missing atomic.Int64 // how many bytes the cut removed, if the connection was open before
 	clients sync.Map
 }
 

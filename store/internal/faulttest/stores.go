@@ -137,8 +137,8 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	}
 }
 
-// Away returns an address where nobody listens.
-func Away(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
+// Unreachable returns an address where nobody listens.
+func Unreachable(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
 // Patiently calls f with longer and longer contexts, until its error has these words.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
@@ -160,14 +160,14 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	return err
 }
 
-// NoServer opens a store on a server that is away, and on a silent one. Both must fail when the
-// context ends, with the address.
+// NoServer opens a store on an unreachable server, and on a silent one. Both must fail when the
+// context ends, and name the address.
 func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
-	away, silent := Away(t), Listen(t, anyPort, nil).Addr().String()
+	unreachable, silent := Unreachable(t), Listen(t, anyPort, nil).Addr().String()
 	for address, want := range map[string][]string{
-		away:   append(want, away, "refused", "tried for "),
-		silent: {"no answer from " + silent + " in "},
+		unreachable: append(want, unreachable, "refused", "tried for "),
+		silent:      {"no answer from " + silent + " in "},
 	} {
 		err := Patiently(t, 600*time.Millisecond, func(ctx context.Context) error {
 			s, err := open(ctx, At(t, url, address))
@@ -229,9 +229,9 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Cluster stops each server in turn, and the others go on. It calls back after each restart.
+// Cluster stops each server in turn, and the others go on. It calls restarted after each restart.
 func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
-	back func(i int, is lease.Record)) {
+	restarted func(i int, is lease.Record)) {
 	t.Helper()
 	stores(t, "with all servers", s, Record(0), Record(1))
 	for i, server := range servers {
@@ -239,7 +239,7 @@ func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
 		is := Record(uint64(i) + 2)
 		stores(t, fmt.Sprint("without server ", i), s, Record(uint64(i)+1), is)
 		server.Start()
-		back(i, is)
+		restarted(i, is)
 	}
 }
 
@@ -286,7 +286,7 @@ func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 	t.Helper()
 	revision := uint64(0)
 	for range times {
-		// On a slow machine they may be closed before they are counted.
+		// On a slow machine, connections may be closed before they are counted.
 		Eventually(t, func() bool {
 			Change(t, s, Record(revision), Record(revision+1))
 			revision++

@@ -1,5 +1,5 @@
-// Package kv has what the stores on key-value servers share. A record is one value with its JSON,
-// which a change replaces only if it is still the one that was read.
+// Package kv has what the stores on key-value servers share. A record is one value, in JSON. A
+// change replaces the value only if it is still the value that was read.
 package kv
 
 import (
@@ -15,8 +15,8 @@ import (
 // Records has the methods of a [lease.Store] that read and change records. A V is the version of a
 // value, which the server compares: a revision, or the value itself.
 //
-// A change of a remembered record takes one request. If the server refuses it, Records reads the
-// record again before it reports that.
+// A change of a remembered record takes one request. If the server refuses the change, Records
+// reads the record again before it reports the refusal.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
@@ -125,7 +125,7 @@ func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values [
 	return true, nil
 }
 
-// maxSeen is more than a lease needs: its own block, those above, and its realm.
+// maxSeen is more than a lease needs: its own block, the blocks around it, and its realm.
 const maxSeen = 64
 
 func (r *Records[V]) remember(records []lease.Record, versions []V) {
@@ -154,7 +154,7 @@ func (r *Records[V]) versions(changes []lease.Change) (versions []V, ok bool) {
 
 func encode(r lease.Record) (string, error) {
 	if r.Revision == 0 {
-		return "", errors.New("a record with revision 0 means none and cannot be stored")
+		return "", errors.New("a record with revision 0 means a missing one, and cannot be stored")
 	}
 	value, err := json.Marshal(r)
 	return string(value), err

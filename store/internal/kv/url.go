@@ -25,8 +25,9 @@ type URL struct {
 
 var TLS = []string{"ca", "cert", "key"}
 
-// ParseURL parses a URL. Hosts without a port get this one. names has the allowed parameters.
-// Errors quote only names of parameters, because a malformed URL may have a password anywhere.
+// ParseURL parses a URL. Hosts without a port get the given port. Only the parameters in names are
+// allowed. Errors quote only names of parameters, because a malformed URL may have a password
+// anywhere.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -86,8 +87,8 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil if the scheme is plain. If an s follows, it returns a configuration from the
-// parameters ca, cert and key.
+// TLS returns nil if the scheme is plain, such as redis. If it is plain and an s, such as rediss,
+// TLS returns a configuration from the parameters ca, cert and key.
 func (u *URL) TLS(plain string) (*tls.Config, error) {
 	switch {
 	case u.Scheme == plain+"s":

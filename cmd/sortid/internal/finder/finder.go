@@ -259,8 +259,8 @@ func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	switch {
 	case n == lastGroup && f.uuids != nil:
 		return f.judgeUUID(text, start-24, end)
-	case n > 1 && f.hex[n-1] != nil && text[start] == 'x' && start > 0 && text[start-1] == '\\': // \x of PostgreSQL
-		start++
+	case n > 1 && f.hex[n-1] != nil && text[start] == 'x' && start > 0 && text[start-1] == '\\':
+		start++ // \x of PostgreSQL
 	case n > 2 && f.hex[n-2] != nil && text[start] == '0' && (text[start+1] == 'x' ||
 		text[start+1] == 'X'):
 		start += 2

@@ -75,7 +75,7 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 	window = cmd.Flags().Duration("lease-window", 0,
 		"how long the windows are, a `DURATION` (default "+defaultWindow+")")
 	lead = cmd.Flags().Duration("lead", 0,
-		"how far ahead of the time a grant may start, a `DURATION` (default "+defaultLead+")")
+		"how far in the future a grant may start, a `DURATION` (default "+defaultLead+")")
 	return window, lead
 }
 

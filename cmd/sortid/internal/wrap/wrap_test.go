@@ -26,7 +26,7 @@ import (
 )
 
 // Without a renewal, the program ends before the lease.
-func TestStoreAway(t *testing.T) {
+func TestStoreUnreachable(t *testing.T) {
 	patience := leases.ReleasePatience
 	t.Cleanup(func() { leases.ReleasePatience = patience })
 	leases.ReleasePatience = time.Second

@@ -3,15 +3,15 @@
 --
 --   mariadb DATABASE < FILE
 --
--- It needs the right to create functions. If the server logs changes for replicas and
+-- You need the right to create functions. If the server logs changes for replicas and
 -- log_bin_trust_function_creators is 0, MySQL also requires the right SUPER.
 --
 -- All times are UTC. Not possible:
 --   - A DEFAULT or a generated column with these functions: the server refuses stored
 --     functions there. Use the expressions of the examples below.
 --   - Times after the year 9999, where DATETIME ends: F_time gives NULL.
---   - A generator of scru64 or uid60, which needs state for all sessions. The DEFAULTs below
---     are ordered by millisecond; IDs of one statement have one time.
+--   - A generator of scru64 or uid60, which needs state for all sessions. The IDs of the
+--     DEFAULTs below are ordered by millisecond, and IDs of one statement have the same time.
 --   - MariaDB's type UUID for scru128 and euid: it does not sort by bytes.
 --
 -- With binlog_format=STATEMENT the server warns of RANDOM_BYTES. ROW and MIXED are safe.

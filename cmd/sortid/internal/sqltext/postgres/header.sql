@@ -1,9 +1,9 @@
 -- Time-sortable IDs for PostgreSQL 14 and later: functions, domains and generators.
--- Needs only the right to create a schema. Run it again to upgrade:
+-- This file needs only the right to create a schema. Run it again to upgrade:
 --
 --   psql -v ON_ERROR_STOP=1 -1 -f FILE
 --
--- A role that uses them needs:
+-- A role that uses the functions needs:
 --
 --   GRANT USAGE ON SCHEMA sortid TO app;
 --

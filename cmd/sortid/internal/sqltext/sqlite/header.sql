@@ -3,7 +3,7 @@
 -- view to your own table. The file runs as it is.
 --
 -- Not possible:
---   - To read a text. The program does that, and stores the integer or the bytes.
+--   - To parse a text. Your program must do that, and store the integer or the bytes.
 --   - A generator of scru64 or uid60, which needs state.
 --   - Order within a statement: 'now' stands still there, so the IDs of one INSERT have one
 --     millisecond, in random order.
@@ -12,7 +12,7 @@
 -- To get the integer of some bytes, the SQL reads them as a hexadecimal number in JSON.
 --
 -- An older SQLite fails below. Load this file with sqlite3 -bail, so that SQLite stops there.
--- Without -bail it makes the views, but not the tables that it cannot fill.
+-- Without -bail, an older SQLite would make the views, but not all tables.
 CREATE TEMP TABLE sortid_version (
   ok CONSTRAINT "this SQL needs SQLite 3.42 or later" CHECK (ok)
 );
