@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/certs"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
@@ -215,6 +217,45 @@ func TestLog(t *testing.T) {
 	if line.Method != "GET" || line.Path != "/v1/ids/scru12" || line.Status != 422 ||
 		line.Bytes != int64(w.Body.Len()) || bytes.Contains(log.Bytes(), []byte("secret")) {
 		t.Errorf("%s", &log)
+	}
+}
+
+// An error that is no problem answers 500. Only the log says why.
+func TestFailure(t *testing.T) {
+	var log bytes.Buffer
+	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	s.mux.HandleFunc("/fails", func(w http.ResponseWriter, _ *http.Request) {
+		httpapi.Refuse(w, errors.New("the disk is full"))
+	})
+	for _, encoding := range []string{"", "gzip"} {
+		log.Reset()
+		w := ask(t.Context(), s, http.MethodGet, "/fails", "", "Accept-Encoding: "+encoding)
+		if body := w.Body.String(); w.Code != http.StatusInternalServerError ||
+			w.Header().Get("Content-Type") != "application/problem+json" ||
+			!strings.Contains(body, "its log says more") || strings.Contains(body, "disk") {
+			t.Errorf("%q: %d: %s", encoding, w.Code, body)
+		}
+		if text := log.String(); !strings.Contains(text, `"msg":"a request failed","request":"`+
+			w.Header().Get("X-Request-Id")+`","error":"the disk is full"`) ||
+			strings.Contains(text, "panic") {
+			t.Errorf("%q: %s", encoding, text)
+		}
+	}
+}
+
+// The metrics count a request for an unknown path to no route, even if it is redirected.
+func TestRouteOfUnknownPaths(t *testing.T) {
+	s := newServer(t, Config{})
+	for path, want := range map[string]int{"/nowhere": 404, "//nowhere": 307, "/a/../b": 307} {
+		if w := ask(t.Context(), s, http.MethodGet, path, ""); w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+	metrics := ask(t.Context(), s, http.MethodGet, "/metrics", "").Body.String()
+	for _, want := range []string{`{code="307",route="none"} 2`, `{code="404",route="none"} 1`} {
+		if !strings.Contains(metrics, "sortid_requests_total"+want) {
+			t.Errorf("the metrics lack %s", want)
+		}
 	}
 }
 

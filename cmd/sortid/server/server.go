@@ -250,7 +250,7 @@ func (s *Server) registerPage() {
 			ctx.BodyWriter().Write([]byte(s.endpoints()))
 		}}, nil
 	})
-	s.mux.HandleFunc(fallbackPattern, s.fallback)
+	s.mux.HandleFunc(httpapi.Fallback, s.fallback)
 }
 
 func (s *Server) endpoints() string {
@@ -268,15 +268,12 @@ func (s *Server) endpoints() string {
 	return b.String()
 }
 
-const fallbackPattern = "/"
-
 func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
-	r.Pattern = "" // so that the metrics count it to no route
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		other := *r
 		other.Method = method
-		if _, pattern := s.mux.Handler(&other); pattern != fallbackPattern {
+		if _, pattern := s.mux.Handler(&other); pattern != httpapi.Fallback {
 			allowed = append(allowed, method)
 		}
 	}

@@ -21,6 +21,9 @@ const (
 	StorePath = "/v1/store/"
 )
 
+// Fallback is the pattern of all paths without an endpoint.
+const Fallback = "/"
+
 // The types of answers.
 const (
 	TypeText   = "text/plain; charset=utf-8"
@@ -81,11 +84,13 @@ func Invalid(message, location string) error {
 		Location: location})
 }
 
-// Refuse answers with a problem. It panics if the error is not one.
+// Refuse answers with a problem. Another error means that the server failed: the client gets the
+// problem 500, and only the log has the error.
 func Refuse(w http.ResponseWriter, err error) {
 	var problem huma.StatusError
 	if !errors.As(err, &problem) {
-		panic(err)
+		fail(w, err)
+		problem = huma.Error500InternalServerError("the server failed; its log says more")
 	}
 	var headers huma.HeadersError
 	if errors.As(err, &headers) {
@@ -94,4 +99,19 @@ func Refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(problem.GetStatus())
 	huma.DefaultJSONFormat.Marshal(w, problem)
+}
+
+// fail calls the method Fail of w, or of a writer that w wraps.
+func fail(w http.ResponseWriter, err error) {
+	for {
+		switch v := w.(type) {
+		case interface{ Fail(error) }:
+			v.Fail(err)
+			return
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = v.Unwrap()
+		default:
+			return
+		}
+	}
 }

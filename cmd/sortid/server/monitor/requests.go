@@ -15,6 +15,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
+	err    error // why the server failed
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -35,6 +36,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 
 // Flush is for the compression, which does not call Unwrap.
 func (r *recorder) Flush() { http.NewResponseController(r.ResponseWriter).Flush() }
+
+// Fail is for [httpapi.Refuse].
+func (r *recorder) Fail(err error) { r.err = err }
 
 // Unwrap is for [http.ResponseController].
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
@@ -65,11 +69,15 @@ func (m *Monitor) Observe(next http.Handler) http.Handler {
 						"the server failed; its log says more under request "+id))
 				}
 			}
+			if rec.err != nil {
+				m.log.Error("a request failed", slog.String("request", id),
+					slog.Any("error", rec.err))
+			}
 			if rec.status == 0 {
 				rec.status = http.StatusOK
 			}
 			route := r.Pattern
-			if route == "" {
+			if route == "" || route == httpapi.Fallback {
 				route = "none"
 			}
 			took := time.Since(start)
