@@ -281,6 +281,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	expect("scru64's limit", 503, w, 50_000, -float64(int(source.Limit())))
 	expect("another format", 200, spend(1000, "/v1/ids/scru128"), 49_000,
 		-float64(int(source.Limit())))
+	expect("an inspected ID", 200, ask(t.Context(), s, "GET", "/v1/inspect/xinaS8QBh", "", bearer),
+		48_999, -float64(int(source.Limit())))
 
 	time.Sleep(w.retryAfter(t))
 	if w := spend(40_000, "/v1/ids/scru64"); w.Code != http.StatusOK || w.lines() != 40_000 {

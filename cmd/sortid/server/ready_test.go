@@ -344,7 +344,10 @@ func TestReadyDoesNotWait(t *testing.T) {
 		if got := w.status("/readyz"); got != http.StatusOK {
 			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
-		for range 1000 { // uid60 makes 512 IDs in one millisecond
+		for made := 0; ; made++ {
+			if made > 1000 {
+				t.Fatal("uid60 makes more than 512 IDs in one millisecond")
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 			w := ask(ctx, w.s, http.MethodGet, "/v1/ids/uid60", "")
 			cancel()

@@ -89,7 +89,7 @@ func (e *Endpoints) inspect(ctx context.Context, in *struct {
 		return nil, huma.Error422UnprocessableEntity("not an ID",
 			&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
 	}
-	return line(b), nil
+	return jsonLine(b), nil
 }
 
 func (e *Endpoints) inspectBody(_ context.Context, in *struct {
@@ -107,7 +107,7 @@ func (e *Endpoints) inspectBody(_ context.Context, in *struct {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) { e.inspectLines(ctx, given) }}, nil
 }
 
-func line(b []byte) *httpapi.Raw {
+func jsonLine(b []byte) *httpapi.Raw {
 	return &httpapi.Raw{ContentType: httpapi.TypeJSON, Body: append(b, '\n')}
 }
 
@@ -294,5 +294,5 @@ func bounds(_ context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return line(b), nil
+	return jsonLine(b), nil
 }
