@@ -101,9 +101,12 @@ func Require(permission string, op huma.Operation) huma.Operation {
 	return op
 }
 
-// Authorize is [Tokens.Allow] for the operations of [Require].
+// Authorize is [Tokens.Allow] for operations. Without [Require], an operation needs [PermitAdmin].
 func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
-	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
+	permission, ok := ctx.Operation().Metadata[metadataPermission].(string)
+	if !ok {
+		permission = PermitAdmin
+	}
 	if err := t.Allow(ctx.Context(), permission); err != nil {
 		_, w := humago.Unwrap(ctx)
 		httpapi.Refuse(w, err)
