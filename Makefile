@@ -1,12 +1,12 @@
 # make build              bin/sortid
 # make run                build, then make three IDs and inspect one
-# make run-serve          build, then serve IDs on http://127.0.0.1:8420, with the store bin/serve.db
+# make run-serve          build, then serve IDs on 127.0.0.1:8420, with the store bin/serve.db
 # make test               all tests of all modules, also with the race detector, and check-release
 # make test-short         the quick tests of all modules, for use while you work on a change
 # make soak               tests that run for an hour or more; SOAK=10m shortens the longest
 # make check-release      pack the modules, then install and import them as a user does
 # make dist VERSION=...   archives, packages, bills of materials and checksums in dist/
-# make release VERSION=...  run all checks, tag the modules, push the tags; DRYRUN=1 prints the steps
+# make release VERSION=...  check all, tag the modules, push the tags; DRYRUN=1 prints the steps
 # make lint               staticcheck, govulncheck, vet, and the rules for sentences
 # make bench              compare this project with its peers; writes to docs/benchmarks.md
 # make bench-cli          measure the command; bench-db, bench-leases and bench-serve measure the
@@ -14,7 +14,8 @@
 # make pictures           take the pictures of the page in docs, in Chromium
 
 # The modules in go.work, except internal/workspace, which has no code.
-MODULES := $(patsubst ./%,%,$(filter-out ./internal/workspace,$(shell awk '$$1 ~ /^\.(\/|$$)/ { print $$1 }' go.work)))
+MODULES := $(patsubst ./%,%,$(filter-out ./internal/workspace, \
+	$(shell awk '$$1 ~ /^\.(\/|$$)/ { print $$1 }' go.work)))
 PACKAGES := $(subst ././,./,$(patsubst %,./%/...,$(MODULES)))
 SHELL   := /bin/bash -o pipefail
 GO      ?= go
@@ -27,7 +28,9 @@ FUZZTIME    ?= 1m
 REMOTE      ?= origin
 SOAK        ?= 1h
 
-.PHONY: build test waits computes test-short check-release setup-ci plain race portable newest alone vet lint sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz soak pictures vectors dist release bump clean help go
+.PHONY: build test waits computes test-short check-release setup-ci plain race portable newest \
+	alone vet lint sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz \
+	soak pictures vectors dist release bump clean help go
 
 # If git knows the commit, sortid --version names it.
 build: | go
@@ -45,18 +48,20 @@ RACE := cmd/sortid/server store testserver
 FORMATS := $(patsubst %/generator.go,%,$(shell grep -l 'gen.Core' */generator.go))
 
 # These packages compute and have goroutines. Their quick tests run with the race detector.
-RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen internal/window lease/... $(FORMATS) \
-	verify verify/duplicates verify/internal/reading
+RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen internal/window \
+	lease/... $(FORMATS) verify verify/duplicates verify/internal/reading
 
 # These tests search in a single goroutine.
-SEARCHES := Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile|NegativeControls|ControlsWithoutFault
+SEARCHES := Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile
+SEARCHES := $(SEARCHES)|NegativeControls|ControlsWithoutFault
 
 # The race detector skips these tests, because they have a single goroutine. They search, check a
 # codec or a generator, or are scripts of commands with one goroutine. The go command uses the first
 # pattern that matches a test or one of its parents, so the long patterns come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
-ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
+ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
+ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
 # PORTABLE has code that differs between processors. COUNTER reads the counter of the processor.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
@@ -68,9 +73,9 @@ under = $(patsubst %,./%/...,$(1))
 test: export CGO_ENABLED := 0
 test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
-# Two groups of parts run beside each other, and the parts of a group run one after the other. "waits"
-# waits for servers and processes most of the time. "computes" keeps the processors busy, so it lets
-# "waits" go first. There, vet comes last, because it uses what the tests have compiled.
+# Two groups of parts run beside each other, and the parts of a group run one after the other.
+# "waits" waits for servers and processes most of the time. "computes" keeps the processors busy, so
+# it lets "waits" go first. There, vet comes last, because it uses what the tests have compiled.
 ifneq ($(MAKECMDGOALS),waits computes)
 .NOTPARALLEL:
 endif
@@ -81,13 +86,15 @@ waits:
 computes:
 	@nice $(MAKE) sentences newest portable check-release vet
 
-# All tests that are not in the parts race and alone. Many packages wait for servers, so more of them
-# run at a time than there are processors. -vet=off, because the part vet checks all packages.
+# All tests that are not in the parts race and alone. Many packages wait for servers, so more of
+# them run at a time than there are processors. -vet=off, because the part vet checks all packages.
 plain: | go
-	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
+	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v \
+	  $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
 
 alone: | go
-	for package in $(ALONE); do $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
+	for package in $(ALONE); do \
+	  $(GO) test -vet=off -parallel 4 -timeout 20m ./$$package || exit 1; done
 
 # cmd/sortid takes longest, so it comes first. Many of its tests wait, so eight run at a time.
 test-short: | go
@@ -125,8 +132,8 @@ race: | go
 	  echo 'skipped: the race detector needs a C compiler, and there is none'; race=(); fi; \
 	export CGO_ENABLED=1; set -ex; \
 	$(GO) test "$${race[@]}" -vet=off -p 4 -timeout 20m $(call under,$(RACE)); \
-	[ -z "$$race" ] || $(GO) test "$${race[@]}" -short -vet=off -p 3 -timeout 20m -skip '$(ONE_GOROUTINE)' \
-	  $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
+	[ -z "$$race" ] || $(GO) test "$${race[@]}" -short -vet=off -p 3 -timeout 20m \
+	  -skip '$(ONE_GOROUTINE)' $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
 # This tests without assembly, and with 32 bits.
 portable: | go
@@ -147,25 +154,32 @@ newest: | go
 # declarations. vet checks the assembly for arm64 separately.
 vet: | go
 	$(GO) vet $(PACKAGES)
-	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "not gofmt-clean: $$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \
+	  { echo "not gofmt-clean: $$unformatted"; exit 1; }
 	$(GO) run ./internal/typecheck linux/arm64,darwin/arm64,windows/amd64 ./... ./cmd/sortid
 	GOARCH=arm64 $(GO) vet -gcflags='all=-N -l' ./internal/clock
 
 # The go command fetches the tools for sentences and lint. If a tool cannot be fetched, or cannot
 # reach its database, it is skipped with a message.
-# Vale checks documents, comments and help texts with the rules in .vale. Its build needs a C compiler,
-# and most of a minute less without optimization.
+
+# Vale checks documents, comments and help texts with the rules in .vale. Its build needs a C
+# compiler, and most of a minute less without optimization.
 sentences: | go
-	@CGO_ENABLED=1 CGO_CFLAGS=-O0 $(GO) install $(VALE) 2>/dev/null || { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
+	@CGO_ENABLED=1 CGO_CFLAGS=-O0 $(GO) install $(VALE) 2>/dev/null || \
+	  { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
 	set -x; find . \( -name '*.md' -o -name '*.go' -o -path '*/help/*.txt' \) \
 	  ! -name '*_test.go' ! -name CHANGELOG.md ! -path '*/testdata/*' ! -path '*/node_modules/*' \
 	  -print0 | xargs -0 $(GOBIN)/vale
 
 lint: vet sentences
-	@$(GO) install $(STATICCHECK) 2>/dev/null || { echo 'skipped: staticcheck cannot be fetched'; exit 0; }; \
-	for m in $(MODULES); do echo "$$m: staticcheck"; (cd $$m && $(GOBIN)/staticcheck ./...) || exit 1; done
-	@$(GO) install $(GOVULNCHECK) 2>/dev/null || { echo 'skipped: govulncheck cannot be fetched'; exit 0; }; \
-	for m in $(MODULES); do echo "$$m: govulncheck"; (cd $$m && $(GOBIN)/govulncheck ./...); status=$$?; \
+	@$(GO) install $(STATICCHECK) 2>/dev/null || \
+	  { echo 'skipped: staticcheck cannot be fetched'; exit 0; }; \
+	for m in $(MODULES); do echo "$$m: staticcheck"; \
+	  (cd $$m && $(GOBIN)/staticcheck ./...) || exit 1; done
+	@$(GO) install $(GOVULNCHECK) 2>/dev/null || \
+	  { echo 'skipped: govulncheck cannot be fetched'; exit 0; }; \
+	for m in $(MODULES); do echo "$$m: govulncheck"; \
+	  (cd $$m && $(GOBIN)/govulncheck ./...); status=$$?; \
 	  [ $$status != 3 ] || exit 1; \
 	  [ $$status = 0 ] || { echo 'skipped: govulncheck cannot reach its database'; break; }; done
 
@@ -197,7 +211,8 @@ bench-serve: | go
 fuzz: | go
 	@for pkg in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) \
+	      -fuzzminimizetime 10x $$pkg || exit 1; \
 	  done; \
 	done
 
@@ -210,14 +225,16 @@ soak: | go
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v -run 'TestFalse$$' ./internal/finder -soak
 	cd bench && $(GO) run ./cmd/bench soak -benchtime $(SOAK)
 	cd cmd/sortid && $(GO) test -count 1 -timeout 0 -v ./internal/sqltext -many 1000000
-	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzRequests$$' -fuzztime $(SOAK) -fuzzminimizetime 10x ./server
+	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzRequests$$' -fuzztime $(SOAK) \
+	  -fuzzminimizetime 10x ./server
 
 # This takes the pictures of the page in Chromium.
 pictures: | go
-	cd cmd/sortid/web/browsertest && $(GO) test -count 1 -run TestPictures . -args -pictures $(CURDIR)/docs
+	cd cmd/sortid/web/browsertest && \
+	  $(GO) test -count 1 -run TestPictures . -args -pictures $(CURDIR)/docs
 
 vectors: | go
-	$(GO) run ./internal/vectors
+	$(GO) test $(patsubst %/testdata/vectors.json,./%,$(wildcard */testdata/vectors.json)) -run Codec/Document -update
 
 clean:
 	rm -rf bin dist
@@ -227,4 +244,5 @@ help:
 	@echo 'make plain|race|portable|newest|alone|vet|sentences|fuzz|vectors|bump|setup-ci|clean'
 
 go:
-	@command -v $(GO) >/dev/null || { echo 'sortid needs Go 1.25 or later: https://go.dev/dl/'; exit 1; }
+	@command -v $(GO) >/dev/null || \
+	  { echo 'sortid needs Go 1.25 or later: https://go.dev/dl/'; exit 1; }

@@ -39,10 +39,14 @@ var otherGenerators = []struct {
 	{"google/uuid v1", "uuidv1", func() string { return google.Must(google.NewUUID()).String() }},
 	{"gofrs/uuid v7", "uuidv7", func() string { return gofrs.Must(gofrs.NewV7()).String() }},
 	{"oklog/ulid", "ulid", func() string { return ulid.Make().String() }},
-	{"oklog/ulid random", "ulid", func() string { return ulid.MustNew(ulid.Now(), ulid.DefaultEntropy()).String() }},
+	{"oklog/ulid random", "ulid", func() string {
+		return ulid.MustNew(ulid.Now(), ulid.DefaultEntropy()).String()
+	}},
 	{"segmentio/ksuid", "ksuid", func() string { return ksuid.New().String() }},
 	{"rs/xid", "xid", func() string { return xid.New().String() }},
-	{"jetify/typeid", "typeid", func() string { return typeid.Must(typeid.WithPrefix("user")).String() }},
+	{"jetify/typeid", "typeid", func() string {
+		return typeid.Must(typeid.WithPrefix("user")).String()
+	}},
 	{"snowflake", "snowflake-twitter", snowflakes(42)},
 }
 
@@ -105,7 +109,8 @@ func TestVerifyOthers(t *testing.T) {
 
 func TestVerifyBrokenOthers(t *testing.T) {
 	const n = 20_000
-	edit := func(edit func(u []byte, i int)) func([]string) []string {
+	type change = func([]string) []string
+	edit := func(edit func(u []byte, i int)) change {
 		return func(lines []string) []string {
 			for i, l := range lines {
 				u := google.MustParse(l)
@@ -115,29 +120,34 @@ func TestVerifyBrokenOthers(t *testing.T) {
 			return lines
 		}
 	}
-	constant := edit(func(u []byte, _ int) { copy(u[8:], []byte{0x80, 0, 0, 0, 0x12, 0x34, 0x56, 0x78}) })
+	constant := edit(func(u []byte, _ int) { copy(u[8:], "\x80\x00\x00\x00\x12\x34\x56\x78") })
 	duplicate := func(lines []string) []string { return slices.Insert(lines, 1000, lines[999]) }
+	later := func(lines []string) []string { return slices.Insert(lines, 1010, lines[999]) }
+	swapped := func(l []string) []string { l[500], l[501] = l[501], l[500]; return l }
 	back := func(lines []string) []string { return slices.Concat(lines[n/2:], lines[:n/2]) }
 	for _, c := range []struct {
 		generator, fault, want string
-		breaks                 func(lines []string) []string
+		breaks                 change
 	}{
 		{"google/uuid v7", "constant", "random.rand_b.same", constant},
-		{"google/uuid v7", "stuck bit", "random.rand_b.same", edit(func(u []byte, _ int) { u[12] &^= 4 })},
+		{"google/uuid v7", "stuck bit", "random.rand_b.same",
+			edit(func(u []byte, _ int) { u[12] &^= 4 })},
 		{"google/uuid v7", "16 bits of seed", "random.rand_b.repeats", edit(func(u []byte, _ int) {
 			r := rand.New(rand.NewPCG(uint64(u[15])|uint64(u[14])<<8, 1))
 			for i := 9; i < 16; i++ {
 				u[i] = byte(r.Uint32())
 			}
 		})},
-		{"google/uuid v7", "version", "form.version", edit(func(u []byte, i int) { u[6] = u[6]&0xf | 0x40 })},
+		{"google/uuid v7", "version", "form.version",
+			edit(func(u []byte, i int) { u[6] = u[6]&0xf | 0x40 })},
 		{"google/uuid v7", "duplicate", "order.duplicate", duplicate},
 		{"gofrs/uuid v7", "constant", "random.rand_b.same", constant},
 		{"gofrs/uuid v7", "variant", "form.version", edit(func(u []byte, i int) { u[8] |= 0x40 })},
 		{"gofrs/uuid v6", "duplicate", "order.duplicate", duplicate},
-		{"google/uuid v1", "node", "rules.node", edit(func(u []byte, i int) { u[15] ^= byte(i / (n / 2)) })},
+		{"google/uuid v1", "node", "rules.node",
+			edit(func(u []byte, i int) { u[15] ^= byte(i / (n / 2)) })},
 		{"google/uuid v1", "back", "clock.rollback", back},
-		{"oklog/ulid", "swapped", "order.swapped", func(l []string) []string { l[500], l[501] = l[501], l[500]; return l }},
+		{"oklog/ulid", "swapped", "order.swapped", swapped},
 		{"oklog/ulid", "duplicate", "order.duplicate", duplicate},
 		{"segmentio/ksuid", "constant", "random.payload.low.same", func(lines []string) []string {
 			for i, l := range lines {
@@ -150,7 +160,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 			}
 			return lines
 		}},
-		{"segmentio/ksuid", "duplicate", "order.duplicate", func(lines []string) []string { return slices.Insert(lines, 1010, lines[999]) }},
+		{"segmentio/ksuid", "duplicate", "order.duplicate", later},
 		{"segmentio/ksuid", "early", "clock.rollback", func(lines []string) []string {
 			id, err := ksuid.NewRandomWithTime(time.Now().Add(-time.Hour))
 			if err != nil {
@@ -183,7 +193,9 @@ func TestVerifyBrokenOthers(t *testing.T) {
 			return lines
 		}},
 		{"rs/xid", "duplicate", "order.duplicate", duplicate},
-		{"snowflake", "worker", "rules.worker", func(lines []string) []string { return append(lines, stream(snowflakes(43), 1000, false)...) }},
+		{"snowflake", "worker", "rules.worker", func(lines []string) []string {
+			return append(lines, stream(snowflakes(43), 1000, false)...)
+		}},
 	} {
 		t.Run(c.generator+"/"+c.fault, func(t *testing.T) {
 			for _, g := range otherGenerators {
@@ -238,20 +250,23 @@ func TestVerifyUnordered(t *testing.T) {
 // google/uuid 1.6.0 shifts the timestamp of version 6 by four bits.
 func TestVerifyGoogleV6(t *testing.T) {
 	lines := stream(func() string { return google.Must(google.NewV6()).String() }, 1000, false)
-	if r := verifyLines(t, "uuidv6", lines, verify.Options{}); r.Check("clock.possible").Status != report.Fail {
+	r := verifyLines(t, "uuidv6", lines, verify.Options{})
+	if r.Check("clock.possible").Status != report.Fail {
 		t.Errorf("%+v", r.Failed())
 	}
 }
 
 func TestVerifyNodeBits(t *testing.T) {
 	lines := stream(snowflakes(42), 20_000, false)
-	for bits, fact := range map[int]string{10: "{node ID 42 of 10 bits}", 8: "{node ID 10 of 8 bits}"} {
+	for bits, fact := range map[int]string{
+		10: "{node ID 42 of 10 bits}", 8: "{node ID 10 of 8 bits}"} {
 		r := verifyLines(t, "snowflake-twitter", lines, verify.Options{NodeBits: bits})
 		if r.Status != report.Pass || !strings.Contains(fmt.Sprint(r.Facts), fact) {
 			t.Errorf("%d bits: %+v, %v", bits, r.Failed(), r.Facts)
 		}
 	}
-	if r := verifyLines(t, "snowflake-twitter", lines, verify.Options{NodeBits: 20}); r.Check("rules.node").Status != report.Fail {
+	r := verifyLines(t, "snowflake-twitter", lines, verify.Options{NodeBits: 20})
+	if r.Check("rules.node").Status != report.Fail {
 		t.Errorf("a node ID of 20 bits: %+v", r.Failed())
 	}
 }

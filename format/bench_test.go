@@ -62,7 +62,8 @@ func described(id ID) any {
 		Time   string            `json:"time"`
 		Fields map[string]string `json:"fields"`
 		Notes  []string          `json:"notes,omitempty"`
-	}{id.format.Name, id.In(Text), id.In(Hex), id.In(Int), "", FormatTime(id.Time()), fields, id.Notes()}
+	}{id.format.Name, id.In(Text), id.In(Hex), id.In(Int), "", FormatTime(id.Time()), fields,
+		id.Notes()}
 	if id.format.HasEncoding(UUID) {
 		v.UUID = id.In(UUID)
 	}

@@ -38,7 +38,8 @@ func euidFormat() *Format {
 		Choose:  "people type IDs, or an ID carries 15 bits of your own",
 		Options: append([]Option{
 			{Name: "ext", Value: "N[/BITS]",
-				Usage: "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length", fields: []string{"Extension", "ExtensionLength"}},
+				Usage:  "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length",
+				fields: []string{"Extension", "ExtensionLength"}},
 		}, commonOptions...),
 		Stateless: true,
 		usages: func(f *Format, nodeBits int) []Usage {

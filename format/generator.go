@@ -322,7 +322,9 @@ func (r retrying[T]) retry(ctx context.Context, try func() error) error {
 
 var commonOptions = []Option{
 	{Name: "rollback", Value: "POLICY",
-		Usage: "what to do when the clock has gone back by more than the allowance: reset, abort or wait", fields: []string{"RollbackPolicy"}},
+		Usage: "what to do when the clock has gone back by more than the allowance: " +
+			"reset, abort or wait",
+		fields: []string{"RollbackPolicy"}},
 	{Name: "allowance", Value: "DURATION",
 		Usage:  "how far the clock may go back without any effect, as in 10s",
 		fields: []string{"RollbackAllowance"}},

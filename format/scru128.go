@@ -11,7 +11,8 @@ func scru128Format() *Format {
 	return &Format{
 		Name: "scru128", Title: "SCRU128",
 		Summary: "128 bits, unique without any coordination",
-		Source:  "SCRU128: Sortable, Clock and Random number-based Unique identifier, https://github.com/scru128/spec",
+		Source: "SCRU128: Sortable, Clock and Random number-based Unique identifier, " +
+			"https://github.com/scru128/spec",
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "counter_hi", Bits: 24, Kind: KindCounter,
@@ -30,7 +31,8 @@ func scru128Format() *Format {
 		Choose:   "you want unique, sortable IDs and no trouble: the default choice",
 		Options: append([]Option{
 			{Name: "stateless",
-				Usage: "make each ID from the clock and 80 random bits alone, in no order within a millisecond"},
+				Usage: "make each ID from the clock and 80 random bits alone, " +
+					"in no order within a millisecond"},
 		}, commonOptions...),
 		Stateless: true,
 		usages: func(f *Format, nodeBits int) []Usage {

@@ -15,7 +15,8 @@ func scru160Format() *Format {
 	return &Format{
 		Name: "scru160", Title: "SCRU160",
 		Summary: "160 bits, about 111 of them random",
-		Source:  "SCRU160: Sortable, Clock and Random number-based Unique identifier, v0.1.0 of 2021-09-24",
+		Source: "SCRU160: Sortable, Clock and Random number-based Unique identifier, " +
+			"v0.1.0 of 2021-09-24",
 		Layout: []Field{
 			{Name: "timestamp", Bits: 48, Kind: KindTime, Meaning: "Unix time in milliseconds"},
 			{Name: "counter", Bits: 16, Kind: KindCounter,
@@ -34,11 +35,14 @@ func scru160Format() *Format {
 		Choose:   "you want more randomness, or microseconds",
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS",
-				Usage: "a node ID and its size in bits, as in 42/8, for the bits of random16 that do not extend the counter", fields: []string{"NodeID", "NodeBits"}},
+				Usage: "a node ID and its size in bits, as in 42/8, " +
+					"for the bits of random16 that do not extend the counter",
+				fields: []string{"NodeID", "NodeBits"}},
 			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits",
 				fields: []string{"Microseconds"}},
 			{Name: "counter-width", Value: "BITS",
-				Usage: "bits of the counter that start at random; fewer make room for more IDs in a tick", fields: []string{"CounterWidth"}},
+				Usage:  "bits of the counter that start at random; fewer make room for more IDs in a tick",
+				fields: []string{"CounterWidth"}},
 			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter",
 				fields: []string{"CounterExtension"}},
 		}, commonOptions...),
@@ -50,7 +54,8 @@ func scru160Format() *Format {
 			PerTick:    65536 - 32767.0/2, // 65536 minus the mean start
 			Least:      32769,
 		},
-		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, New: "scru160_new()", Parts: []string{"base32hex"}}, // with a byte for the length
+		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, // with a byte for the length
+			New: "scru160_new()", Parts: []string{"base32hex"}},
 
 		alphabet: classBase32hex, letters: classUpper,
 		parse: func(s string) (Words, error) {

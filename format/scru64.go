@@ -15,7 +15,8 @@ func scru64Format() *Format {
 	return &Format{
 		Name: "scru64", Title: "SCRU64",
 		Summary: "64 bits, unique through assigned node IDs",
-		Source:  "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier, https://github.com/scru64/spec",
+		Source: "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier, " +
+			"https://github.com/scru64/spec",
 		Layout: []Field{
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
 			{Name: "node_ctr", Bits: 24, Kind: KindNode, Meaning: "node ID above, counter below"},
@@ -31,9 +32,12 @@ func scru64Format() *Format {
 		Search:  Search{Short: true, Prefix: "0"},
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
-				Usage: "the node ID and its size in bits, as in 42/8, or an ID to continue after, as in 0u2r85hm2pt3/16", fields: []string{"NodeSpec"}},
+				Usage: "the node ID and its size in bits, as in 42/8, " +
+					"or an ID to continue after, as in 0u2r85hm2pt3/16",
+				fields: []string{"NodeSpec"}},
 			{Name: "guard", Value: "BITS",
-				Usage: "high bits of the counter that start at zero, to make room for more IDs in a tick", fields: []string{"OverflowGuard"}},
+				Usage:  "high bits of the counter that start at zero, to make room for more IDs in a tick",
+				fields: []string{"OverflowGuard"}},
 		}, commonOptions...),
 		Node: "node", Lease: lease.SCRU64, NeedsNode: true, NodeCounter: 24,
 		usages: func(f *Format, nodeBits int) []Usage {

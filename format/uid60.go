@@ -32,7 +32,8 @@ func uid60Format() *Format {
 		Search:  Search{WordLike: true},
 		Options: append([]Option{
 			{Name: "worker", Value: "ID/BITS",
-				Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain", fields: []string{"WorkerID", "WorkerIDSize"}},
+				Usage:  "the worker ID and its size of 1 to 9 bits, as in 5/4: it makes uniqueness certain",
+				fields: []string{"WorkerID", "WorkerIDSize"}},
 		}, commonOptions...),
 		Node: "worker", Lease: lease.UID60, NeedsNode: true,
 		usages: func(f *Format, nodeBits int) []Usage {

@@ -37,12 +37,12 @@ type Config struct {
 
 	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. Without
 	// the store, generators go on for at least half of it. A process that dies blocks its node ID
-	// for up to one and a half windows. 0 means the realm's window, the maximum. A new realm gets
-	// this window, by default 1 minute.
+	// for up to one and a half windows. 0 means the realm's window, and a longer one is an error.
+	// The window of a new realm is Window or, if that is 0, 1 minute.
 	Window time.Duration
 	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead, the
-	// maximum. A new realm gets this lead, by default 10 seconds.
+	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead, and
+	// a longer one is an error. The lead of a new realm is MaxLead or, if that is 0, 10 seconds.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
@@ -330,9 +330,9 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease each time about half of the window is left, until ctx ends. The rest counts
-// from the generators' last tick or the clock, whichever is later. A renewal may take twice as long
-// as Acquire took, because it may have to connect.
+// keep renews the lease each time about half of the window is left, until ctx ends. What is left
+// begins at the generators' last tick or at the clock's tick, whichever is later. A renewal may
+// take twice as long as Acquire took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session

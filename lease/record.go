@@ -200,9 +200,8 @@ func (t Terms) ticks(d time.Duration) int64 {
 	return n
 }
 
-// Rounded returns the roundest duration that, rounded up, is this number of ticks. It is less than
-// one tick shorter than the ticks. For example, 235 ticks of 256 ms take 60.16 s, and become a
-// minute.
+// Rounded returns the roundest duration that gives this number of ticks when it is rounded up to
+// whole ticks. For example, 235 ticks of 256 ms take 60.16 s, and become a minute.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,

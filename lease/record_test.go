@@ -58,8 +58,9 @@ func TestRecordJSON(t *testing.T) {
 		Owner: Owner{0xab, 15: 0xcd}, Request: 3, Deadline: 6640625117, Name: "host <1>",
 	}
 	text, err := json.Marshal(r)
-	want := `{"realm":"realm@0123456789abcdef","block":"42/8","revision":"7","hwm":"6640625000","state":"whole",` +
-		`"owner":"ab0000000000000000000000000000cd","request":"3","deadline":"6640625117","name":"host \u003c1\u003e"}`
+	want := `{"realm":"realm@0123456789abcdef","block":"42/8","revision":"7","hwm":"6640625000",` +
+		`"state":"whole","owner":"ab0000000000000000000000000000cd","request":"3",` +
+		`"deadline":"6640625117","name":"host \u003c1\u003e"}`
 	if err != nil || string(text) != want {
 		t.Errorf("got  %s, %v\nwant %s", text, err, want)
 	}
@@ -276,11 +277,16 @@ func TestErrors(t *testing.T) {
 			{Block: Block{2, 8}, Name: "host"}}, Until: make([]time.Time, 2)}
 	for _, c := range []struct{ got, want string }{
 		{lead.Error(),
-			`lease: node ID 42/8 of realm "realm" can be used from 1970-01-01T00:00:00.000Z on, which is 1h0m0s in the future; at most 10s are allowed`},
+			`lease: node ID 42/8 of realm "realm" can be used from 1970-01-01T00:00:00.000Z on, ` +
+				`which is 1h0m0s in the future; at most 10s are allowed`},
 		{(&LeadError{Realm: "realm"}).Error(),
-			`lease: any node ID of realm "realm" can be used from 0001-01-01T00:00:00.000Z on, which is 0s in the future; at most 0s are allowed`},
+			`lease: any node ID of realm "realm" can be used from 0001-01-01T00:00:00.000Z on, ` +
+				`which is 0s in the future; at most 0s are allowed`},
 		{full.Error(),
-			`lease: no free node ID of 8 bits in realm "realm"; 2 held: 1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, 2/8 by host until 0001-01-01T00:00:00.000Z; 1 free, but cannot be used yet: ` + lead.Error()},
+			`lease: no free node ID of 8 bits in realm "realm"; 2 held: ` +
+				`1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, ` +
+				`2/8 by host until 0001-01-01T00:00:00.000Z; ` +
+				`1 free, but cannot be used yet: ` + lead.Error()},
 	} {
 		if c.got != c.want {
 			t.Errorf("got  %s\nwant %s", c.got, c.want)

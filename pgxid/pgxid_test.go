@@ -1,10 +1,13 @@
 package pgxid_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
 	"fmt"
+	"path"
 	"reflect"
 	"strings"
 	"testing"
@@ -165,30 +168,31 @@ func check[ID interface {
 	}
 }
 
-// Each format's type and wrapper are known, and have a default in PostgreSQL.
+// Each format's type and wrappers are known, and the type has a default in PostgreSQL.
 func TestFormats(t *testing.T) {
-	types := map[string]struct{ id, wrapper any }{
-		"scru64":  {a64, scru64.Text(a64)},
-		"scru128": {a128, scru128.Bytes(a128)},
-		"scru160": {a160, scru160.Bytes(a160)},
-		"euid":    {aEUID, euid.Bytes(aEUID)},
-		"uid60":   {aUID, uid60.Text(aUID)},
-	}
 	m := pgtype.NewMap()
 	pgxid.Register(m)
-	for _, name := range format.Names() {
-		of, ok := types[name]
-		if !ok {
-			t.Fatalf("%s cannot be stored, or it has no row here", name)
-		}
-		if _, ok := m.TypeForValue(of.id); !ok {
-			t.Errorf("%s has no default", name)
-		}
-		for _, value := range []any{of.id, of.wrapper} {
-			b, err := m.Encode(pgtype.ByteaOID, pgx.BinaryFormatCode, value, nil)
-			if f, _ := format.Lookup(name); err != nil || len(b) != f.Size {
-				t.Errorf("%T is stored as %x, %v", value, b, err)
+	for _, f := range format.Ours() {
+		var ids, wrappers int
+		for _, of := range pgxid.Types() {
+			if path.Base(of.PkgPath()) != f.Name {
+				continue
 			}
+			value := reflect.New(of)
+			err := value.Interface().(sql.Scanner).Scan(f.Example)
+			b, err2 := m.Encode(pgtype.ByteaOID, pgx.BinaryFormatCode, value.Elem().Interface(), nil)
+			if id, _ := f.Parse(f.Example); cmp.Or(err, err2) != nil || !bytes.Equal(b, id.Bytes()) {
+				t.Errorf("%v is stored as %x, %v, %v", of, b, err, err2)
+			}
+			if wrappers++; of.Name() == "ID" {
+				ids++
+				if _, ok := m.TypeForValue(value.Elem().Interface()); !ok {
+					t.Errorf("%s has no default", f)
+				}
+			}
+		}
+		if ids != 1 || wrappers < 2 {
+			t.Errorf("%s has %d types of IDs, and %d with wrappers", f, ids, wrappers)
 		}
 	}
 }
@@ -420,8 +424,9 @@ func TestModes(t *testing.T) {
 func TestDomain(t *testing.T) {
 	conn := connect(t)
 	ctx := context.Background()
-	if _, err := conn.Exec(ctx,
-		"CREATE DOMAIN short AS bigint CHECK (VALUE >= 0); CREATE DOMAIN long AS bytea CHECK (octet_length(VALUE) = 20); CREATE TABLE t (a short, b long)"); err != nil {
+	if _, err := conn.Exec(ctx, `CREATE DOMAIN short AS bigint CHECK (VALUE >= 0);
+		CREATE DOMAIN long AS bytea CHECK (octet_length(VALUE) = 20);
+		CREATE TABLE t (a short, b long)`); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -19,10 +19,18 @@ func text(n *big.Int) string {
 	return strings.Repeat("0", TextLen-len(s)) + s
 }
 
+func number(s string) (*big.Int, bool) {
+	if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
+		return nil, false
+	}
+	n, ok := new(big.Int).SetString(s, 36)
+	return n, ok && n.Cmp(two128) < 0
+}
+
 var codec = conformance.Codec[ID]{
 	Format: "scru128", Limit: two128, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
-	FromBytes: FromBytes, Text: text,
+	FromBytes: FromBytes, Text: text, Number: number,
 	Fields: func(id ID) map[string]string {
 		return map[string]string{
 			"timestamp":  strconv.FormatUint(id.Timestamp(), 10),
@@ -35,19 +43,30 @@ var codec = conformance.Codec[ID]{
 		Append: func(id ID) string { return UUID(id).String() },
 		Parse:  func(s string) (ID, error) { u, err := ParseUUID(s); return ID(u), err },
 	}},
+	Document: conformance.Document{
+		Layout: "timestamp 48 counter_hi 24 counter_lo 24 entropy 32",
+		Printed: "0372hg16csmsm50l8dikcvukc 0372hg16csmsm50l8djl6xi25 0372hg16csmsm50l8dmgepzz1 " +
+			"0372hg16csmsm50l8doir3827 0372hg16cy3nowracls909wcd 0372hg16cy3nowraclvp355ce " +
+			"0372hg16cy3nowraclxf2ctzh 0372hg16cy3nowraclyunyjke 0372ijojuxuhjsfkeryi2mrtm " +
+			"f5lxx1zz5pnorynqglhzmsp33",
+		Integers: map[string]string{
+			"0372ijojuxuhjsfkeryi2mrtm": "1993501768880490086615869617690763354",
+			"f5lxx1zz5pnorynqglhzmsp33": "340282366920938463463374607431768211455"},
+		Variants: conformance.Cases,
+		Invalid: append(conformance.WrongFixed("0372ijojuxuhjsfkeryi2mrtm", "-+_@ [`{/:"),
+			conformance.Wrong("2^128", "f5lxx1zz5pnorynqglhzmsp34", "range"),
+			conformance.Wrong("2^128 + 1", "f5lxx1zz5pnorynqglhzmsp35", "range"),
+			conformance.Wrong("2^128 + 2^64", "f5lxx1zz5pnovut4hmk5rl5vk", "range"),
+			conformance.Wrong("15 * 36^24 + 36^24 - 1", "f"+strings.Repeat("z", 24), "range"),
+			conformance.Wrong("16 * 36^24", "g"+strings.Repeat("0", 24), "range"),
+			conformance.Wrong("2^129", "ub7vu3zybfbdjxbgx6zz9le68", "range"),
+			conformance.Wrong("36^25 - 1", strings.Repeat("z", 25), "range")),
+	},
 }
 
 func TestCodec(t *testing.T) { codec.Run(t) }
 
-func FuzzParse(f *testing.F) {
-	codec.Fuzz(f, func(s string) (*big.Int, bool) {
-		if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
-			return nil, false
-		}
-		n, ok := new(big.Int).SetString(s, 36)
-		return n, ok && n.Cmp(two128) < 0
-	})
-}
+func FuzzParse(f *testing.F) { codec.Fuzz(f) }
 
 func FuzzUUID(f *testing.F) {
 	conformance.FuzzUUID(f, ParseUUID, "017fef39-c264-1ba5-6a94-83188841e05a")

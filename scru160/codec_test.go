@@ -32,13 +32,7 @@ var codec = conformance.Codec[ID]{
 			"random80":  new(big.Int).SetBytes(random80[:]).String(),
 		}
 	},
-	Others: map[string]conformance.Form[ID]{"hex": {Append: ID.Hex, Parse: Parse}},
-}
-
-func TestCodec(t *testing.T) { codec.Run(t) }
-
-func FuzzParse(f *testing.F) {
-	codec.Fuzz(f, func(s string) (*big.Int, bool) {
+	Number: func(s string) (*big.Int, bool) {
 		var b []byte
 		err := errors.New("length")
 		switch {
@@ -49,8 +43,23 @@ func FuzzParse(f *testing.F) {
 			b, err = hex.DecodeString(s)
 		}
 		return new(big.Int).SetBytes(b), err == nil
-	})
+	},
+	Others: map[string]conformance.Form[ID]{"hex": {Append: ID.Hex, Parse: Parse}},
+	Document: conformance.Document{
+		Layout: "timestamp 48 counter 16 random16 16 random80 80",
+		Printed: "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 05TTUP1HNCPNIB63R8IN5V2L3VFGNFET " +
+			"017bdf6431bb33750751eb63beb3c3f8c5969d86 017bdf6431bb337662412e6a5758890735c33c2b",
+		Variants: conformance.Cases,
+		Invalid: append(
+			conformance.WrongFixed("05TTUP1HNCPNH30VEK64KDQT9BSNU4C4", "Ww-+_@ [`{/:"),
+			conformance.WrongSymbols("017bdf6431bb33750751eb63beb3c3f8c5969d86",
+				"Gg-+_@ [`{/:")...),
+	},
 }
+
+func TestCodec(t *testing.T) { codec.Run(t) }
+
+func FuzzParse(f *testing.F) { codec.Fuzz(f) }
 
 func upper(r rune) rune {
 	if 'a' <= r && r <= 'z' {
@@ -151,9 +160,11 @@ func TestSymbolOffset(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	for s, want := range map[string]string{
-		"":                                 "an empty input: wrong length: 0 bytes, want 32 of base32hex or 40 of hex",
-		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31, want 0-9 or A-V, because a text of 32 characters is base32hex",
-		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0, want 0-9 or a-f, because a text of 40 characters is hex",
+		"": "an empty input: wrong length: 0 bytes, want 32 of base32hex or 40 of hex",
+		"05TTUP1HNCPNH30VEK64KDQT9BSNU4CW": "'W' at offset 31, want 0-9 or A-V, " +
+			"because a text of 32 characters is base32hex",
+		"g17bdf6431bb33788c1f750c4a375d4af97f1184": "'g' at offset 0, want 0-9 or a-f, " +
+			"because a text of 40 characters is hex",
 	} {
 		if _, err := Parse(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Parse(%q): %v, want %s", s, err, want)

@@ -80,9 +80,10 @@ func ExampleGenerator_Fill() {
 }
 
 func ExampleOptions_microseconds() {
+	clock := func() time.Time { return time.UnixMicro(1631540490683_250) }
 	g, err := scru160.NewGenerator(scru160.Options{
 		Microseconds:     true,
-		GeneratorOptions: sortid.GeneratorOptions{Clock: func() time.Time { return time.UnixMicro(1631540490683_250) }},
+		GeneratorOptions: sortid.GeneratorOptions{Clock: clock},
 	})
 	if err != nil {
 		panic(err)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
@@ -30,24 +31,33 @@ var codec = conformance.Codec[ID]{
 	Format: "scru64", Limit: limit, Size: Size, Sorts: true,
 	Parse: Parse, MustParse: MustParse, First: First,
 	Text: text,
+	Number: func(s string) (*big.Int, bool) {
+		if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
+			return nil, false
+		}
+		return new(big.Int).SetString(s, 36)
+	},
 	Fields: func(id ID) map[string]string {
 		return map[string]string{
 			"timestamp": strconv.FormatUint(id.Timestamp(), 10),
 			"node_ctr":  strconv.FormatUint(uint64(id.NodeCtr()), 10),
 		}
 	},
+	Document: conformance.Document{
+		Layout: "timestamp 40 node_ctr 24",
+		Printed: "0u375nxqh5cq 0u375nxqh5cr 0u375nxqh5cs 0u375nxqh5ct 0u375ny0glr0 0u375ny0glr1 " +
+			"0u375ny0glr2 0u375ny0glr3 0u2pf62ji4b9 zzzzzzzzzzzz",
+		Integers: map[string]string{
+			"0u2pf62ji4b9": "109959589539758421", "zzzzzzzzzzzz": "4738381338321616895"},
+		Time:     func(timestamp int64) time.Time { return time.UnixMilli(timestamp * 256) },
+		Variants: conformance.Cases,
+		Invalid:  conformance.WrongFixed("0u2pf62ji4b9", "-+_@ [`{/:"),
+	},
 }
 
 func TestCodec(t *testing.T) { codec.Run(t) }
 
-func FuzzParse(f *testing.F) {
-	codec.Fuzz(f, func(s string) (*big.Int, bool) {
-		if len(s) != TextLen || strings.ContainsAny(s, "+-_") {
-			return nil, false
-		}
-		return new(big.Int).SetString(s, 36)
-	})
-}
+func FuzzParse(f *testing.F) { codec.Fuzz(f) }
 
 func TestFromFields(t *testing.T) {
 	for _, c := range []struct {
@@ -169,8 +179,9 @@ func TestParseNodeSpec(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"42/80":  `scru64: invalid node spec "42/80": size 80, want 1 to 23`,
-		"42":     `scru64: invalid node spec "42": no slash, want a node ID, a slash and its size, such as 42/8`,
+		"42/80": `scru64: invalid node spec "42/80": size 80, want 1 to 23`,
+		"42": `scru64: invalid node spec "42": no slash, want a node ID, a slash and its size, ` +
+			`such as 42/8`,
 		"300/8":  `scru64: invalid node spec "300/8": node ID 300, want at most 255 for a size of 8 bits`,
 		"-1/8":   `scru64: invalid node spec "-1/8": node ID "-1", want 1 to 8 digits of base 10`,
 		"42/ 8":  `scru64: invalid node spec "42/ 8": size " 8", want 1 to 2 digits of base 10`,

@@ -82,7 +82,7 @@ func (id Any[T]) String() string {
 }
 
 // AppendText appends the text to b. The error matches [sortid.ErrPrefix] if [NewAny] would fail.
-// [ID.Any] does not check this.
+// This can happen for a result of [ID.Any], which does not check the text.
 func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 	text, err := id.appendText(b)
 	if err != nil {

@@ -8,7 +8,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/typed"
 )
+
+// Each of our formats can be typed, and has tests.
+func TestFormats(t *testing.T) {
+	for _, name := range format.Names() {
+		if typed.Tested[name] == nil {
+			t.Errorf("%s cannot be typed", name)
+		}
+	}
+}
 
 func TestMistakesDoNotCompile(t *testing.T) {
 	const file = "testdata/mistakes/main.go"

@@ -32,7 +32,7 @@ type Free[T any] interface {
 // maxText is the length of the longest text of an ID inside.
 const maxText = scru160.TextLen
 
-type format[T any] struct {
+type format[T Inner[T]] struct {
 	new   func() T // nil unless T is Free
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type

@@ -1,4 +1,4 @@
-package typed_test
+package typed
 
 import (
 	"bytes"
@@ -13,6 +13,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
+	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,12 +24,10 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/typed"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -43,7 +44,6 @@ type (
 	eight     struct{}
 	session   struct{}
 	longest   struct{}
-	none      struct{}
 	byPointer struct{ prefix string }
 )
 
@@ -54,67 +54,71 @@ func (seven) Prefix() string      { return "invoice" }
 func (eight) Prefix() string      { return "customer" }
 func (session) Prefix() string    { return "user_session__token" }
 func (longest) Prefix() string    { return strings.Repeat("abcdefghi_", 6) + "jkl" }
-func (none) Prefix() string       { return "" }
 func (*byPointer) Prefix() string { return "pointer" }
 
 type (
-	UserID  = typed.ID[user, scru128.ID]
-	OrderID = typed.ID[order, scru64.ID]
+	UserID  = ID[user, scru128.ID]
+	OrderID = ID[order, scru64.ID]
 )
 
 const inner128, inner64 = "0372ijojuxuhjsfkeryi2mrtm", "0u2pf62ji4b9"
 
 var (
-	aUser   = typed.MustParse[UserID]("user_" + inner128)
-	anOrder = typed.MustParse[OrderID]("order_" + inner64)
+	aUser   = From[UserID](scru128.MustParse(inner128))
+	anOrder = From[OrderID](scru64.MustParse(inner64))
 )
 
-func TestVectors(t *testing.T) {
-	tests := map[string]func(*testing.T){
-		"scru64":  testVectors[scru64.ID],
-		"scru128": testVectors[scru128.ID],
-		"scru160": testVectors[scru160.ID],
-		"euid":    testVectors[euid.ID],
-		"uid60":   testVectors[uid60.ID],
-	}
-	for _, name := range format.Names() {
-		test := tests[name]
-		if test == nil {
-			t.Fatalf("%s cannot be typed, or it has no row here", name)
-		}
-		t.Run(name, test)
+// A tested is a *format[T] with its tests.
+type tested interface {
+	name() string
+	testVectors(*testing.T)
+	testAllocations(*testing.T)
+	addSeeds(*testing.F)
+	fuzz(*testing.T, string)
+}
+
+// Tested has the formats by their names.
+var Tested = map[string]tested{}
+
+func init() {
+	for _, f := range formats {
+		f := f.(tested)
+		Tested[f.name()] = f
 	}
 }
 
-func testVectors[T typed.Inner[T]](t *testing.T) {
-	name := strings.TrimPrefix(t.Name(), "TestVectors/")
-	v := conformance.TypedVectors(t)
+func (*format[T]) name() string { return path.Base(reflect.TypeFor[T]().PkgPath()) }
+
+func TestVectors(t *testing.T) {
+	for name, f := range Tested {
+		t.Run(name, f.testVectors)
+	}
+}
+
+func (f *format[T]) testVectors(t *testing.T) {
+	v := conformance.VectorsOf(t, f.name()).Typed
 	for _, c := range v.Valid {
-		if c.Format == name {
-			var inner T
-			if err := any(&inner).(encoding.TextUnmarshaler).UnmarshalText([]byte(c.Inner)); err != nil {
-				t.Fatal(err)
-			}
-			checkAny(t, c, inner)
-			checkTyped[typed.ID[user, T]](t, c, inner)
-			checkTyped[typed.ID[letter, T]](t, c, inner)
-			checkTyped[typed.ID[seven, T]](t, c, inner)
-			checkTyped[typed.ID[eight, T]](t, c, inner)
-			checkTyped[typed.ID[session, T]](t, c, inner)
-			checkTyped[typed.ID[longest, T]](t, c, inner)
-			checkTyped[typed.ID[none, T]](t, c, inner)
+		var inner T
+		if err := any(&inner).(encoding.TextUnmarshaler).UnmarshalText([]byte(c.Inner)); err != nil {
+			t.Fatal(err)
 		}
+		checkAny(t, c, inner)
+		checkTyped[ID[user, T]](t, c, inner)
+		checkTyped[ID[letter, T]](t, c, inner)
+		checkTyped[ID[seven, T]](t, c, inner)
+		checkTyped[ID[eight, T]](t, c, inner)
+		checkTyped[ID[session, T]](t, c, inner)
+		checkTyped[ID[longest, T]](t, c, inner)
+		checkTyped[ID[none, T]](t, c, inner)
 	}
 	for _, c := range v.Invalid {
-		if c.Format == name {
-			checkInvalid[T](t, c)
-		}
+		checkInvalid[T](t, c)
 	}
 }
 
-func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing.T,
+func checkTyped[I ID[P, T], P Prefixer, T Inner[T]](t *testing.T,
 	c conformance.TypedValid, inner T) {
-	id := typed.From[I](inner)
+	id := From[I](inner)
 	if id.Prefix() != c.Prefix {
 		return
 	}
@@ -127,7 +131,7 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 			t.Errorf("%s: AppendText with room for %d: %s, %v", c.Note, room, b, err)
 		}
 	}
-	parsed, err := typed.Parse[I](c.Text)
+	parsed, err := Parse[I](c.Text)
 	if err != nil || parsed != id || parsed.Inner() != inner {
 		t.Errorf("%s: Parse(%s) = %v, %v", c.Note, c.Text, parsed, err)
 	}
@@ -135,52 +139,62 @@ func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing
 		t.Errorf("%s: %v, %v", id, id.Time(), id.IsZero())
 	}
 	b, err := id.MarshalBinary()
-	var back typed.ID[P, T]
+	var back ID[P, T]
 	if err := cmp.Or(err, back.UnmarshalBinary(b)); err != nil || back != id {
 		t.Errorf("%s: binary %x, %v", c.Note, b, err)
 	}
 	value, err := id.Value()
-	back = typed.ID[P, T]{}
+	back = ID[P, T]{}
 	if err := cmp.Or(err, back.Scan(value)); err != nil || back != id {
 		t.Errorf("%s: stored as %v, scanned as %v, %v", c.Note, value, back, err)
 	}
 	text := id.Text()
 	value, err = text.Value()
-	var fromText typed.Text[P, T]
+	var fromText Text[P, T]
 	if err := cmp.Or(err, fromText.Scan(value),
 		fromText.Scan([]byte(value.(string)))); err != nil || fromText.ID != id || value != c.Text {
 		t.Errorf("%s: stored in text as %v, scanned as %v, %v", c.Note, value, fromText, err)
 	}
-	if as, err := typed.As[I](id.Any()); err != nil || as != id {
+	if as, err := As[I](id.Any()); err != nil || as != id {
 		t.Errorf("%s: As %v, %v", c.Note, as, err)
+	}
+	first := First[I](id.Time())
+	n := conformance.Big(first)
+	err = back.UnmarshalBinary(n.Sub(n, big.NewInt(1)).FillBytes(b))
+	if err != nil || first.Time() != id.Time() || !back.Time().Before(id.Time()) {
+		t.Errorf("%s: First %v after %v, %v", c.Note, first, back, err)
+	}
+	if unsafe.Sizeof(id) != unsafe.Sizeof(inner) ||
+		unsafe.Sizeof([3]Text[P, T]{}) != 3*unsafe.Sizeof(inner) {
+		t.Errorf("%T has %d bytes, want %d", id, unsafe.Sizeof(id), unsafe.Sizeof(inner))
 	}
 }
 
-func checkAny[T typed.Inner[T]](t *testing.T, c conformance.TypedValid, inner T) {
-	id, err := typed.NewAny(c.Prefix, inner)
+func checkAny[T Inner[T]](t *testing.T, c conformance.TypedValid, inner T) {
+	id, err := NewAny(c.Prefix, inner)
 	if err != nil || id.String() != c.Text || id.Prefix() != c.Prefix || id.Inner() != inner ||
 		id.Time() != inner.Time() || id.IsZero() != inner.IsZero() {
 		t.Errorf("%s: NewAny %s, %v, want %s", c.Note, id, err, c.Text)
 	}
-	if parsed, err := typed.ParseAny[T](c.Text); err != nil || parsed != id {
+	if parsed, err := ParseAny[T](c.Text); err != nil || parsed != id {
 		t.Errorf("%s: ParseAny(%s) = %v, %v", c.Note, c.Text, parsed, err)
 	}
 	value, err := id.Value()
-	var back typed.Any[T]
+	var back Any[T]
 	if err := cmp.Or(err, back.Scan(value)); err != nil || back != id || value != c.Text {
 		t.Errorf("%s: stored as %v, scanned as %v, %v", c.Note, value, back, err)
 	}
 	b, err := json.Marshal(id)
-	back = typed.Any[T]{}
+	back = Any[T]{}
 	if err := cmp.Or(err, json.Unmarshal(b, &back)); err != nil || back != id {
 		t.Errorf("%s: JSON %s, %v", c.Note, b, err)
 	}
 }
 
-func checkInvalid[T typed.Inner[T]](t *testing.T, c conformance.TypedInvalid) {
+func checkInvalid[T Inner[T]](t *testing.T, c conformance.TypedInvalid) {
 	want := map[string]error{"prefix": sortid.ErrPrefix, "length": sortid.ErrLength,
 		"symbol": sortid.ErrSymbol}[c.Reason]
-	fill := typed.MustParse[typed.ID[none, T]](zeroText[T]())
+	fill := MustParse[ID[none, T]](zeroText[T]())
 	var err error
 	if c.Want == "" {
 		id := fill.Any()
@@ -190,7 +204,7 @@ func checkInvalid[T typed.Inner[T]](t *testing.T, c conformance.TypedInvalid) {
 			t.Errorf("%s: an error changed the ID", c.Note)
 		}
 	} else {
-		id := typed.From[typed.ID[user, T]](fill.Inner())
+		id := From[ID[user, T]](fill.Inner())
 		before := id
 		err = id.UnmarshalText([]byte(c.Text))
 		if id != before {
@@ -214,40 +228,25 @@ func checkInvalid[T typed.Inner[T]](t *testing.T, c conformance.TypedInvalid) {
 	}
 }
 
-func zeroText[T typed.Inner[T]]() string { return typed.ID[none, T]{}.String() }
-
-func TestSize(t *testing.T) {
-	for _, c := range []struct{ got, want uintptr }{
-		{unsafe.Sizeof(typed.ID[user, scru64.ID]{}), 8},
-		{unsafe.Sizeof(typed.ID[user, scru128.ID]{}), 16},
-		{unsafe.Sizeof(typed.ID[user, scru160.ID]{}), 20},
-		{unsafe.Sizeof(typed.ID[user, euid.ID]{}), 16},
-		{unsafe.Sizeof(typed.ID[user, uid60.ID]{}), 8},
-		{unsafe.Sizeof([3]typed.Text[user, scru160.ID]{}), 60},
-	} {
-		if c.got != c.want {
-			t.Errorf("%d bytes, want %d", c.got, c.want)
-		}
-	}
-}
+func zeroText[T Inner[T]]() string { return ID[none, T]{}.String() }
 
 func TestErrors(t *testing.T) {
-	_, err := typed.Parse[UserID]("order_" + inner128)
+	_, err := Parse[UserID]("order_" + inner128)
 	const want = `typed: cannot parse "order_` + inner128 + `": wrong prefix "order", want "user"`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	_, err = typed.Parse[UserID]("user_0372")
+	_, err = Parse[UserID]("user_0372")
 	const short = `typed: after "user_": scru128: cannot parse "0372": wrong length: 4 bytes, want 25`
 	if err == nil || err.Error() != short {
 		t.Errorf("%v, want %s", err, short)
 	}
-	other, _ := typed.NewAny("order", aUser.Inner())
-	if _, err := typed.As[UserID](other); !errors.Is(err, sortid.ErrPrefix) ||
+	other, _ := NewAny("order", aUser.Inner())
+	if _, err := As[UserID](other); !errors.Is(err, sortid.ErrPrefix) ||
 		!strings.Contains(err.Error(), `"order", want "user"`) {
 		t.Error(err)
 	}
-	if _, err := typed.NewAny("Order", aUser.Inner()); !errors.Is(err, sortid.ErrPrefix) {
+	if _, err := NewAny("Order", aUser.Inner()); !errors.Is(err, sortid.ErrPrefix) {
 		t.Error(err)
 	}
 	defer func() {
@@ -255,11 +254,11 @@ func TestErrors(t *testing.T) {
 			t.Error("MustParse did not panic")
 		}
 	}()
-	typed.MustParse[UserID]("user")
+	MustParse[UserID]("user")
 }
 
 func TestOutOfRange(t *testing.T) {
-	id := typed.From[OrderID](scru64.Max + 1)
+	id := From[OrderID](scru64.Max + 1)
 	if s := id.String(); !strings.HasPrefix(s, "invalid") {
 		t.Error(s)
 	}
@@ -298,18 +297,18 @@ func TestBadPrefix(t *testing.T) {
 	checkBadPrefix[tooBig](t)
 }
 
-func checkBadPrefix[P typed.Prefixer](t *testing.T) {
-	type id = typed.ID[P, scru64.ID]
+func checkBadPrefix[P Prefixer](t *testing.T) {
+	type id = ID[P, scru64.ID]
 	for name, f := range map[string]func(){
 		"String": func() { _ = id{}.String() },
-		"Parse":  func() { typed.Parse[id](id{}.Prefix() + "_" + inner64) },
-		"other":  func() { typed.Parse[id]("x") },
+		"Parse":  func() { Parse[id](id{}.Prefix() + "_" + inner64) },
+		"other":  func() { Parse[id]("x") },
 	} {
 		func() {
 			defer func() {
 				err, _ := recover().(error)
 				if !errors.Is(err, sortid.ErrPrefix) ||
-					!strings.Contains(err.Error(), "typed_test.") {
+					!strings.Contains(err.Error(), "typed.") {
 					t.Errorf("%s with the prefix %q: %v", name, id{}.Prefix(), err)
 				}
 			}()
@@ -319,7 +318,7 @@ func checkBadPrefix[P typed.Prefixer](t *testing.T) {
 }
 
 func TestPointer(t *testing.T) {
-	if s := typed.From[typed.ID[*byPointer, scru64.ID]](anOrder.Inner()).String(); s != "pointer_"+
+	if s := From[ID[*byPointer, scru64.ID]](anOrder.Inner()).String(); s != "pointer_"+
 		inner64 {
 		t.Error(s)
 	}
@@ -327,14 +326,14 @@ func TestPointer(t *testing.T) {
 
 func TestNew(t *testing.T) {
 	before := time.Now().Add(-time.Second)
-	a, b := typed.New[UserID](), typed.New[UserID]()
+	a, b := New[UserID](), New[UserID]()
 	if a.Compare(b) >= 0 || a.Time().Before(before) || a.IsZero() {
 		t.Error(a, b)
 	}
-	if id := typed.New[typed.ID[user, scru160.ID]](); id.IsZero() {
+	if id := New[ID[user, scru160.ID]](); id.IsZero() {
 		t.Error(id)
 	}
-	if id := typed.New[typed.ID[user, euid.ID]](); id.IsZero() {
+	if id := New[ID[user, euid.ID]](); id.IsZero() {
 		t.Error(id)
 	}
 	spec, _ := scru64.ParseNodeSpec("42/8")
@@ -342,7 +341,7 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := typed.Generate[OrderID](g)
+	id, err := Generate[OrderID](g)
 	if err != nil || id.Inner().NodeID(8) != 42 {
 		t.Error(id, err)
 	}
@@ -352,27 +351,8 @@ func TestNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id, err := typed.Generate[OrderID](g); !errors.Is(err, sortid.ErrTimeRange) || !id.IsZero() {
+	if id, err := Generate[OrderID](g); !errors.Is(err, sortid.ErrTimeRange) || !id.IsZero() {
 		t.Error(id, err)
-	}
-}
-
-func TestFirst(t *testing.T) {
-	at := time.UnixMilli(1_795_000_000_000)
-	if id := typed.First[UserID](at); id.Inner() != scru128.First(at) {
-		t.Error(id)
-	}
-	if id := typed.First[OrderID](at); id.Inner() != scru64.First(at) {
-		t.Error(id)
-	}
-	if id := typed.First[typed.ID[user, scru160.ID]](at); id.Inner() != scru160.First(at) {
-		t.Error(id)
-	}
-	if id := typed.First[typed.ID[user, euid.ID]](at); id.Inner() != euid.First(at) {
-		t.Error(id)
-	}
-	if id := typed.First[typed.ID[user, uid60.ID]](at); id.Inner() != uid60.First(at) {
-		t.Error(id)
 	}
 }
 
@@ -386,9 +366,9 @@ func TestValue(t *testing.T) {
 	}{
 		{aUser, scru128.UUID(aUser.Inner()).String()},
 		{anOrder, int64(anOrder.Inner())},
-		{typed.From[typed.ID[user, euid.ID]](e), euid.UUID(e).String()},
-		{typed.From[typed.ID[user, scru160.ID]](h), h.Bytes()},
-		{typed.From[typed.ID[user, uid60.ID]](u), int64(u)},
+		{From[ID[user, euid.ID]](e), euid.UUID(e).String()},
+		{From[ID[user, scru160.ID]](h), h.Bytes()},
+		{From[ID[user, uid60.ID]](u), int64(u)},
 		{aUser.Text(), "user_" + inner128},
 		{aUser.Any(), "user_" + inner128},
 	} {
@@ -415,8 +395,8 @@ func TestScan(t *testing.T) {
 		says string
 	}{
 		{id.Scan(nil), "sql.Null"},
-		{id.Scan("user_" + inner128), "typed.Text"},
-		{id.Scan([]byte("user_" + inner128)), "typed.Text"},
+		{id.Scan("user_" + inner128), "Text"},
+		{id.Scan([]byte("user_" + inner128)), "Text"},
 		{id.Scan(int64(7)), "int64"},
 		{id.Scan("x"), "length"},
 	} {
@@ -497,7 +477,7 @@ func TestStandardLibrary(t *testing.T) {
 func TestOrder(t *testing.T) {
 	ids := make([]UserID, 1000)
 	for i := range ids {
-		ids[i] = typed.New[UserID]()
+		ids[i] = New[UserID]()
 	}
 	if !slices.IsSortedFunc(ids, UserID.Compare) ||
 		!slices.IsSortedFunc(ids,
@@ -507,31 +487,29 @@ func TestOrder(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
-	t.Run("scru64", testAllocations[scru64.ID])
-	t.Run("scru128", testAllocations[scru128.ID])
-	t.Run("scru160", testAllocations[scru160.ID])
-	t.Run("euid", testAllocations[euid.ID])
-	t.Run("uid60", testAllocations[uid60.ID])
+	for name, f := range Tested {
+		t.Run(name, f.testAllocations)
+	}
 }
 
 var sink any
 
-func testAllocations[T typed.Inner[T]](t *testing.T) {
-	for _, c := range conformance.TypedVectors(t).Valid {
-		if c.Format != strings.TrimPrefix(t.Name(), "TestAllocations/") || c.Prefix == "" {
+func (f *format[T]) testAllocations(t *testing.T) {
+	for _, c := range conformance.VectorsOf(t, f.name()).Typed.Valid {
+		if c.Prefix == "" {
 			continue
 		}
-		id, err := typed.ParseAny[T](c.Text)
+		id, err := ParseAny[T](c.Text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch c.Prefix {
 		case "user":
-			allocations[typed.ID[user, T]](t, c.Text)
+			allocations[ID[user, T]](t, c.Text)
 		case "customer":
-			allocations[typed.ID[eight, T]](t, c.Text)
+			allocations[ID[eight, T]](t, c.Text)
 		case longest{}.Prefix():
-			allocations[typed.ID[longest, T]](t, c.Text)
+			allocations[ID[longest, T]](t, c.Text)
 		}
 		buf := make([]byte, 0, len(c.Text))
 		if n := testing.AllocsPerRun(20, func() { buf, _ = id.AppendText(buf[:0]) }); n > 0 {
@@ -540,8 +518,8 @@ func testAllocations[T typed.Inner[T]](t *testing.T) {
 	}
 }
 
-func allocations[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing.T, text string) {
-	id, err := typed.Parse[I](text)
+func allocations[I ID[P, T], P Prefixer, T Inner[T]](t *testing.T, text string) {
+	id, err := Parse[I](text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -551,7 +529,7 @@ func allocations[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testin
 		f    func()
 		want float64
 	}{
-		"Parse":         {func() { id, err = typed.Parse[I](text) }, 0},
+		"Parse":         {func() { id, err = Parse[I](text) }, 0},
 		"UnmarshalText": {func() { err = id.UnmarshalText(b) }, 0},
 		"AppendText":    {func() { buf, err = id.AppendText(buf[:0]) }, 0},
 		"String":        {func() { s = id.String() }, 1},
@@ -565,43 +543,47 @@ func allocations[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testin
 }
 
 func FuzzParse(f *testing.F) {
-	v := conformance.TypedVectors(f)
-	for _, c := range v.Valid {
-		f.Add(c.Text)
-	}
-	for _, c := range v.Invalid {
-		f.Add(c.Text)
+	for _, format := range Tested {
+		format.addSeeds(f)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		fuzz[scru64.ID](t, s)
-		fuzz[scru128.ID](t, s)
-		fuzz[scru160.ID](t, s)
-		fuzz[euid.ID](t, s)
-		fuzz[uid60.ID](t, s)
+		for _, format := range Tested {
+			format.fuzz(t, s)
+		}
 	})
 }
 
+func (f *format[T]) addSeeds(to *testing.F) {
+	v := conformance.VectorsOf(to, f.name()).Typed
+	for _, c := range v.Valid {
+		to.Add(c.Text)
+	}
+	for _, c := range v.Invalid {
+		to.Add(c.Text)
+	}
+}
+
 // fuzz checks that Parse and ParseAny agree, and that texts parse again.
-func fuzz[T typed.Inner[T]](t *testing.T, s string) {
-	any, err := typed.ParseAny[T](s)
+func (*format[T]) fuzz(t *testing.T, s string) {
+	any, err := ParseAny[T](s)
 	if err == nil {
-		back, err := typed.ParseAny[T](any.String())
+		back, err := ParseAny[T](any.String())
 		if err != nil || back.Inner() != any.Inner() {
 			t.Fatalf("%q is %v, and that is %v, %v", s, any, back, err)
 		}
-		if err := typed.CheckPrefix(any.Prefix()); err != nil {
+		if err := CheckPrefix(any.Prefix()); err != nil {
 			t.Fatal(err)
 		}
 		if plain := strings.ToLower(s); !strings.HasPrefix(plain, strings.ToLower(any.Prefix())) {
 			t.Fatalf("%q has the prefix %q", s, any.Prefix())
 		}
 	}
-	id, err2 := typed.Parse[typed.ID[user, T]](s)
+	id, err2 := Parse[ID[user, T]](s)
 	if err == nil && any.Prefix() == "user" && (err2 != nil || id.Inner() != any.Inner()) {
 		t.Fatalf("%q is %v, and as a typed ID %v, %v", s, any, id, err2)
 	}
 	if err2 == nil {
-		if back, err := typed.Parse[typed.ID[user, T]](id.String()); err != nil || back != id {
+		if back, err := Parse[ID[user, T]](id.String()); err != nil || back != id {
 			t.Fatalf("%q is %v, and that is %v, %v", s, id, back, err)
 		}
 	}

@@ -3,7 +3,6 @@ package verify
 import (
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,14 +87,11 @@ func controls(t *testing.T) (cs []control) {
 			add("coarse", "clock.resolution", nil)
 		}
 	}
-	table, err := os.ReadFile("testdata/controls.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	own := map[string]bool{}
-	for line := range strings.Lines(string(table)) {
+	var err error
+	for line := range strings.Lines(model.Controls) {
 		words := strings.Fields(line)
-		if len(words) == 0 || words[0] == "#" {
+		if len(words) == 0 {
 			continue
 		}
 		c := control{fault: words[1], want: words[2], pace: 0.05, n: 40_000}
@@ -128,7 +124,7 @@ func controls(t *testing.T) (cs []control) {
 	}
 	for _, name := range format.Names() {
 		if !own[name] {
-			t.Errorf("controls.txt has no fault of %s", name)
+			t.Errorf("Controls has no fault of %s", name)
 		}
 	}
 	return cs
@@ -220,7 +216,8 @@ func TestOutliers(t *testing.T) {
 					want = 0
 				}
 				if faults != want && !(want == 0 && formatName == "uid60") { // its sequence may have a gap
-					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1, faults, want, r.Failed())
+					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1,
+						faults, want, r.Failed())
 				}
 			}
 		}

@@ -372,14 +372,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-var randomFields = map[string][]string{
-	"scru64":  {"counter"},
-	"scru128": {"entropy", "counter_lo", "counter_hi"},
-	"scru160": {"random80", "random16", "counter"},
-	"euid":    {"random_low", "random_high", "header"},
-	"uid60":   {"random"},
-}
-
 func TestRaw(t *testing.T) {
 	lines := model.Sample("scru128", 3000)
 	var want, got bytes.Buffer
@@ -403,13 +395,13 @@ func TestRaw(t *testing.T) {
 		t.Errorf("random80: %d bytes of %d, or wrong ones", got.Len(), want.Len())
 	}
 	for _, f := range format.Ours() {
-		if randomFields[f.Name] == nil {
-			t.Errorf("randomFields lacks %s", f.Name)
+		s := model.Find(f.Name, "")
+		if len(s.Random) == 0 {
+			t.Errorf("the model of %s has no random fields", f)
 		}
-		for _, name := range randomFields[f.Name] {
+		for _, name := range s.Random {
 			got.Reset()
-			check(t, f.Name, model.Find(f.Name, "").Make(model.New(7, "", 3000, 1)),
-				Options{Raw: name, RawTo: &got})
+			check(t, f.Name, s.Make(model.New(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
 			if got.Len() == 0 {
 				t.Errorf("%s %s: no bits", f.Name, name)
 			}

@@ -62,8 +62,9 @@ func TestLive(t *testing.T) {
 			t.Errorf("%s: %d points", c.name, len(r.Lead))
 		}
 	}
-	if r := liveRun(t, time.Second, 20*time.Millisecond,
-		func(d time.Duration) time.Duration { return d * 2 }); r.Check("clock.drift").Status != report.Skip {
+	r := liveRun(t, time.Second, 20*time.Millisecond,
+		func(d time.Duration) time.Duration { return d * 2 })
+	if r.Check("clock.drift").Status != report.Skip {
 		t.Errorf("too short for a drift: %+v", r.Check("clock.drift"))
 	}
 }

@@ -117,7 +117,8 @@ func TestCounterStart(t *testing.T) {
 	}
 	lines = model.SCRU160(model.New(1, "zero", 20_000, 0.3), 0, 0, false)
 	for start, want := range map[int]bool{0: true, None: true, 15: false} {
-		if r := check(t, "scru160", lines, Options{CounterStart: start}); want != (r.Status == report.Pass) {
+		r := check(t, "scru160", lines, Options{CounterStart: start})
+		if want != (r.Status == report.Pass) {
 			t.Errorf("scru160 from zero, a start of %d stated: %+v", start, r.Failed())
 		}
 	}

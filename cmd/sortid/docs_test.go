@@ -182,7 +182,7 @@ sed 's/.*/1,2,&,x/' a.txt >orders.csv
 (printf 'a\tb\tid\n'; sed 's/.*/1\t2\t&\tx/' a.txt) >orders.tsv
 sed 's/.*/{"order":{"id":"&"}}/' a.txt | gzip >orders.json.gz
 first=$(sortid bounds scru128 --on 2026-11-17 -o text | head -1)
-(sed 's/.*/order & was made/' a.txt; echo "order 0372ijojuxuhjsfkeryi2mrtm was made"; echo "order $first was made") >app.log
+(cat a.txt; echo 0372ijojuxuhjsfkeryi2mrtm; echo $first) | sed 's/.*/order & was made/' >app.log
 gzip <app.log >app.log.1.gz
 mkdir -p bin
 printf '#!/bin/sh\nexec sortid new ${1:-scru128} -n 1000\n' >bin/my-generator

@@ -187,7 +187,9 @@ func TestExecExit(t *testing.T) {
 	cmd := exec.Command(commandPath(t, "sortid"), "lease", "exec", "bolt:"+path, "--realm",
 		"orders", "--create", "--node-bits", "5", "--",
 		"sh", "-c",
-		`trap 'echo hup' HUP; trap 'echo term; exit 9' TERM; echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS; while :; do sleep 0.05; done`)
+		`trap 'echo hup' HUP; trap 'echo term; exit 9' TERM
+		echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS
+		while :; do sleep 0.05; done`)
 	pipe := check.Must(cmd.StdoutPipe())(t)
 	check.OK(t, cmd.Start())
 	lines := bufio.NewScanner(pipe)

@@ -177,7 +177,8 @@ func TestServerText(t *testing.T) {
 			if err != nil {
 				return
 			}
-			message := "\xff\x6a\x04\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü" // after the error's number
+			const number = "\xff\x6a\x04" // of an error
+			message := number + "\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü"
 			conn.Write(append([]byte{byte(len(message)), 0, 0, 0}, message...))
 			conn.Close()
 		}

@@ -120,11 +120,9 @@ func root(c *console.Console) *cobra.Command {
 	root.SetFlagErrorFunc(flags.Explain)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	addConsoleFlags(c, root)
-	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c), convertCommand(c),
-		boundsCommand(c),
-		formatsCommand(c), planCommand(c), verifyCommand(c), leaseCommand(c), serveCommand(c),
-		sqlCommand(c),
-		pageCommand(c), manCommand())
+	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c),
+		convertCommand(c), boundsCommand(c), formatsCommand(c), planCommand(c), verifyCommand(c),
+		leaseCommand(c), serveCommand(c), sqlCommand(c), pageCommand(c), manCommand())
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

@@ -63,8 +63,8 @@ type manEntry struct{ term, meaning string }
 
 var exitStatus = []manEntry{
 	{"0", "Success. It is not a failure if a reader closes standard output early."},
-	{"1",
-		"Bad input, a failed check, or another failure. Bad lines are named on standard error, and the rest of the input is read."},
+	{"1", "Bad input, a failed check, or another failure. " +
+		"Bad lines are named on standard error, and the rest of the input is read."},
 	{"2", "Wrong usage."},
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
 }

@@ -73,7 +73,8 @@ func TestSchemas(t *testing.T) {
 		"919108f7-52d1-4320-9bac-f847db4148a8", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
 		"0ujtsYcgvSTl8PAuAdqWYSMnLOv", "9m4e2mr0ui3e8a215n4g", "507f1f77bcf86cd799439011",
 		"user_01h455vb4pex5vsknk084sn02q",
-		"1541815603606036480", "0x0186a7aa022a4155", " {017fef39-c264-1ba5-6a94-83188841e05a} ", "C8EE934-SR007G5-Q94QKKX-FRFV8B"} {
+		"1541815603606036480", "0x0186a7aa022a4155",
+		" {017fef39-c264-1ba5-6a94-83188841e05a} ", "C8EE934-SR007G5-Q94QKKX-FRFV8B"} {
 		fmt.Fprintln(&input, text)
 	}
 	lines := strings.Count(input.String(), "\n")

@@ -113,8 +113,8 @@ func (f *serving) check() error {
 			f.nodeBits, server.MaxNodeBits())
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
-		return exit.Usagef(
-			"--listen %s can be reached from other machines: add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
+		return exit.Usagef("--listen %s can be reached from other machines: "+
+			"add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
 	}
 	if err := (server.Config{Hosts: f.names(), Origins: f.origins}).Check(); err != nil {
 		return exit.Usage(err)

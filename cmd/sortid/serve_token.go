@@ -50,8 +50,8 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 			}
 			// This is an error even if the reader closed the output, because the name is already in
 			// the file.
-			return fmt.Errorf(
-				"the token was not printed: %v; delete the line of %s from %s and make the token again", err, args[0], *file)
+			return fmt.Errorf("the token was not printed: %v; "+
+				"delete the line of %s from %s and make the token again", err, args[0], *file)
 		}
 		if *file == "" {
 			_, err = fmt.Fprint(c.Err, line)

@@ -45,9 +45,8 @@ func TestSQLDump(t *testing.T) {
 			}
 			return strings.Join(lines, "\n") + "\n"
 		}
-		run(
-			fmt.Sprintf(
-				"DROP TABLE IF EXISTS ids; CREATE TABLE ids AS SELECT n, %s.%s AS id FROM generate_series(1, %d) AS n", schema, g.generator, n))
+		run(fmt.Sprintf("DROP TABLE IF EXISTS ids; CREATE TABLE ids AS "+
+			"SELECT n, %s.%s AS id FROM generate_series(1, %d) AS n", schema, g.generator, n))
 		dump := column("id::text")
 		out := sortid(t, dump, "convert", "--format", g.format, "--to", "text")
 		if out != column(schema+"."+g.format+"_text(id)") {

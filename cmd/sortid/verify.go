@@ -81,10 +81,13 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 	f.StringVar(&v.extension, "extension", "",
 		"how many `BITS` of random16 extend the counter of scru160 (default: detected)")
 	f.IntVar(&v.Options.NodeBits, "node-bits", 0,
-		"the size in `BITS` of the node ID of scru160, uid60 or a snowflake; with --unique or --exec also of scru64, to name the node IDs that clash")
+		"the size in `BITS` of the node ID of scru160, uid60 or a snowflake; "+
+			"with --unique or --exec also of scru64, to name the node IDs that clash")
 	f.StringVar(&v.Options.Raw, "raw", "",
-		"write the bits of a random `FIELD` to standard output, for other tests of randomness, and the report to standard error")
-	f.StringVar(&v.Duplicates.Dir, "tmp", "", "with --unique or --exec: the `FOLDER` for temporary files")
+		"write the bits of a random `FIELD` to standard output, for other tests of randomness, "+
+			"and the report to standard error")
+	f.StringVar(&v.Duplicates.Dir, "tmp", "",
+		"with --unique or --exec: the `FOLDER` for temporary files")
 	f.StringVar(&v.Exec.Command, "exec", "",
 		"start this `COMMAND` of the shell and check the IDs that it prints")
 	f.IntVar(&v.Exec.Processes, "processes", 1,

@@ -129,8 +129,8 @@ func between(ctx context.Context, pool *pgxpool.Pool, from, to time.Time) ([]Eve
 
 // page returns the next events after an ID. With OFFSET, later pages would take longer.
 func page(ctx context.Context, pool *pgxpool.Pool, after scru128.ID, limit int) ([]Event, error) {
-	rows, err := pool.Query(ctx, `SELECT id, user_id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`,
-		after, limit)
+	rows, err := pool.Query(ctx,
+		`SELECT id, user_id, what FROM events WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,8 @@ var tables = map[string]string{
 	)`,
 }
 
-// An Event is a row. A scru128.ID reads bytes from the column, but is stored as text. To store bytes,
-// convert the ID to scru128.Bytes.
+// An Event is a row. A scru128.ID reads bytes from the column, but is stored as text. To store
+// bytes, convert the ID to scru128.Bytes.
 type Event struct {
 	ID   scru128.ID
 	What string

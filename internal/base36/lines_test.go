@@ -31,11 +31,10 @@ func TestAppendLines128(t *testing.T) {
 			t.Fatalf("%x:\n%swant\n%s", integers, got, want)
 		}
 	}
-	edges := [][16]byte{{}, [16]byte(bytes.Repeat([]byte{0xff}, 16)), {15: 1},
-		[16]byte(bytes.Repeat([]byte{0xff}, 16))}
-	if got, want := string(AppendLines128(nil, edges,
-		' ')),
-		"0000000000000000000000000 f5lxx1zz5pnorynqglhzmsp33 0000000000000000000000001 f5lxx1zz5pnorynqglhzmsp33 "; got != want {
+	last := [16]byte(bytes.Repeat([]byte{0xff}, 16))
+	got := string(AppendLines128(nil, [][16]byte{{}, last, {15: 1}, last}, ' '))
+	if want := "0000000000000000000000000 f5lxx1zz5pnorynqglhzmsp33 " +
+		"0000000000000000000000001 f5lxx1zz5pnorynqglhzmsp33 "; got != want {
 		t.Fatalf("%q, want %q", got, want)
 	}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 func stamp(unixNano, monotonic int64) (t time.Time) {
-	const unixTo1885 = (1884-1969)*365*86400 + (1884/4-1969/4)*86400 - (1884/100-1969/100)*86400 + (1884/400-1969/400)*86400
+	const leapDays = (1884/4 - 1969/4) - (1884/100 - 1969/100) + (1884/400 - 1969/400)
+	const unixTo1885 = ((1884-1969)*365 + leapDays) * 86400
 	p := (*struct {
 		wall uint64
 		ext  int64

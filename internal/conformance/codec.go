@@ -47,13 +47,17 @@ type Codec[T ID[T]] struct {
 	Parse     func(string) (T, error)
 	MustParse func(string) T
 	First     func(time.Time) T
-	Text      func(*big.Int) string     // computed by an independent method
+	// Text and Number are independent of the format's package.
+	Text      func(*big.Int) string
+	Number    func(text string) (n *big.Int, ok bool)
 	Fields    func(T) map[string]string // in decimal
 	FromBytes func([]byte) (T, error)   // nil for integers
 	Sorts     bool                      // texts sort as IDs do
 
 	// Others are further text forms, by their names in the vectors.
 	Others map[string]Form[T]
+
+	Document Document
 }
 
 type Form[T any] struct {
@@ -99,6 +103,7 @@ func (c *Codec[T]) Run(t *testing.T) {
 	}
 	t.Run("Order", c.testOrder)
 	t.Run("First", c.testFirst)
+	t.Run("Document", c.testDocument)
 	t.Run("Vectors", c.testVectors)
 	t.Run("Allocations", c.testAllocations)
 }
@@ -368,8 +373,8 @@ func (c *Codec[T]) testAllocations(t *testing.T) {
 	}
 }
 
-// Fuzz compares Parse with an independent method. Both must accept the same texts.
-func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
+// Fuzz compares Parse with Number. Both must accept the same texts.
+func (c *Codec[T]) Fuzz(f *testing.F) {
 	vectors := VectorsOf(f, c.Format)
 	for _, v := range vectors.Valid {
 		f.Add(v.Text)
@@ -379,7 +384,7 @@ func (c *Codec[T]) Fuzz(f *testing.F, decode func(string) (*big.Int, bool)) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		id, err := c.Parse(s)
-		want, ok := decode(s)
+		want, ok := c.Number(s)
 		if ok != (err == nil) {
 			t.Fatalf("Parse(%q) = %v, %v; by math/big %v, %v", s, id, err, want, ok)
 		}

@@ -8,7 +8,9 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -38,7 +40,8 @@ type Generator[T ID[T]] struct {
 	Burst int
 	// Leads: after a Burst the generator uses later ticks.
 	Leads bool
-	// Shared: a new tick adds no IDs. After each Burst IDs, the next ID needs a later tick.
+	// Shared: a new tick does not restart the count of IDs. After each Burst IDs, in one tick or in
+	// several, the next ID needs a later tick.
 	Shared bool
 	// NoEntropy: the IDs have no random bits.
 	NoEntropy bool
@@ -153,6 +156,7 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 	t.Run("Concurrent", g.testConcurrent)
 	t.Run("Allocations", g.testAllocations)
+	t.Run("Zero", g.testZero)
 	if !g.Unordered {
 		t.Run("SmallRollback", g.testSmallRollback)
 		t.Run("RandomWalk", g.testRandomWalk)
@@ -206,6 +210,20 @@ func (g *Generator[T]) supply(n int) int {
 		return g.Burst * ticks
 	}
 	return n
+}
+
+// Each call of a generator that NewGenerator did not make returns an error.
+func (g *Generator[T]) testZero(t *testing.T) {
+	gen, _ := g.start(t, Start, Setup{})
+	zero := reflect.New(reflect.TypeOf(gen).Elem()).Interface().(Gen[T])
+	for range 2 {
+		_, err := zero.Generate()
+		for _, err := range []error{err, zero.Fill(make([]T, 2))} {
+			if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "NewGenerator") {
+				t.Error(err)
+			}
+		}
+	}
 }
 
 func (g *Generator[T]) testSystemClock(t *testing.T) {

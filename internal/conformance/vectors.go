@@ -13,11 +13,12 @@ import (
 	"github.com/sortid/sortid/internal/clock"
 )
 
-// Vectors is a file in testdata/vectors. Integers are decimal strings.
+// Vectors is the file testdata/vectors.json of a format's package. Integers are decimal strings.
 type Vectors struct {
 	Format  string    `json:"format"`
 	Valid   []Valid   `json:"valid"`
 	Invalid []Invalid `json:"invalid"`
+	Typed   Typed     `json:"typed"`
 }
 
 type Valid struct {
@@ -38,43 +39,26 @@ type Invalid struct {
 	Offset int    `json:"offset"` // of the first bad byte, or -1
 }
 
-// Dir returns the folder of the vectors. It searches the current folder and the folders around it,
-// because a program built with -trimpath does not know where its source is.
-func Dir() string {
-	dir := filepath.Join("testdata", "vectors")
-	for range 9 {
-		if _, err := os.Stat(dir); err == nil {
-			break
-		}
-		dir = filepath.Join("..", dir)
-	}
-	return dir
-}
-
+// VectorsOf searches the current folder and the folders around it, because a program built with
+// -trimpath does not know where its source is.
 func VectorsOf(t testing.TB, format string) (v Vectors) {
 	t.Helper()
-	read(t, filepath.Join(Dir(), format+".json"), &v)
-	if v.Format != format || len(v.Valid) < 10 || len(v.Invalid) == 0 {
+	file := filepath.Join(format, "testdata", "vectors.json")
+	for range 9 {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		file = filepath.Join("..", file)
+	}
+	b := Must[[]byte](t)(os.ReadFile(file))
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.Format != format || len(v.Valid) < 10 || len(v.Invalid) == 0 || len(v.Typed.Valid) == 0 ||
+		len(v.Typed.Invalid) == 0 {
 		t.Fatalf("the vectors of %s are incomplete", format)
 	}
 	return v
-}
-
-func TypedVectors(t testing.TB) (v Typed) {
-	t.Helper()
-	read(t, TypedFile(), &v)
-	if len(v.Valid) == 0 || len(v.Invalid) == 0 {
-		t.Fatal("the vectors are incomplete")
-	}
-	return v
-}
-
-func read(t testing.TB, file string, v any) {
-	t.Helper()
-	b := Must[[]byte](t)(os.ReadFile(file))
-	if err := json.Unmarshal(b, v); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func (c *Codec[T]) testVectors(t *testing.T) {
@@ -139,7 +123,7 @@ func (c *Codec[T]) testVectors(t *testing.T) {
 	}
 }
 
-// Typed is testdata/typed.json, for IDs with a prefix.
+// Typed has IDs with a prefix.
 type Typed struct {
 	Valid   []TypedValid   `json:"valid"`
 	Invalid []TypedInvalid `json:"invalid"`
@@ -147,7 +131,6 @@ type Typed struct {
 
 type TypedValid struct {
 	Note   string `json:"note"`
-	Format string `json:"format"`
 	Prefix string `json:"prefix"`
 	Inner  string `json:"inner"`
 	Text   string `json:"text"`
@@ -157,11 +140,8 @@ type TypedValid struct {
 // with any prefix.
 type TypedInvalid struct {
 	Note   string `json:"note"`
-	Format string `json:"format"`
 	Want   string `json:"want,omitempty"`
 	Found  string `json:"found"`
 	Text   string `json:"text"`
 	Reason string `json:"reason"`
 }
-
-func TypedFile() string { return filepath.Join(Dir(), "..", "typed.json") }

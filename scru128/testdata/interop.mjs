@@ -5,7 +5,8 @@ import { Scru128Generator, Scru128Id } from "scru128";
 
 const generator = new Scru128Generator();
 const show = (id) =>
-  console.log(id.toString(), id.toHex().replace(/^0x/, ""), id.timestamp, id.counterHi, id.counterLo, id.entropy);
+  console.log(id.toString(), id.toHex().replace(/^0x/, ""), id.timestamp,
+    id.counterHi, id.counterLo, id.entropy);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [verb, argument] = line.split(" ");

@@ -161,8 +161,9 @@ func TestAnswers(t *testing.T) {
 		"store is down": {503, `{"detail":"the store did not answer"}`, nil,
 			"503: the store did not answer"},
 		"too many": {429, `{"detail":"the token's limit"}`, nil, "429: the token's limit"},
-		"invalid": {422,
-			`{"detail":"invalid request","errors":[{"message":"0 changes","location":"body.changes"}]}`, nil, "body.changes: 0 changes"},
+		"invalid": {422, `{"detail":"invalid request",` +
+			`"errors":[{"message":"0 changes","location":"body.changes"}]}`, nil,
+			"body.changes: 0 changes"},
 		"a proxy":   {502, `<html>Bad Gateway</html>`, nil, "502"},
 		"no server": {404, `not found`, nil, "no sortid server"},
 		"redirect":  {307, ``, nil, "307"},
@@ -215,8 +216,8 @@ func TestRefused(t *testing.T) {
 }
 
 func TestIllegal(t *testing.T) {
-	s, requests := open(t, 422,
-		`{"detail":"invalid request","errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
+	s, requests := open(t, 422, `{"detail":"invalid request",`+
+		`"errors":[{"message":"hwm is 5, want 7","location":"body.changes[0].next"}]}`)
 	stored, err := s.CompareAndSet(t.Context(), lease.Record{Realm: "r"},
 		lease.Record{Realm: "r", Revision: 1})
 	if stored || !errors.Is(err, lease.ErrIllegal) ||

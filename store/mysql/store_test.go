@@ -86,10 +86,12 @@ func TestDefaultsOfTheServer(t *testing.T) {
 		database := fmt.Sprint("test_", n)
 		exec(t, admin, "CREATE DATABASE "+database)
 		url := at(t, server.URL, nil, database) +
-			"?parseTime=true&loc=Asia%2FKathmandu&clientFoundRows=false&interpolateParams=true&charset=latin1&sql_mode=%27%27"
+			"?parseTime=true&loc=Asia%2FKathmandu&clientFoundRows=false&interpolateParams=true" +
+			"&charset=latin1&sql_mode=%27%27"
 		open(t, url)
 		for _, change := range []string{"INSERT", "UPDATE"} {
-			exec(t, admin, fmt.Sprintf(`CREATE TRIGGER %[1]s.demand_%[2]s BEFORE %[2]s ON %[1]s.sortid_lease FOR EACH ROW
+			exec(t, admin, fmt.Sprintf(`CREATE TRIGGER %[1]s.demand_%[2]s
+				BEFORE %[2]s ON %[1]s.sortid_lease FOR EACH ROW
 				IF @@SESSION.autocommit <> 1 OR @@SESSION.tx_isolation <> 'REPEATABLE-READ' THEN
 					SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not the settings that the store needs';
 				END IF`, database, change))

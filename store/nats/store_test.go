@@ -346,10 +346,12 @@ func TestSyncAlways(t *testing.T) {
 
 // The permissions in the package comment are enough.
 func TestPermission(t *testing.T) {
-	const publish = `"$KV.sortid.>", "$JS.API.STREAM.INFO.KV_sortid", "$JS.API.STREAM.MSG.GET.KV_sortid", "$JS.API.CONSUMER.CREATE.KV_sortid.>", "$JS.API.CONSUMER.DELETE.KV_sortid.>", "$JS.FC.KV_sortid.>"`
+	const publish = `"$KV.sortid.>", "$JS.API.STREAM.INFO.KV_sortid", ` +
+		`"$JS.API.STREAM.MSG.GET.KV_sortid", "$JS.API.CONSUMER.CREATE.KV_sortid.>", ` +
+		`"$JS.API.CONSUMER.DELETE.KV_sortid.>", "$JS.FC.KV_sortid.>"`
 	user := func(name, publish string) string {
-		return fmt.Sprintf(
-			`{ user: %s, password: secret, permissions { publish: [%s], subscribe: ["_INBOX.>"] } }`, name, publish)
+		return fmt.Sprintf(`{ user: %s, password: secret,
+			permissions { publish: [%s], subscribe: ["_INBOX.>"] } }`, name, publish)
 	}
 	server := testserver.StartNATS(t, "authorization { users: ["+strings.Join([]string{
 		`{ user: admin, password: secret }`,

@@ -86,12 +86,15 @@ func TestDefaultsOfTheServer(t *testing.T) {
 		exec(t, dial(t, with(t, url, "default_transaction_read_only", "off")), `
 			CREATE FUNCTION demand() RETURNS trigger LANGUAGE plpgsql AS $$
 			BEGIN
-				IF current_setting('synchronous_commit') <> 'on' OR current_setting('transaction_isolation') <> 'read committed'
+				IF current_setting('synchronous_commit') <> 'on'
+					OR current_setting('transaction_isolation') <> 'read committed'
 					OR current_setting('statement_timeout') <> '0' THEN
 					RAISE EXCEPTION 'not the settings that the store needs';
 				END IF;
 				RETURN new;
-			END $$`, "CREATE TRIGGER demand BEFORE INSERT OR UPDATE ON sortid_lease FOR EACH ROW EXECUTE FUNCTION demand()")
+			END $$`, `
+			CREATE TRIGGER demand BEFORE INSERT OR UPDATE ON sortid_lease
+			FOR EACH ROW EXECUTE FUNCTION demand()`)
 		return func() lease.Store { return open(t, url) }
 	})
 }
@@ -131,7 +134,8 @@ func TestURLs(t *testing.T) {
 		bad[url] = "postgres: "
 	}
 	faulttest.BadURLs(t, Open, bad)
-	c, err := parse("postgresql://me:p%40ss%2Fword@one:5433,two:5434/db?search_path=s&target_session_attrs=read-write")
+	c, err := parse("postgresql://me:p%40ss%2Fword@one:5433,two:5434/db" +
+		"?search_path=s&target_session_attrs=read-write")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +147,9 @@ func TestURLs(t *testing.T) {
 		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns,
 			c.MaxConnIdleTime)
 	}
-	if c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x"); err != nil || c.MaxConns != 7 || c.MaxConnIdleTime != 5*time.Minute || c.ConnConfig.RuntimeParams["application_name"] != "x" {
+	c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x")
+	if err != nil || c.MaxConns != 7 || c.MaxConnIdleTime != 5*time.Minute ||
+		c.ConnConfig.RuntimeParams["application_name"] != "x" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -190,11 +196,13 @@ func TestPrivileges(t *testing.T) {
 
 	refused(t, strings.Replace(user, "/postgres", "/elsewhere", 1), "CREATE DATABASE", "elsewhere")
 	exec(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-	refused(t, user, "permission denied", Schema, `GRANT SELECT, INSERT, UPDATE ON sortid_lease TO "some one"`)
+	refused(t, user, "permission denied", Schema,
+		`GRANT SELECT, INSERT, UPDATE ON sortid_lease TO "some one"`)
 
 	exec(t, admin, Schema)
 	for _, some := range []string{"SELECT", "INSERT", "UPDATE"} {
-		refused(t, user, "permission denied", `GRANT SELECT, INSERT, UPDATE ON public.sortid_lease TO "some one"`)
+		refused(t, user, "permission denied",
+			`GRANT SELECT, INSERT, UPDATE ON public.sortid_lease TO "some one"`)
 		exec(t, admin, "GRANT "+some+` ON sortid_lease TO "some one"`)
 	}
 	s := open(t, user)
@@ -284,7 +292,7 @@ func TestSynchronousReplication(t *testing.T) {
 		return err
 	})
 	faulttest.Eventually(t, func() bool { return number("SELECT revision FROM sortid_lease") == 2 },
-		func() string { return "the change without the standby does not become visible, so this tests nothing" })
+		func() string { return "nothing is tested: the change without the standby is not visible" })
 	hangs("Get of what the standby may not have", func(ctx context.Context) error {
 		_, err := b.Get(ctx, "realm", block)
 		return err
@@ -346,7 +354,8 @@ func TestEditedRow(t *testing.T) {
 		s := open(t, url)
 		faulttest.Change(t, s, record(0), record(1))
 		exec(t, dial(t, url), statement)
-		faulttest.NotARecord(t, s, statement, `the row of realm "realm", block 42/8 was not written by this store`)
+		faulttest.NotARecord(t, s, statement,
+			`the row of realm "realm", block 42/8 was not written by this store`)
 	}
 }
 
@@ -407,7 +416,8 @@ func TestIdleConnections(t *testing.T) {
 	admin := dial(t, testserver.Postgres(t))
 	connections := func() (n int) {
 		t.Helper()
-		if err := admin.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sortid_idle'").Scan(&n); err != nil {
+		const query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sortid_idle'"
+		if err := admin.QueryRow(t.Context(), query).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n

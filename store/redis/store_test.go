@@ -213,7 +213,8 @@ func TestRewrite(t *testing.T) {
 
 // Settings that could not be read are an error, not a condition.
 func TestSettings(t *testing.T) {
-	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\naof_enabled:1\naof_last_bgrewrite_status:ok\n"
+	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\n" +
+		"aof_enabled:1\naof_last_bgrewrite_status:ok\n"
 	conditionsOf := func(info string, config error) ([]string, error) {
 		s := settings{redis.NewStringCmd(t.Context()), map[string]*redis.MapStringStringCmd{}}
 		s.info.SetVal(info)

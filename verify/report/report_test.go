@@ -119,7 +119,8 @@ func TestWidth(t *testing.T) {
 	for _, n := range []int{0, 20_000} {
 		r := check(t, n, false)
 		if n > 0 { // a check with long words
-			r.Checks[0].Status, r.Checks[0].Count, r.Checks[0].Detail = report.Fail, 1, strings.Repeat("x", 150)
+			c := &r.Checks[0]
+			c.Status, c.Count, c.Detail = report.Fail, 1, strings.Repeat("x", 150)
 		}
 		for _, bars := range []bool{false, true} {
 			var whole bytes.Buffer
@@ -305,7 +306,7 @@ func TestHTML(t *testing.T) {
 	if svgs != 1+2*(1+2) || rects < 200 {
 		t.Errorf("%d pictures with %d bars", svgs, rects)
 	}
-	contains(t, page, "@media (max-width: 40rem) { table, tbody, tr, td { display: block; }",
+	contains(t, page, "@media (max-width: 40rem) {\n  table, tbody, tr, td { display: block; }",
 		"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo",
 		"&lt;b&gt;&amp;")
 	if strings.Contains(page, "<ids") || strings.Contains(page, "http") {

@@ -144,7 +144,7 @@ func processor() string {
 }
 
 // chart writes an SVG file with horizontal bars, for light and dark pages, and returns a reference
-// to it. A bar ends at four times the median, but its figure is complete.
+// to it. A bar longer than four times the median is cut, but the number beside it is not.
 func (d *document) chart(file, title string, rows []string, v values) (string, error) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0
@@ -154,7 +154,8 @@ func (d *document) chart(file, title string, rows []string, v values) (string, e
 	}
 	top = min(top, 4*lengths[len(lengths)/2])
 	var svg bytes.Buffer
-	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="13">
+	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" `+
+		`font-family="sans-serif" font-size="13">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="10" y="22" font-weight="bold" fill="#222222">%s</text>
 `, left+width+right, 40+row*len(rows), html.EscapeString(title))

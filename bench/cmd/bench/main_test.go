@@ -12,7 +12,9 @@ import (
 
 func TestReplacePart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "benchmarks.md")
-	const text = "before\n<!-- begin a -->\nold\n<!-- end a -->\n<!-- begin b -->\nkept\n<!-- end b -->\n"
+	const before, after = "before\n<!-- begin a -->\n",
+		"<!-- end a -->\n<!-- begin b -->\nkept\n<!-- end b -->\n"
+	text := before + "old\n" + after
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +22,7 @@ func TestReplacePart(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := os.ReadFile(file)
-	if want := "before\n<!-- begin a -->\nnew\n<!-- end a -->\n<!-- begin b -->\nkept\n<!-- end b -->\n"; string(got) != want {
+	if want := before + "new\n" + after; string(got) != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if err := replacePart(file, "c", nil); err == nil {

@@ -55,7 +55,8 @@ func TestSlowClients(t *testing.T) { inBubble(t, testSlowClients) }
 
 func testSlowClients(t *testing.T) {
 	l := serveVirtual(t, virtual(t, Config{}))
-	const body = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+	const body = " HTTP/1.1\r\nHost: localhost\r\n" +
+		"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 	for _, text := range []string{
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n",
 		"POST /v1/store/get" + body,

@@ -45,7 +45,8 @@ var seeds = []seed{
 	{"POST", "/v1/store/time", "", "Content-Type: application/json", `{}`},
 	{"POST", "/v1/store/conditions", "", "Content-Type: application/json", `{}`},
 	{"POST", "/v1/store/compare-and-set", "", "Content-Type: application/json",
-		`{"changes":[{"prev":{"realm":"r","block":"1/8"},"next":{"realm":"r","block":"1/8","revision":"1","hwm":"18446744073709551615","state":"whole"}}]}`},
+		`{"changes":[{"prev":{"realm":"r","block":"1/8"},"next":{"realm":"r","block":"1/8",` +
+			`"revision":"1","hwm":"18446744073709551615","state":"whole"}}]}`},
 	{"OPTIONS", "/v1/ids/scru128", "",
 		"Access-Control-Request-Method: GET\nOrigin: https://example.com", ""},
 	{"GET", "/metrics", "", "Authorization: Bearer x", ""},

@@ -160,7 +160,8 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 
 const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
 	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},` +
+	`"generation":"0123456789abcdef"}}]}`
 
 // Browsers send foreign pages' requests, and only hide the answers. So the requests must change
 // nothing.
@@ -320,8 +321,8 @@ func TestDocumentedLimits(t *testing.T) {
 		largeAnswers:                      fmt.Sprint(maxLargeAnswers),
 		"bodies of lines under way":       fmt.Sprint(maxLineBodies),
 		"requests of the store under way": fmt.Sprint(maxStoreBodies),
-		"of these, requests received completely, except lists of records": fmt.Sprint(maxStoreQueue),
-		"of these, lists of records, received completely":                 fmt.Sprint(maxStoreLists),
+		"fully arrived requests of the store, except lists of records": fmt.Sprint(maxStoreQueue),
+		"fully arrived requests for lists of records":                  fmt.Sprint(maxStoreLists),
 		"a body of lines":   fmt.Sprintf("%d MiB", maxLines>>20),
 		"another body":      fmt.Sprintf("%d MiB", maxBody>>20),
 		"an inspected line": fmt.Sprintf("%d bytes", maxLine),

@@ -213,7 +213,7 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
-	check("unknown format", "GET /v1/ids/scru12", 422, "scru64, scru128, scru160, euid, uid60", "")
+	check("unknown format", "GET /v1/ids/scru12", 422, strings.Join(format.Names(), ", "), "")
 	check("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
 	check("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
 	check("negative", "GET /v1/ids/scru128?n=-1", 422, "query.n", "")
@@ -521,8 +521,7 @@ func TestTokens(t *testing.T) {
 		return strings.TrimPrefix(bearer[name], "Authorization: Bearer ")
 	}
 	const get = `{"realm":"%s","blocks":["1/8"]}`
-	const cas = `{"changes":[{"prev":{"realm":"%s","block":"0/0"},"next":{"realm":"%[1]s","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}}]}`
+	cas := func(realm string) string { return strings.ReplaceAll(realmChange, "made", realm) }
 	for _, c := range []struct {
 		method, path, body string
 		ids, orders, admin int // statuses
@@ -540,8 +539,8 @@ func TestTokens(t *testing.T) {
 		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), 403, 403, 200},
 		{"POST", "/v1/store/list", `{"realm":"other"}`, 403, 403, 200},
 		{"POST", "/v1/store/list", `{"realm":"orders"}`, 403, 200, 200},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "other"), 403, 403, 200},
-		{"POST", "/v1/store/compare-and-set", fmt.Sprintf(cas, "orders"), 403, 200, 200},
+		{"POST", "/v1/store/compare-and-set", cas("other"), 403, 403, 200},
+		{"POST", "/v1/store/compare-and-set", cas("orders"), 403, 200, 200},
 		{"POST", "/v1/store/time", "{}", 403, 200, 200},
 		{"POST", "/v1/store/conditions", "{}", 403, 200, 200},
 		{"POST", "/v1/store/realms", "{}", 403, 200, 200},

@@ -375,27 +375,119 @@ type Subject struct {
 	Nodes        []string
 	NodeBits     int
 	LeavesTicks  bool
+	Random       []string // the random fields
 }
 
 // Subjects has all subjects.
 var Subjects = []Subject{
-	{Format: "scru64", Make: SCRU64, LeavesTicks: true},
+	{Format: "scru64", Make: SCRU64, LeavesTicks: true, Random: []string{"counter"}},
 	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
-	{Format: "scru128", Make: SCRU128},
-	{Format: "scru160", Make: func(m *Model) []string { return SCRU160(m, 0, 0, false) }},
+	{Format: "scru128", Make: SCRU128, Random: []string{"entropy", "counter_lo", "counter_hi"}},
+	{Format: "scru160", Make: func(m *Model) []string { return SCRU160(m, 0, 0, false) },
+		Random: []string{"random80", "random16", "counter"}},
 	{Format: "scru160", Mode: "extended",
 		Make: func(m *Model) []string { return SCRU160(m, 5, 0, false) }},
 	{Format: "scru160", Mode: "node",
 		Make: func(m *Model) []string { return SCRU160(m, 3, 4, false) }, NodeBits: 4},
 	{Format: "scru160", Mode: "micros",
 		Make: func(m *Model) []string { return SCRU160(m, 0, 0, true) }},
-	{Format: "euid", Make: func(m *Model) []string { return EUID(m, 0) }},
+	{Format: "euid", Make: func(m *Model) []string { return EUID(m, 0) },
+		Random: []string{"random_low", "random_high", "header"}},
 	{Format: "euid", Mode: "extension", Make: func(m *Model) []string { return EUID(m, 6) }},
-	{Format: "uid60", Make: func(m *Model) []string { return UID60(m, 0) },
-		LeavesTicks: true},
+	{Format: "uid60", Make: func(m *Model) []string { return UID60(m, 0) }, LeavesTicks: true,
+		Random: []string{"random"}},
 	{Format: "uid60", Mode: "worker", Make: func(m *Model) []string { return UID60(m, 3) },
 		NodeBits: 3},
 }
+
+// Controls has a broken generator in each line: the formats and modes of [Subjects], the fault, and
+// the check that must fail. After them come settings that are not the default: the clock's pace
+// (pace), the number of IDs (n), and prefixes of other checks that may also fail (also). With
+// "mixed", the IDs are not in order.
+const Controls = `
+scru128,scru160,euid seconds               clock.unit pace=1
+scru128,scru160,euid epoch2010             clock.epoch
+scru128,scru160 micros                clock.unit
+scru64         seconds               clock.unit
+scru64         tick250               clock.unit
+scru64         epoch2010             clock.epoch
+uid60          unixepoch             clock.epoch
+uid60          seconds               clock.unit pace=1 also=rules.overflow,rules.sequence
+
+scru128        frozen                clock.frozen n=1100000
+scru128        stuck                 rules.repeat
+scru128        race                  rules.repeat
+scru128        jump                  rules.step
+scru128        carry-lost            rules.carry also=random.counter_lo
+scru128        lo-zero               random.counter_lo.same also=rules.counter_lo
+scru128        lo-kept               rules.counter_lo also=random.counter_lo
+scru128        lo-sequential         random.counter_lo.serial
+scru128        lo-biased             random.counter_lo.balance pace=0.5
+scru128        hi-often              rules.counter_hi.early
+scru128        hi-kept               rules.counter_hi
+scru128        hi-half               rules.counter_hi
+scru128        hi-biased             random.counter_hi.balance pace=1
+scru128        biased                random.entropy.balance
+scru128        stuck-bit             random.entropy.same
+scru128        short                 random.entropy.repeats
+scru128        entropy-counts        random.entropy.same
+scru128        entropy-repeats-last  random.entropy.serial
+scru128        entropy-mirrored      random.entropy.repeats
+
+scru64:* race                  order.duplicate
+scru64:* jump                  rules.step
+scru64:* zero                  rules.start
+scru64:* biased                random.counter.balance pace=1
+scru64:* stuck-bit             random.counter.same
+scru64:* wrap                  rules.overflow also=random.counter
+scru64:* node                  rules.node
+scru64:* kept                  rules.counter also=random.counter,rules.start
+scru64:node    overflow              rules.overflow also=rules.node
+scru64:node    two-nodes             rules.node also=order.,rules.step
+
+scru160:* race                  rules.repeat
+scru160:* jump                  rules.step
+scru160:* five                  rules.start
+scru160:* wide                  rules.start
+scru160:* start-biased          random.counter.balance pace=0.5
+scru160:* biased16              random.random16.balance
+scru160:* biased80              random.random80.high.balance
+scru160:* short                 random.random80.low.repeats
+scru160:* stuck-bit             random.random80.low.same
+scru160:node   node                  rules.node
+scru160:micros micros-nano           rules.micros also=order.,rules.step
+
+euid:* race                  rules.repeat
+euid:* jump                  rules.step
+euid:* header                rules.header
+euid:* version               rules.version
+euid:* wrap                  rules.overflow also=random.random_high
+euid:* high-zero             random.random_high.same also=rules.counter
+euid:* high-kept             rules.counter also=random.random_high
+euid:* high-biased           random.random_high.balance pace=0.5
+euid:* header-biased         random.header.balance pace=0.5
+euid:* biased                random.random_low.balance
+euid:* stuck-bit             random.random_low.same
+euid:* short                 random.random_low.repeats
+
+uid60:* race                  rules.sequence also=order.duplicate
+uid60:* jump                  rules.step
+uid60:* each-zero             rules.step
+uid60:* hurry                 rules.sequence pace=0.001
+uid60:* again                 rules.sequence also=order.,rules.step
+uid60:* biased                random.random.balance
+uid60:* stuck-bit             random.random.same
+uid60          counts                random.random.serial
+uid60:worker   worker                rules.worker
+
+scru128        biased                random.entropy.balance mixed
+scru128        epoch2010             clock.epoch mixed
+scru160        biased80              random.random80.high.balance mixed
+scru160        biased16              random.random16.balance mixed
+euid           version               rules.version mixed
+euid           stuck-bit             random.random_low.same mixed
+uid60          biased                random.random.balance mixed
+`
 
 // Find returns the subject of a format in a mode.
 func Find(formatName, mode string) Subject {

@@ -259,8 +259,8 @@ func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	switch {
 	case n == lastGroup && f.uuids != nil:
 		return f.judgeUUID(text, start-24, end)
-	case n > 1 && f.hex[n-1] != nil && text[start] == 'x' && start > 0 && text[start-1] == '\\': // \x of PostgreSQL
-		start++
+	case n > 1 && f.hex[n-1] != nil && text[start] == 'x' && start > 0 && text[start-1] == '\\':
+		start++ // \x of PostgreSQL
 	case n > 2 && f.hex[n-2] != nil && text[start] == '0' && (text[start+1] == 'x' ||
 		text[start+1] == 'X'):
 		start += 2
@@ -281,7 +281,7 @@ func kindsOf(text []byte) (kinds byte) {
 }
 
 // judgeText is judge for a format's own encoding. All letters must have the same case, unless
-// the case tells digits apart. A short text does not count if it is a number such as
+// the format's alphabet has both cases. A short text does not count if it is a number such as
 // 0x0123456789, or inside Base64. If its format is not named, it must have a digit, and the
 // case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {

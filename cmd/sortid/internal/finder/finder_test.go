@@ -390,9 +390,10 @@ func FuzzFind(f *testing.F) {
 func BenchmarkFind(b *testing.B) {
 	var text []byte
 	for i, id := range generated(b, format.SCRU128, 1000) {
-		text = fmt.Appendf(text,
-			"2026-11-21T12:00:00.%03dZ INFO http: request served method=GET path=/v1/orders/%s status=200 duration=12.4ms\n"+
-				"2026-11-21T12:00:00.%03dZ DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms worker=pool-3\n", i, id, i, i)
+		text = fmt.Appendf(text, "2026-11-21T12:00:00.%03dZ INFO http: request served method=GET "+
+			"path=/v1/orders/%s status=200 duration=12.4ms\n"+
+			"2026-11-21T12:00:00.%03dZ DEBUG cache: lookup key=user:%d hit=true shard=7 "+
+			"took=0.3ms worker=pool-3\n", i, id, i, i)
 	}
 	f := New(time.Now())
 	b.SetBytes(int64(len(text)))

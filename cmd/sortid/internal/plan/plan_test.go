@@ -86,22 +86,15 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// randomBits returns how many bits of the IDs of one millisecond are random.
 func randomBits(t *testing.T, s *format.Format) (bits int) {
-	for _, f := range s.Layout {
-		switch f.Name {
-		case "counter_hi", "counter_lo", "entropy", "counter", "random16", "random80", "random",
-			"sequence":
-			bits += f.Bits
-		case "timestamp", "extension_length", "version", "":
-		default:
-			if !strings.Contains(f.Name, "random") {
-				t.Fatalf("%s has a field %s that this test does not know", s, f.Name)
-			}
+	for _, f := range check.Must(s.Usages(0))(t)[0].Layout {
+		if f.Kind == format.KindRandom || f.Kind == format.KindCounter || f.PartBits != "" {
 			bits += f.Bits
 		}
-	}
-	if s == format.SCRU160 {
-		bits-- // the counter starts below 2^15
+		if f.Start == format.StartHalf {
+			bits--
+		}
 	}
 	return bits
 }
@@ -126,10 +119,9 @@ func TestCollisionExact(t *testing.T) {
 		perMilli := mul(rat(r.Rate), big.NewRat(1, 1000*n))
 		millis := mul(rat(r.Years), big.NewRat(3652425*24*60*60, 10000), big.NewRat(1000, 1))
 		equal := mul(millis, pairsOfProcesses, perMilli, perMilli)
-		for _, s := range []*format.Format{format.SCRU128, format.SCRU160, format.EUID,
-			format.UID60} {
+		for _, s := range format.Ours() {
 			f := p.Format(s.Name)
-			if f.Options["node_bits"] > 0 {
+			if s.NodeCounter > 0 || f.Options["node_bits"] > 0 {
 				if f.Collision != 0 {
 					t.Errorf("%+v: %s with worker IDs: %v", r, s, f.Collision)
 				}

@@ -92,8 +92,8 @@ func (f *Fencing) End(err error) error {
 	}
 	left := slices.DeleteFunc(slices.Clone(f.Names),
 		func(name string) bool { return slices.Contains(f.done, name) })
-	f.Complain(
-		"fenced: %q; not fenced: %q; let no process reach the store before all its realms are fenced", f.done, left)
+	f.Complain("fenced: %q; not fenced: %q; "+
+		"let no process reach the store before all its realms are fenced", f.done, left)
 	if f.wrong != nil && len(f.done) == 0 {
 		return exit.Usage(f.wrong)
 	}

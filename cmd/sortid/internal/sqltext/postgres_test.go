@@ -181,18 +181,22 @@ type vectors struct {
 		Int                        json.Number
 	}
 	Invalid []struct{ Note, Text, Reason string }
+	Typed   struct {
+		Valid   []struct{ Prefix, Inner, Text string }
+		Invalid []struct{ Want, Found, Text, Reason string }
+	}
 }
 
 func readVectors(t testing.TB, format string) (v vectors) {
 	t.Helper()
-	b, err := os.ReadFile("../../../../testdata/vectors/" + format + ".json")
+	b, err := os.ReadFile("../../../../" + format + "/testdata/vectors.json")
 	if err == nil {
 		err = json.Unmarshal(b, &v)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Valid) < 30 || len(v.Invalid) < 30 {
+	if len(v.Valid) < 30 || len(v.Invalid) < 30 || len(v.Typed.Valid) == 0 {
 		t.Fatalf("%s: only %d and %d vectors", format, len(v.Valid), len(v.Invalid))
 	}
 	for i, valid := range v.Valid {
@@ -405,47 +409,41 @@ func TestPostgresBadInput(t *testing.T) {
 
 func TestPostgresTyped(t *testing.T) {
 	d := install(t)
-	b := check.Must(os.ReadFile("../../../../testdata/typed.json"))(t)
-	var v struct {
-		Valid   []struct{ Format, Prefix, Inner, Text string }
-		Invalid []struct{ Format, Want, Found, Text, Reason string }
-	}
-	if err := json.Unmarshal(b, &v); err != nil || len(v.Valid) == 0 {
-		t.Fatal(err)
-	}
-	for _, v := range v.Valid {
-		parsed := "sortid." + v.Format + "_parse(sortid.typed_parse($1, $2))"
-		got := d.query("SELECT x FROM (SELECT "+parsed+" AS id) AS t, LATERAL (VALUES (sortid."+
-			v.Format+"_text(id)), "+
-			"(sortid.typed_text($1, sortid."+v.Format+"_text(id)))) AS v(x)", v.Prefix, v.Text)
-		if want := []string{v.Inner, v.Text}; !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", v.Text, got, want)
-		}
-		switch v.Format {
-		case "scru64", "scru128", "scru160":
-			if got := d.one("sortid.typed_text($1, "+parsed+")", v.Prefix, v.Text); got != v.Text {
-				t.Errorf("%s: by the ID's type %s", v.Text, got)
+	for _, f := range formats {
+		cases := readVectors(t, f.name).Typed
+		parsed := "F_parse(sortid.typed_parse($1, $2))"
+		for _, v := range cases.Valid {
+			got := d.query(f.sql("SELECT x FROM (SELECT "+parsed+" AS id) AS t, LATERAL "+
+				"(VALUES (F_text(id)), (sortid.typed_text($1, F_text(id)))) AS v(x)"), v.Prefix, v.Text)
+			if want := []string{v.Inner, v.Text}; !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", v.Text, got, want)
+			}
+			switch f.name {
+			case "scru64", "scru128", "scru160":
+				if got := d.one(f.sql("sortid.typed_text($1, "+parsed+")"), v.Prefix,
+					v.Text); got != v.Text {
+					t.Errorf("%s: by the ID's type %s", v.Text, got)
+				}
 			}
 		}
-	}
-	for _, v := range v.Invalid {
-		if v.Want == "" && v.Found != "" {
-			if code, _ := d.code("SELECT sortid.typed_text($1, '')", v.Found); code != "22023" {
-				t.Errorf("prefix %q: %s", v.Found, code)
+		for _, v := range cases.Invalid {
+			if v.Want == "" && v.Found != "" {
+				if code, _ := d.code("SELECT sortid.typed_text($1, '')", v.Found); code != "22023" {
+					t.Errorf("prefix %q: %s", v.Found, code)
+				}
 			}
-		}
-		if v.Want == "" {
-			continue
-		}
-		code, message := d.code("SELECT sortid."+v.Format+"_parse(sortid.typed_parse($1, $2))",
-			v.Want, v.Text)
-		found := fmt.Sprintf("wrong prefix %q", v.Found)
-		if v.Found == "" {
-			found = "there is none"
-		}
-		names := strings.Contains(message, found) && strings.Contains(message, `want "user"`)
-		if code != "22P02" || names != (v.Reason == "prefix") {
-			t.Errorf("%s: %s %s", v.Text, code, message)
+			if v.Want == "" {
+				continue
+			}
+			code, message := d.code(f.sql("SELECT "+parsed), v.Want, v.Text)
+			found := fmt.Sprintf("wrong prefix %q", v.Found)
+			if v.Found == "" {
+				found = "there is none"
+			}
+			names := strings.Contains(message, found) && strings.Contains(message, `want "user"`)
+			if code != "22P02" || names != (v.Reason == "prefix") {
+				t.Errorf("%s: %s %s", v.Text, code, message)
+			}
 		}
 	}
 }
@@ -464,10 +462,15 @@ func TestPostgresInlined(t *testing.T) {
 
 func TestPostgresCatalog(t *testing.T) {
 	d := install(t)
-	for _, row := range d.query(`SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
-		FROM pg_proc AS p WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
+	for _, row := range d.query(`
+		SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
+		FROM pg_proc AS p
+		WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL
+		  OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
 		  OR provolatile <> CASE WHEN proname ~ '_new|advance|begin|^clock' THEN 'v' ELSE 'i' END
-		  OR proparallel <> CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`, `"`+d.schema+`"`) {
+		  OR proparallel <>
+		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`,
+		`"`+d.schema+`"`) {
 		t.Error(row)
 	}
 	if n := d.one("count(*) FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+
@@ -794,8 +797,8 @@ func (d *database) moveClock(by time.Duration) {
 }
 
 func (d *database) locks() string {
-	return d.one(
-		"count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND classid = 1936683636")
+	return d.one(`count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+		WHERE locktype = 'advisory' AND datname = current_database() AND classid = 1936683636`)
 }
 
 // Beyond the allowance the generator raises an error, and leaves no lock.
@@ -984,8 +987,13 @@ func TestPostgresDump(t *testing.T) {
 	a := connect(t, at("a"), DefaultSchema)
 	a.setClock()
 	a.run(`CREATE TABLE events (
-		a bigint DEFAULT sortid.scru64_new(1, 8), b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(), c uuid DEFAULT sortid.scru128_new_counted(),
-		d uuid DEFAULT sortid.euid_new(), e sortid.scru160 DEFAULT sortid.scru160_new(), f sortid.scru64 DEFAULT sortid.scru64_new(1, 8), n int,
+		a bigint DEFAULT sortid.scru64_new(1, 8),
+		b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(),
+		c uuid DEFAULT sortid.scru128_new_counted(),
+		d uuid DEFAULT sortid.euid_new(),
+		e sortid.scru160 DEFAULT sortid.scru160_new(),
+		f sortid.scru64 DEFAULT sortid.scru64_new(1, 8),
+		n int,
 		at timestamptz GENERATED ALWAYS AS (sortid.scru128_time(b)) STORED);
 		CREATE INDEX ON events (sortid.scru128_text(b));
 		INSERT INTO events (n) SELECT generate_series(1, 1000)`)
@@ -1033,18 +1041,17 @@ func TestPostgresOnly(t *testing.T) {
 func TestPostgresMigration(t *testing.T) {
 	d := install(t)
 	doc := check.Must(os.ReadFile("../../../../docs/databases.md"))(t)
-	d.run(
-		"CREATE TABLE events (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz); INSERT INTO events (created_at) SELECT generate_series(now() - interval '365 days', now(), '1 day')")
-	ran := 0
-	for line := range strings.Lines(string(doc)) {
-		if s := strings.TrimSpace(line); strings.HasPrefix(s, "ALTER TABLE events ADD") ||
-			strings.HasPrefix(s, "UPDATE events") {
-			d.run(s)
-			ran++
-		}
-	}
-	if got := d.one(
-		"count(DISTINCT new_id) FILTER (WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002 AND right(new_id::text, 12) = right(id::text, 12)) FROM events"); ran != 2 || got != "366" {
-		t.Errorf("%d statements, %s rows", ran, got)
+	d.run(`CREATE TABLE events (
+			id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz);
+		INSERT INTO events (created_at)
+		SELECT generate_series(now() - interval '365 days', now(), '1 day')`)
+	_, block, _ := strings.Cut(string(doc), "- **UUIDv4.**")
+	_, block, _ = strings.Cut(block, "```sql\n")
+	block, _, _ = strings.Cut(block, "```")
+	d.run(block)
+	if got := d.one(`count(DISTINCT new_id) FROM events
+		WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002
+		  AND right(new_id::text, 12) = right(id::text, 12)`); got != "366" {
+		t.Errorf("%s rows", got)
 	}
 }

@@ -38,8 +38,8 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 			t.Format.Name)
 	}
 	if len(t.Name) > 50 {
-		return nil, next, fmt.Errorf(
-			"the name of the table has %d characters; with the date of a partition it would be too long: want at most 50", len(t.Name))
+		return nil, next, fmt.Errorf("the name of the table has %d characters; "+
+			"with the date of a partition it would be too long: want at most 50", len(t.Name))
 	}
 	layout := "2006_01"
 	after := func(at time.Time) time.Time { return at.AddDate(0, 1, 0) }
@@ -85,9 +85,9 @@ func (t Table) Postgres(schema string) (string, error) {
 	name := `"` + t.Name + `"`
 	part := func(p partition) string { return `"` + t.Name + "_" + p.name + `"` }
 	var b strings.Builder
-	fmt.Fprintf(&b, `-- A table partitioned by the time of its %[1]s IDs. It needs the functions of "sortid sql
--- postgres". You can run this again with a later --from, to add partitions. There is no
--- DEFAULT partition, because every query without an upper bound would read it, and because
+	fmt.Fprintf(&b, `-- A table partitioned by the time of its %[1]s IDs. It needs the functions of
+-- "sortid sql postgres". You can run this again with a later --from, to add partitions. There is
+-- no DEFAULT partition, because every query without an upper bound would read it, and because
 -- PostgreSQL would search it before it adds a partition.
 
 CREATE TABLE IF NOT EXISTS %[2]s (

@@ -121,7 +121,9 @@ func TestMySQLTable(t *testing.T) {
 		}
 		execAll(t, db, example(text))
 		if got, err := row(t, db,
-			"SELECT COUNT(*), MIN(PARTITION_NAME), MAX(PARTITION_NAME) FROM information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", tab.Name); err != nil ||
+			`SELECT COUNT(*), MIN(PARTITION_NAME), MAX(PARTITION_NAME)
+			FROM information_schema.PARTITIONS
+			WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`, tab.Name); err != nil ||
 			got[0] != "24" || got[1] != "p"+all[1].name || got[2] != "p"+next.name {
 			t.Errorf("%s: %q, %v", f.name, got, err)
 		}

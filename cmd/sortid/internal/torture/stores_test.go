@@ -127,8 +127,8 @@ type result struct {
 }
 
 func (r result) String() string {
-	return fmt.Sprintf("%d IDs in %d ticks, of %d processes; %d ticks used twice; node IDs changed hands %d times",
-		r.ids, r.ticks, r.lives, r.twice, r.hands)
+	return fmt.Sprintf("%d IDs in %d ticks, of %d processes; %d ticks used twice; "+
+		"node IDs changed hands %d times", r.ids, r.ticks, r.lives, r.twice, r.hands)
 }
 
 func evaluate(t *testing.T, f *field, dir string) (r result) {

@@ -10,9 +10,10 @@ import (
 )
 
 // Accepted lists what [Parse] accepts.
-const Accepted = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", 2006-01-02T15:04:05Z or with ` +
-	`an offset such as +01:00 (UTC without one), @1136214245.5 (Unix seconds), @1136214245500 (Unix ` +
-	`milliseconds, from 13 digits on), now, or relative to now: -2h, +30m, -7d`
+const Accepted = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` +
+	`2006-01-02T15:04:05Z or with an offset such as +01:00 (UTC without one), ` +
+	`@1136214245.5 (Unix seconds), @1136214245500 (Unix milliseconds, from 13 digits on), ` +
+	`now, or relative to now: -2h, +30m, -7d`
 
 var layouts = func() (all []string) {
 	for _, sep := range []string{"T", " "} {

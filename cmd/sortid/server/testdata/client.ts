@@ -17,7 +17,9 @@ if (ids.data.format !== "scru64" || list.length !== 3 || !(BigInt(list[0]!) < Bi
 	throw new Error(JSON.stringify(ids.data));
 }
 
-const wrong = await client.GET("/v1/ids/{format}", { params: { path: { format: "scru128" }, query: { n: 1000000 } } });
+const wrong = await client.GET("/v1/ids/{format}", {
+	params: { path: { format: "scru128" }, query: { n: 1000000 } },
+});
 if (wrong.error?.status !== 422 || wrong.error.errors?.[0]?.location !== "query.n") {
 	throw new Error(JSON.stringify(wrong));
 }

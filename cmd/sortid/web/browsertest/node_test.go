@@ -72,7 +72,7 @@ func TestVectorsInBrowser(t *testing.T) {
 		const { checkVectors } = await import("/cmd/sortid/web/tests/vectors.js");
 		const results = {};
 		for (const format of formats.filter(({ generates }) => generates)) {
-			results[format.name] = checkVectors(format, await (await fetch("/testdata/vectors/" + format.name + ".json")).json());
+			results[format.name] = checkVectors(format, await (await fetch("/" + format.name + "/testdata/vectors.json")).json());
 		}
 		return results;
 	})()`)

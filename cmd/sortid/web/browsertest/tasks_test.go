@@ -158,7 +158,7 @@ func TestLookAtMany(t *testing.T) {
 
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
-	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
+	for _, format := range format.Names() {
 		args := []string{"new", format, "-n", "1000"}
 		if format == "scru64" {
 			args = append(args, "--node", "42/8")
@@ -283,7 +283,7 @@ func TestFiles(t *testing.T) {
 func TestMake(t *testing.T) {
 	tb := open(t, "#make")
 	begin := time.Now().Add(-time.Second)
-	for _, format := range []string{"scru64", "scru128", "scru160", "euid", "uid60"} {
+	for _, format := range format.Names() {
 		tb.set("make-format", format)
 		tb.counts("#make-result:not([hidden])", 0)
 		switch format {

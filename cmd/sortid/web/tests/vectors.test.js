@@ -5,17 +5,18 @@ import test from "node:test";
 import { checkVectors } from "./vectors.js";
 import { ParseError, detect, formatTime, formats, lookup, plausible, scru128 } from "../sortid.js";
 
-const read = (name) => JSON.parse(readFileSync(new URL(`../../../../testdata/${name}.json`, import.meta.url)));
+const read = (name) => JSON.parse(readFileSync(new URL(`../../../../${name}.json`, import.meta.url)));
+const vectors = formats.filter(({ generates }) => generates).map((format) => [format, read(`${format.name}/testdata/vectors`)]);
 
-for (const format of formats.filter(({ generates }) => generates)) {
+for (const [format, cases] of vectors) {
   test(`vectors of ${format.name}`, () => {
-    const { checked, faults } = checkVectors(format, read(`vectors/${format.name}`));
+    const { checked, faults } = checkVectors(format, cases);
     assert.deepEqual(faults, []);
     assert.ok(checked > 70, `only ${checked} vectors`);
   });
 }
 
-for (const { format: name, valid, invalid } of read("formats").formats) {
+for (const { format: name, valid, invalid } of read("testdata/formats").formats) {
   test(`cases of ${name}`, () => {
     assert.ok(valid.length + invalid.length >= 20 || valid.every(({ time }) => !time));
     const format = lookup(name);
@@ -35,11 +36,11 @@ for (const { format: name, valid, invalid } of read("formats").formats) {
 }
 
 test("typed IDs", () => {
-  const { valid, invalid } = read("typed");
+  const all = (kind) => vectors.flatMap(([format, { typed }]) => typed[kind].map((row) => ({ format, ...row })));
+  const invalid = all("invalid");
   const now = Date.parse("2026-11-22T00:00:00Z");
   let detected = 0;
-  for (const { note, format: name, prefix, inner, text } of valid) {
-    const format = lookup(name);
+  for (const { note, format, prefix, inner, text } of all("valid")) {
     const start = prefix && `${prefix}_`;
     const id = format.parse(inner).withPrefix(prefix);
     assert.deepEqual([String(id), id.text, id.prefix, id.value], [text, text, start, format.parse(inner).value], note);
@@ -55,16 +56,16 @@ test("typed IDs", () => {
   }
   assert.ok(detected > 50, `only ${detected} were plausible`);
   assert.ok(invalid.length > 80);
-  for (const { note, format: name, want, found, text, reason } of invalid) {
+  for (const { note, format, want, found, text, reason } of invalid) {
     const wrong = (error) => error instanceof ParseError && error.reason === reason &&
       (reason !== "prefix" || !want || error.detail.includes(JSON.stringify(found)) && error.detail.includes(JSON.stringify(want)));
-    assert.throws(() => lookup(name).parseTyped(text, want), wrong, `${name}, ${note}: ${text}`);
+    assert.throws(() => format.parseTyped(text, want), wrong, `${format.name}, ${note}: ${text}`);
   }
   assert.throws(() => scru128.generate().withPrefix("User"), { reason: "prefix" });
   assert.throws(() => lookup("uuidv7").parseTyped("user_"), RangeError);
 });
 
 test("every format has vectors or cases", () => {
-  const has = new Set(read("formats").formats.map(({ format }) => format));
+  const has = new Set(read("testdata/formats").formats.map(({ format }) => format));
   for (const { name, generates } of formats) assert.ok(generates || has.has(name), name);
 });

@@ -5,13 +5,15 @@ CREATE PROCEDURE sortid_reject(format VARCHAR(10), input VARCHAR(255), reason VA
 NO SQL
 COMMENT 'Raises 22018, the error of an input that is not an ID.'
 BEGIN
+  -- MESSAGE_TEXT has at most 128 characters.
   DECLARE message VARCHAR(128) DEFAULT LEFT(CONCAT(
-    format, ': cannot parse "', REPLACE(LEFT(input, 32), CHAR(0), '?'), '": ', reason), 128); -- the longest that is allowed
+    format, ': cannot parse "', REPLACE(LEFT(input, 32), CHAR(0), '?'), '": ', reason), 128);
   SIGNAL SQLSTATE '22018' SET MESSAGE_TEXT = message;
 END //
 
 DROP PROCEDURE IF EXISTS sortid_check_text //
-CREATE PROCEDURE sortid_check_text(format VARCHAR(10), input VARCHAR(255), shortest INT, longest INT, symbols VARCHAR(255))
+CREATE PROCEDURE sortid_check_text(
+  format VARCHAR(10), input VARCHAR(255), shortest INT, longest INT, symbols VARCHAR(255))
 NO SQL
 COMMENT 'Raises 22018 for a text that has another length or other characters.'
 BEGIN
@@ -31,7 +33,8 @@ DROP FUNCTION IF EXISTS sortid_time //
 CREATE FUNCTION sortid_time(ms BIGINT) RETURNS DATETIME(3) DETERMINISTIC NO SQL
 COMMENT 'The time of a Unix time in milliseconds; NULL after the year 9999.'
 RETURN IF(ms > 253402300799999, NULL,
-  TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ms DIV 1000 SECOND + INTERVAL ms MOD 1000 * 1000 MICROSECOND) //
+  TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ms DIV 1000 SECOND
+    + INTERVAL ms MOD 1000 * 1000 MICROSECOND) //
 
 DROP FUNCTION IF EXISTS sortid_number //
 CREATE FUNCTION sortid_number(bytes VARBINARY(8)) RETURNS BIGINT UNSIGNED DETERMINISTIC NO SQL

@@ -2,7 +2,8 @@
 --
 --   CREATE TABLE events_scru64 (
 --     id   BIGINT PRIMARY KEY CHECK (id BETWEEN 0 AND 4738381338321616895),
---     at   DATETIME(3) AS (TIMESTAMP'1970-01-01 00:00:00' + INTERVAL (id >> 24) * 256000 MICROSECOND) VIRTUAL,
+--     at   DATETIME(3) AS (TIMESTAMP'1970-01-01 00:00:00'
+--            + INTERVAL (id >> 24) * 256000 MICROSECOND) VIRTUAL,
 --     what VARCHAR(100) NOT NULL
 --   );
 --   INSERT INTO events_scru64 (id, what) VALUES (scru64_parse('0u2pf62ji4b9'), 'made elsewhere');
@@ -13,7 +14,8 @@
 DELIMITER //
 
 DROP FUNCTION IF EXISTS scru64_text //
-CREATE FUNCTION scru64_text(id BIGINT) RETURNS CHAR(12) CHARACTER SET ascii COLLATE ascii_bin DETERMINISTIC NO SQL
+CREATE FUNCTION scru64_text(id BIGINT)
+RETURNS CHAR(12) CHARACTER SET ascii COLLATE ascii_bin DETERMINISTIC NO SQL
 COMMENT 'The text of a SCRU64 ID: 12 Base36 digits in lower case.'
 BEGIN
   IF id NOT BETWEEN 0 AND 4738381338321616895 THEN
@@ -24,7 +26,7 @@ END //
 
 DROP FUNCTION IF EXISTS scru64_parse //
 CREATE FUNCTION scru64_parse(text VARCHAR(255)) RETURNS BIGINT DETERMINISTIC NO SQL
-COMMENT 'The SCRU64 ID of a text of 12 Base36 digits, in either case. Raises 22018 for any other text.'
+COMMENT 'The SCRU64 ID of 12 Base36 digits, in either case. Raises 22018 for any other text.'
 BEGIN
   CALL sortid_check_text('scru64', text, 12, 12, '0-9A-Za-z');
   RETURN CAST(CONV(text, 36, 10) AS UNSIGNED);
@@ -37,7 +39,8 @@ RETURN sortid_time((id >> 24) * 256) //
 
 DROP FUNCTION IF EXISTS scru64_first //
 CREATE FUNCTION scru64_first(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
-COMMENT 'The smallest SCRU64 ID of a time''s tick: the condition for IDs from time a to before b is id >= scru64_first(a) AND id < scru64_first(b).'
+COMMENT 'The smallest SCRU64 ID of a time''s tick. The IDs from time a to before time b:
+id >= scru64_first(a) AND id < scru64_first(b).'
 RETURN LEAST(4738381338321616895, LEAST(282429536481, sortid_ms(at) DIV 256) << 24) //
 
 DELIMITER ;

@@ -2,7 +2,8 @@
 --
 --   CREATE TABLE events_uid60 (
 --     id   BIGINT PRIMARY KEY CHECK (id BETWEEN 0 AND 1152921504606846975),
---     at   DATETIME(3) AS (TIMESTAMP'2018-03-01 00:00:00' + INTERVAL (id >> 18) * 1000 MICROSECOND) VIRTUAL,
+--     at   DATETIME(3) AS (TIMESTAMP'2018-03-01 00:00:00'
+--            + INTERVAL (id >> 18) * 1000 MICROSECOND) VIRTUAL,
 --     what VARCHAR(100) NOT NULL
 --   );
 --   INSERT INTO events_uid60 (id, what) VALUES (uid60_parse('xinaS8QBh'), 'made elsewhere');
@@ -13,7 +14,8 @@
 DELIMITER //
 
 DROP FUNCTION IF EXISTS uid60_text //
-CREATE FUNCTION uid60_text(id BIGINT) RETURNS VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin DETERMINISTIC NO SQL
+CREATE FUNCTION uid60_text(id BIGINT)
+RETURNS VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin DETERMINISTIC NO SQL
 COMMENT 'The text of a uid60: 4 to 10 characters of 0-9A-Za-z_-.'
 BEGIN
   DECLARE digits VARCHAR(12) CHARACTER SET ascii COLLATE ascii_bin;
@@ -21,7 +23,8 @@ BEGIN
     CALL sortid_reject('uid60', id, 'not from 0 to 1152921504606846975, the largest ID');
   END IF;
   -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A).
-  SET digits = TRIM(LEADING 'A' FROM REPLACE(REPLACE(TO_BASE64(UNHEX(LPAD(HEX(id), 18, '0'))), '+', '-'), '/', '_'));
+  SET digits = TRIM(LEADING 'A' FROM
+    REPLACE(REPLACE(TO_BASE64(UNHEX(LPAD(HEX(id), 18, '0'))), '+', '-'), '/', '_'));
   SET digits = LPAD(digits, GREATEST(LENGTH(digits), 4), 'A');
   RETURN CONCAT(RIGHT(digits, 2), LEFT(digits, LENGTH(digits) - 2));
 END //
@@ -32,7 +35,8 @@ COMMENT 'The uid60 of a text of 4 to 10 characters. Case matters. Raises 22018 f
 BEGIN
   CALL sortid_check_text('uid60', text, 4, 10, '0-9A-Za-z_-');
   RETURN sortid_number(SUBSTR(FROM_BASE64(
-    LPAD(REPLACE(REPLACE(CONCAT(SUBSTR(text, 3), LEFT(text, 2)), '-', '+'), '_', '/'), 12, 'A')), 2));
+    LPAD(REPLACE(REPLACE(CONCAT(SUBSTR(text, 3), LEFT(text, 2)), '-', '+'), '_', '/'),
+      12, 'A')), 2));
 END //
 
 DROP FUNCTION IF EXISTS uid60_time //
@@ -42,7 +46,9 @@ RETURN sortid_time((id >> 18) + 1519862400000) //
 
 DROP FUNCTION IF EXISTS uid60_first //
 CREATE FUNCTION uid60_first(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
-COMMENT 'The smallest uid60 of a time''s millisecond: the condition for IDs from time a to before b is id >= uid60_first(a) AND id < uid60_first(b).'
-RETURN IF(sortid_ms(at) > 5917908911103, 1152921504606846975, GREATEST(0, sortid_ms(at) - 1519862400000) << 18) //
+COMMENT 'The smallest uid60 of a time''s millisecond. The IDs from time a to before time b:
+id >= uid60_first(a) AND id < uid60_first(b).'
+RETURN IF(sortid_ms(at) > 5917908911103, 1152921504606846975,
+  GREATEST(0, sortid_ms(at) - 1519862400000) << 18) //
 
 DELIMITER ;

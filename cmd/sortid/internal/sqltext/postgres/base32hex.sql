@@ -60,6 +60,7 @@ RETURN lpad(to_hex(
     (sortid.base32hex_value(symbols, i) << 35) | (sortid.base32hex_value(symbols, i + 1) << 30)
   | (sortid.base32hex_value(symbols, i + 2) << 25) | (sortid.base32hex_value(symbols, i + 3) << 20)
   | (sortid.base32hex_value(symbols, i + 4) << 15) | (sortid.base32hex_value(symbols, i + 5) << 10)
-  | (sortid.base32hex_value(symbols, i + 6) << 5) | sortid.base32hex_value(symbols, i + 7)), 10, '0');
+  | (sortid.base32hex_value(symbols, i + 6) << 5) | sortid.base32hex_value(symbols, i + 7)),
+  10, '0');
 COMMENT ON FUNCTION sortid.base32hex_hex(bytea, int) IS
-'The ten hexadecimal digits of the eight base32hex symbols from an offset on. They must be symbols.';
+'The ten hexadecimal digits of eight base32hex symbols from an offset on. They must be symbols.';

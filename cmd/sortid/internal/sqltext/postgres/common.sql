@@ -5,17 +5,19 @@ CREATE OR REPLACE FUNCTION sortid.clock_ms() RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN floor(date_part('epoch', clock_timestamp()) * 1000)::bigint;
 COMMENT ON FUNCTION sortid.clock_ms() IS
-'Unix time in milliseconds, by the clock of the server. All generators of this schema read the clock here.';
+'The server''s clock: Unix time in milliseconds. All generators of this schema read it here.';
 
 DO $$
 BEGIN
   CREATE DOMAIN sortid.generated_ms AS bigint
-    CONSTRAINT a_generated_id_carries_a_time_from_1970_to_10889 CHECK (VALUE BETWEEN 1 AND 281474976710654);
+    CONSTRAINT a_generated_id_carries_a_time_from_1970_to_10889
+    CHECK (VALUE BETWEEN 1 AND 281474976710654);
 EXCEPTION WHEN duplicate_object THEN NULL;
 END
 $$;
 COMMENT ON DOMAIN sortid.generated_ms IS
-'The milliseconds since 1970 that an ID of scru128 or scru160 carries when it is generated. The first and the last are reserved.';
+'The milliseconds since 1970 that an ID of scru128 or scru160 carries when it is generated. '
+'The first and the last are reserved.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_clock(format text, ms bigint) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -28,7 +30,8 @@ $$;
 COMMENT ON FUNCTION sortid.reject_clock(text, bigint) IS
 'Raises 22008, the error of a generator whose clock shows a time that no ID can carry.';
 
-CREATE OR REPLACE FUNCTION sortid.reject(format text, input text, reason text, code text = '22P02') RETURNS void
+CREATE OR REPLACE FUNCTION sortid.reject(format text, input text, reason text, code text = '22P02')
+RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
@@ -44,20 +47,23 @@ CREATE OR REPLACE FUNCTION sortid.reject_length(format text, input text, want te
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
-  PERFORM sortid.reject(format, input, 'wrong length: ' || octet_length(input) || ' bytes, want ' || want);
+  PERFORM sortid.reject(format, input,
+    'wrong length: ' || octet_length(input) || ' bytes, want ' || want);
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_length(text, text, text) IS
 'Raises 22P02, the error of a text that is not as long as an ID''s.';
 
-CREATE OR REPLACE FUNCTION sortid.reject_symbol(format text, input text, symbols text, name text) RETURNS void
+CREATE OR REPLACE FUNCTION sortid.reject_symbol(format text, input text, symbols text, name text)
+RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 DECLARE
   good text := substring(input COLLATE "C" from '^[' || symbols || ']*');
 BEGIN
   PERFORM sortid.reject(format, input,
-    'not ' || name || ': "' || substr(input, length(good) + 1, 1) || '" at offset ' || octet_length(good));
+    'not ' || name || ': "' || substr(input, length(good) + 1, 1)
+    || '" at offset ' || octet_length(good));
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_symbol(text, text, text, text) IS

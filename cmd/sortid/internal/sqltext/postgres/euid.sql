@@ -5,7 +5,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (('x' || left(hex, 4))::bit(16)::bigint + ('x' || substr(hex, 5, 14))::bit(56)::bigint
   + ('x' || right(hex, 14))::bit(56)::bigint) % 127;
 COMMENT ON FUNCTION sortid.euid_check(text) IS
-'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. The remainder of 2^56 is 1, so blocks of 56 bits can be added.';
+'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. '
+'The remainder of 2^56 is 1, so blocks of 56 bits can be added.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -27,7 +28,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.euid_text(uuid) IS
-'The text of an EUID: 27 symbols of Crockford''s Base32 in upper case, the last with a check value.';
+'The text of an EUID: 27 symbols of Crockford''s Base32 in upper case, with a check value.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_parse(text text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -41,15 +42,18 @@ BEGIN
   IF octet_length(text) <> 27 THEN
     PERFORM sortid.reject_length('euid', text, '27');
   ELSIF text COLLATE "C" ~ '[^0-9A-TV-Za-tv-z]' THEN
-    PERFORM sortid.reject_symbol('euid', text, '0-9A-TV-Za-tv-z', 'a symbol of Crockford''s Base32');
+    PERFORM sortid.reject_symbol('euid', text, '0-9A-TV-Za-tv-z',
+      'a symbol of Crockford''s Base32');
   END IF;
   symbols := text::bytea;
   middle := sortid.crockford_four(symbols, 12);
   tail := (sortid.crockford_value(symbols, 24) << 10) | (sortid.crockford_value(symbols, 25) << 5)
     | sortid.crockford_value(symbols, 26);
-  hex := lpad(to_hex((sortid.crockford_four(symbols, 0) << 44) | (sortid.crockford_four(symbols, 4) << 24)
+  hex := lpad(to_hex(
+        (sortid.crockford_four(symbols, 0) << 44) | (sortid.crockford_four(symbols, 4) << 24)
       | (sortid.crockford_four(symbols, 8) << 4) | (middle >> 16)), 16, '0')
-    || lpad(to_hex((middle << 48) | (sortid.crockford_four(symbols, 16) << 28)
+    || lpad(to_hex(
+        (middle << 48) | (sortid.crockford_four(symbols, 16) << 28)
       | (sortid.crockford_four(symbols, 20) << 8) | (tail >> 7)), 16, '0');
   IF sortid.euid_check(hex) <> tail & 127 THEN
     PERFORM sortid.reject('euid', text, 'the check value does not fit: the text is mistyped');
@@ -58,25 +62,33 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.euid_parse(text) IS
-'The EUID of a text of 27 symbols of Crockford''s Base32, in either case, with O for 0 and I and L for 1. Raises 22P02 for any other text, and if the check value does not fit.';
+'The EUID of a text of 27 symbols of Crockford''s Base32, in either case, with '
+'O for 0 and I and L for 1. Raises 22P02 for any other text, and if the check value does not fit.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_time(id uuid) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(uuid_send(id), 1, 4), 'hex'))::bit(32)::bigint * interval '1.024 s'
-  + (('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int >> 6) * interval '1 ms') AT TIME ZONE 'UTC';
+  + (('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int >> 6) * interval '1 ms'
+) AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.euid_time(uuid) IS
-'The time of an EUID, to the millisecond. To find the IDs of a time range, compare the ID with euid_first: PostgreSQL can use an index on the ID for that.';
+'The time of an EUID, to the millisecond. To find the IDs of a time range, '
+'compare the ID with euid_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_first("time" timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN rpad(
-  lpad(to_hex((floor(extract(epoch from timestamptz_smaller(timestamptz '2109-05-15 07:35:11.103+00',
-    timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint << 22)
+  lpad(to_hex((
+    floor(extract(epoch from
+      timestamptz_smaller(timestamptz '2109-05-15 07:35:11.103+00',
+        timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time"))
+      AT TIME ZONE 'UTC') * 1000)::bigint << 22)
     + 4194303 * ("time" >= timestamptz '2109-05-15 07:35:11.104+00')::int), 16, '0'),
   32, substr('0f', 1 + ("time" >= timestamptz '2109-05-15 07:35:11.104+00')::int, 1))::uuid;
 COMMENT ON FUNCTION sortid.euid_first(timestamptz) IS
-'The smallest EUID of a time''s millisecond. The IDs from time a up to but not including b: id >= euid_first(a) AND id < euid_first(b). A time before 1970 gives the smallest ID, and a time after the last timestamp gives the largest ID.';
+'The smallest EUID of a time''s millisecond. '
+'The IDs from time a to before time b: id >= euid_first(a) AND id < euid_first(b). '
+'A time before 1970 gives the smallest ID, and a time after the last timestamp the largest.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -95,9 +107,11 @@ BEGIN
     PERFORM sortid.reject_clock('euid', ms);
   END IF;
   -- 15 random bits, then zeros: four bits of the extension's length and three of the version.
-  RETURN encode(int8send(ms << 22 | ((get_byte(random, 0) << 8 | get_byte(random, 1)) >> 1 << 7)::bigint)
+  RETURN encode(
+    int8send(ms << 22 | ((get_byte(random, 0) << 8 | get_byte(random, 1)) >> 1 << 7)::bigint)
     || substr(random, 3, 1) || substr(random, 10), 'hex')::uuid;
 END
 $$;
 COMMENT ON FUNCTION sortid.euid_new() IS
-'A new EUID without an extension: the time and 79 random bits. IDs are in order of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';
+'A new EUID without an extension: the time and 79 random bits. IDs are in order '
+'of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';

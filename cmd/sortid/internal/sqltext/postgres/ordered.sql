@@ -2,7 +2,8 @@
 -- so most calls only need nextval. When a tick begins, one session moves the sequence under a
 -- lock. Sequences are not rolled back. A crash undoes only steps that no commit waited for.
 
-CREATE OR REPLACE FUNCTION sortid.advance(format text, state regclass, tick_ms int, last_tick bigint, bits int, counters int, starts int)
+CREATE OR REPLACE FUNCTION sortid.advance(
+  format text, state regclass, tick_ms int, last_tick bigint, bits int, counters int, starts int)
 RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 AS $$
@@ -32,7 +33,8 @@ BEGIN
     IF tick > clock + 10000 / tick_ms THEN
       RAISE EXCEPTION '%: the clock is behind the last ID by more than 10 seconds', format
         USING ERRCODE = 'object_not_in_prerequisite_state',
-          HINT = 'IDs can be made again once the clock has caught up; it shows ' || clock_timestamp() || '.';
+          HINT = 'IDs can be made again once the clock has caught up; it shows '
+            || clock_timestamp() || '.';
     END IF;
     tick := greatest(tick, clock);
     IF tick > value >> bits THEN
@@ -45,4 +47,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.advance(text, regclass, int, bigint, int, int, int) IS
-'Moves the state of an ordered generator to the clock''s tick, or to the next one if the counters are used up, and returns its new value.';
+'Moves the state of an ordered generator to the clock''s tick, '
+'or to the next one if the counters are used up, and returns its new value.';

@@ -50,36 +50,47 @@ BEGIN
   middle := (high & 16777215) * 282429536481 + (middle >> 24);
   high := (high >> 24) * 282429536481 + (middle >> 24);
   IF high >= 72057594037927936 THEN -- 2^56
-    PERFORM sortid.reject('scru128', text, 'larger than f5lxx1zz5pnorynqglhzmsp33, the largest ID', '22003');
+    PERFORM sortid.reject('scru128', text,
+      'larger than f5lxx1zz5pnorynqglhzmsp33, the largest ID', '22003');
   END IF;
-  RETURN (lpad(to_hex(high), 14, '0') || lpad(to_hex(middle & 16777215), 6, '0') || lpad(to_hex(low), 12, '0'))::uuid;
+  RETURN (lpad(to_hex(high), 14, '0') || lpad(to_hex(middle & 16777215), 6, '0')
+    || lpad(to_hex(low), 12, '0'))::uuid;
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_parse(text) IS
-'The SCRU128 ID of a text of 25 Base36 digits, in either case. Raises 22003 for a number above the largest ID, and 22P02 for any other text.';
+'The SCRU128 ID of a text of 25 Base36 digits, in either case. '
+'Raises 22003 for a number above the largest ID, and 22P02 for any other text.';
 
 CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id uuid) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN sortid.typed_text(prefix, sortid.scru128_text(id));
 COMMENT ON FUNCTION sortid.typed_text(text, uuid) IS
-'The text of a SCRU128 ID with its prefix, as in typed_text(''user'', id). Its parser is scru128_parse(typed_parse(''user'', text)).';
+'The text of a SCRU128 ID with its prefix, as in typed_text(''user'', id). '
+'Its parser is scru128_parse(typed_parse(''user'', text)).';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_time(id uuid) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(uuid_send(id), 1, 4), 'hex'))::bit(32)::bigint * interval '65.536 s'
-  + ('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int * interval '1 ms') AT TIME ZONE 'UTC';
+  + ('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int * interval '1 ms'
+) AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru128_time(uuid) IS
-'The time of a SCRU128 ID, to the millisecond. To find the IDs of a time range, compare the ID with scru128_first: PostgreSQL can use an index on the ID for that.';
+'The time of a SCRU128 ID, to the millisecond. To find the IDs of a time range, '
+'compare the ID with scru128_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_first("time" timestamptz) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN rpad(
-  lpad(to_hex(floor(extract(epoch from timestamptz_smaller(timestamptz '10889-08-02 05:31:50.655+00',
-    timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
+  lpad(to_hex(
+    floor(extract(epoch from
+      timestamptz_smaller(timestamptz '10889-08-02 05:31:50.655+00',
+        timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time"))
+      AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
   32, substr('0f', 1 + ("time" >= timestamptz '10889-08-02 05:31:50.656+00')::int, 1))::uuid;
 COMMENT ON FUNCTION sortid.scru128_first(timestamptz) IS
-'The smallest SCRU128 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru128_first(a) AND id < scru128_first(b). A time before 1970 gives the smallest ID, and a time after the last timestamp gives the largest ID.';
+'The smallest SCRU128 ID of a time''s millisecond. '
+'The IDs from time a to before time b: id >= scru128_first(a) AND id < scru128_first(b). '
+'A time before 1970 gives the smallest ID, and a time after the last timestamp the largest.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -94,13 +105,16 @@ LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
   || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 4 FOR 6), 'hex')::uuid;
 COMMENT ON FUNCTION sortid.scru128_new() IS
-'A new SCRU128 ID: the time and 80 random bits. IDs are in order of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';
+'A new SCRU128 ID: the time and 80 random bits. IDs are in order of their milliseconds, '
+'but not within a millisecond. It works in read-only transactions, too.';
 
 -- The counter starts at random, so that installations differ.
 DO $$
 BEGIN
   IF to_regclass('sortid.scru128_counter') IS NULL THEN
-    EXECUTE format('CREATE SEQUENCE sortid.scru128_counter MINVALUE 0 MAXVALUE 281474976710655 START %s NO CYCLE CACHE 64',
+    EXECUTE format(
+      'CREATE SEQUENCE sortid.scru128_counter'
+      ' MINVALUE 0 MAXVALUE 281474976710655 START %s NO CYCLE CACHE 64',
       floor(random() * 140737488355328)::bigint);
   END IF;
 END
@@ -112,13 +126,19 @@ GRANT USAGE ON SEQUENCE sortid.scru128_counter TO PUBLIC;
 CREATE OR REPLACE FUNCTION sortid.scru128_new_counted() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
-  || substr(int8send(nextval('sortid.scru128_counter')), 3) || substr(uuid_send(gen_random_uuid()), 1, 4), 'hex')::uuid;
+  || substr(int8send(nextval('sortid.scru128_counter')), 3)
+  || substr(uuid_send(gen_random_uuid()), 1, 4), 'hex')::uuid;
 COMMENT ON FUNCTION sortid.scru128_new_counted() IS
-'A new SCRU128 ID: the time, a counter and 32 random bits. IDs are in order of the clock, and within a millisecond in order of the session''s counter. If the clock is set back, new IDs are smaller than earlier ones, and there is no error. The counter comes from the sequence scru128_counter, and shows roughly how many IDs were made. It does not work in read-only transactions.';
+'A new SCRU128 ID: the time, a counter and 32 random bits. '
+'IDs are in order of the clock, and within a millisecond in order of the session''s counter. '
+'If the clock is set back, new IDs are smaller than earlier ones, and there is no error. '
+'The counter comes from the sequence scru128_counter, and shows roughly how many IDs were made. '
+'It does not work in read-only transactions.';
 
 CREATE SEQUENCE IF NOT EXISTS sortid.scru128_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
 COMMENT ON SEQUENCE sortid.scru128_state IS
-'The first 64 bits of the last ID that scru128_new_ordered made: the timestamp and a counter. Never set it back.';
+'The first 64 bits of the last ID that scru128_new_ordered made: the timestamp and a counter. '
+'Never set it back.';
 GRANT USAGE ON SEQUENCE sortid.scru128_state TO PUBLIC;
 
 CREATE OR REPLACE FUNCTION sortid.scru128_advance() RETURNS bigint
@@ -131,7 +151,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_advance() IS
-'The part of scru128_new_ordered that begins a new millisecond. Roles need no rights on the sequence for it.';
+'The part of scru128_new_ordered that begins a new millisecond. '
+'Roles need no rights on the sequence for it.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_new_ordered() RETURNS uuid
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -143,8 +164,13 @@ BEGIN
   IF head >> 16 NOT BETWEEN ms AND ms + 10000 OR head & 65535 >= 49152 THEN
     head := sortid.scru128_advance();
   END IF;
-  RETURN encode(int8send(head) || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 5 FOR 8), 'hex')::uuid;
+  RETURN encode(int8send(head)
+    || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 5 FOR 8), 'hex')::uuid;
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_new_ordered() IS
-'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 random bits. IDs strictly increase over all sessions of this database, whatever the clock does. There are gaps. Raises 55000 while the clock is more than 10 seconds behind the last ID. It does not work in read-only transactions.';
+'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 '
+'random bits. IDs strictly increase over all sessions of this database, whatever the clock does. '
+'After a crash of the server, only IDs that no commit had made durable may be above new ones. '
+'There are gaps. Raises 55000 while the clock is more than 10 seconds behind the last ID. '
+'It does not work in read-only transactions.';

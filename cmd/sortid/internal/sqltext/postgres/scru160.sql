@@ -15,7 +15,8 @@ DECLARE
   hex text := encode(id, 'hex');
 BEGIN
   IF octet_length(id) <> 20 THEN
-    PERFORM sortid.reject('scru160', id::text, 'wrong length of the binary form: ' || octet_length(id) || ' bytes, want 20');
+    PERFORM sortid.reject('scru160', id::text,
+      'wrong length of the binary form: ' || octet_length(id) || ' bytes, want 20');
   END IF;
   RETURN sortid.base32hex_text(('x' || left(hex, 10))::bit(40)::bigint)
     || sortid.base32hex_text(('x' || substr(hex, 11, 10))::bit(40)::bigint)
@@ -24,7 +25,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_text(bytea) IS
-'The text of a SCRU160 ID: 32 base32hex symbols in upper case. The other text, of 40 hexadecimal digits, is encode(id, ''hex''). Raises 22P02 for a bytea that does not have 20 bytes.';
+'The text of a SCRU160 ID: 32 base32hex symbols in upper case. The other text, of 40 '
+'hexadecimal digits, is encode(id, ''hex''). Raises 22P02 for a bytea that does not have 20 bytes.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_parse(text text) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -48,30 +50,39 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_parse(text) IS
-'The SCRU160 ID of a text of 32 base32hex symbols or 40 hexadecimal digits, in either case. Raises 22P02 for any other text.';
+'The SCRU160 ID of a text of 32 base32hex symbols or 40 hexadecimal digits, in either case. '
+'Raises 22P02 for any other text.';
 
 CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id bytea) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN sortid.typed_text(prefix, sortid.scru160_text(id));
 COMMENT ON FUNCTION sortid.typed_text(text, bytea) IS
-'The text of a SCRU160 ID with its prefix, as in typed_text(''user'', id). Its parser is scru160_parse(typed_parse(''user'', text)).';
+'The text of a SCRU160 ID with its prefix, as in typed_text(''user'', id). '
+'Its parser is scru160_parse(typed_parse(''user'', text)).';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_time(id bytea) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(id, 1, 4), 'hex'))::bit(32)::bigint * interval '65.536 s'
-  + ('x' || encode(substr(id, 5, 2), 'hex'))::bit(16)::int * interval '1 ms') AT TIME ZONE 'UTC';
+  + ('x' || encode(substr(id, 5, 2), 'hex'))::bit(16)::int * interval '1 ms'
+) AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru160_time(bytea) IS
-'The time of a SCRU160 ID, to the millisecond. To find the IDs of a time range, compare the ID with scru160_first: PostgreSQL can use an index on the ID for that.';
+'The time of a SCRU160 ID, to the millisecond. To find the IDs of a time range, '
+'compare the ID with scru160_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_first("time" timestamptz) RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN decode(rpad(
-  lpad(to_hex(floor(extract(epoch from timestamptz_smaller(timestamptz '10889-08-02 05:31:50.655+00',
-    timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
+  lpad(to_hex(
+    floor(extract(epoch from
+      timestamptz_smaller(timestamptz '10889-08-02 05:31:50.655+00',
+        timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time"))
+      AT TIME ZONE 'UTC') * 1000)::bigint), 12, '0'),
   40, substr('0f', 1 + ("time" >= timestamptz '10889-08-02 05:31:50.656+00')::int, 1)), 'hex');
 COMMENT ON FUNCTION sortid.scru160_first(timestamptz) IS
-'The smallest SCRU160 ID of a time''s millisecond. The IDs from time a up to but not including b: id >= scru160_first(a) AND id < scru160_first(b). A time before 1970 gives the smallest ID, and a time after the last timestamp gives the largest ID.';
+'The smallest SCRU160 ID of a time''s millisecond. '
+'The IDs from time a to before time b: id >= scru160_first(a) AND id < scru160_first(b). '
+'A time before 1970 gives the smallest ID, and a time after the last timestamp the largest.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -92,4 +103,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_new() IS
-'A new SCRU160 ID: the time and 111 random bits. IDs are in order of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';
+'A new SCRU160 ID: the time and 111 random bits. IDs are in order of their milliseconds, '
+'but not within a millisecond. It works in read-only transactions, too.';

@@ -13,13 +13,15 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 BEGIN
   IF id NOT BETWEEN 0 AND 4738381338321616895 THEN
-    PERFORM sortid.reject('scru64', id::text, 'not from 0 to 4738381338321616895, the largest ID', '22003');
+    PERFORM sortid.reject('scru64', id::text,
+      'not from 0 to 4738381338321616895, the largest ID', '22003');
   END IF;
   RETURN sortid.base36_text(id);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_text(bigint) IS
-'The text of a SCRU64 ID: 12 Base36 digits in lower case. Raises 22003 for an integer that is not an ID.';
+'The text of a SCRU64 ID: 12 Base36 digits in lower case. '
+'Raises 22003 for an integer that is not an ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_parse(text text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -40,21 +42,27 @@ CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id bigint) RETURNS tex
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN sortid.typed_text(prefix, sortid.scru64_text(id));
 COMMENT ON FUNCTION sortid.typed_text(text, bigint) IS
-'The text of a SCRU64 ID with its prefix, as in typed_text(''user'', id). Its parser is scru64_parse(typed_parse(''user'', text)).';
+'The text of a SCRU64 ID with its prefix, as in typed_text(''user'', id). '
+'Its parser is scru64_parse(typed_parse(''user'', text)).';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_time(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01' + (id >> 24) * interval '0.256 s') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru64_time(bigint) IS
-'The time of a SCRU64 ID, to 256 milliseconds. To find the IDs of a time range, compare the ID with scru64_first: PostgreSQL can use an index on the ID for that.';
+'The time of a SCRU64 ID, to 256 milliseconds. To find the IDs of a time range, '
+'compare the ID with scru64_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_first("time" timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN int8smaller(4738381338321616895,
-  (floor(extract(epoch from timestamptz_smaller(timestamptz '4261-02-27 06:08:59.136+00',
-    timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint >> 8) << 24);
+  (floor(extract(epoch from
+    timestamptz_smaller(timestamptz '4261-02-27 06:08:59.136+00',
+      timestamptz_larger(timestamptz '1970-01-01 00:00:00+00', "time"))
+    AT TIME ZONE 'UTC') * 1000)::bigint >> 8) << 24);
 COMMENT ON FUNCTION sortid.scru64_first(timestamptz) IS
-'The smallest SCRU64 ID of a time''s tick of 256 milliseconds. The IDs from time a up to but not including b: id >= scru64_first(a) AND id < scru64_first(b). A time before 1970 gives 0, and a time after the last timestamp gives the largest ID.';
+'The smallest SCRU64 ID of a time''s tick of 256 milliseconds. '
+'The IDs from time a to before time b: id >= scru64_first(a) AND id < scru64_first(b). '
+'A time before 1970 gives 0, and a time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -64,7 +72,8 @@ COMMENT ON FUNCTION sortid.scru64_partman_time(text) IS
 
 CREATE SEQUENCE IF NOT EXISTS sortid.scru64_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
 COMMENT ON SEQUENCE sortid.scru64_state IS
-'The tick of the last ID that scru64_new made, and the counter in the 24 bits below it. Never set it back.';
+'The tick of the last ID that scru64_new made, and the counter in the 24 bits below it. '
+'Never set it back.';
 GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 
 -- A crash can undo the sequence's last steps, if no commit waited for them. So scru64_new skips
@@ -72,7 +81,8 @@ GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 -- sessions. So each session checks once whether this table is empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
-'When scru64_new was first called since the server crashed, or since this standby has taken over; empty until then.';
+'When scru64_new was first called since the server crashed, '
+'or since this standby has taken over; empty until then.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_begin(session timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -88,7 +98,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_begin(timestamptz) IS
-'The part of scru64_new for the first call in a session. After a crash it waits until the session, which began at the given time, is 2.5 seconds old.';
+'The part of scru64_new for the first call in a session. '
+'After a crash it waits until the session, which began at the given time, is 2.5 seconds old.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_advance(node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -114,12 +125,15 @@ DECLARE
   id   bigint;
 BEGIN
   IF node_bits NOT BETWEEN 1 AND 23 OR node_id NOT BETWEEN 0 AND (1 << node_bits) - 1 THEN
-    RAISE EXCEPTION 'scru64: no node ID % of % bits: want node_bits from 1 to 23 and a node ID that fits them', node_id, node_bits
-      USING ERRCODE = 'invalid_parameter_value';
+    RAISE EXCEPTION
+      'scru64: no node ID % of % bits: want node_bits from 1 to 23 and a node ID that fits them',
+      node_id, node_bits USING ERRCODE = 'invalid_parameter_value';
   END IF;
   id := nextval('sortid.scru64_state');
-  IF current_setting('scru64_new.begun', true) IS DISTINCT FROM 'sortid.scru64_state'::regclass::oid::text THEN
-    PERFORM sortid.scru64_begin(coalesce((SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), now()));
+  IF current_setting('scru64_new.begun', true)
+    IS DISTINCT FROM 'sortid.scru64_state'::regclass::oid::text THEN
+    PERFORM sortid.scru64_begin(
+      coalesce((SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), now()));
     id := sortid.scru64_advance(node_bits);
   -- 39 ticks are the rollback allowance of 10 seconds.
   ELSIF id >> 24 NOT BETWEEN tick AND tick + 39 OR id & 16777215 >= 1 << (24 - node_bits) THEN
@@ -129,4 +143,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_new(int, int) IS
-'A new SCRU64 ID with a node ID of node_bits bits. IDs strictly increase over all sessions of this database, whatever the clock does. There are gaps. IDs are unique while no other database or program uses the node ID. It waits if the ID would be more than two seconds ahead of the clock, and after a crash of the server until the session is 2.5 seconds old. Raises 55000 while the clock is more than 10 seconds behind the last ID. It does not work in read-only transactions.';
+'A new SCRU64 ID with a node ID of node_bits bits. IDs strictly increase over all sessions of this '
+'database, whatever the clock does. There are gaps. IDs are unique while no other database or '
+'program uses the node ID. It waits if the ID would be more than two seconds ahead of the clock, '
+'and after a crash of the server until the session is 2.5 seconds old. Raises 55000 while '
+'the clock is more than 10 seconds behind the last ID. It does not work in read-only transactions.';

@@ -5,8 +5,9 @@ CREATE OR REPLACE FUNCTION sortid.reject_prefix(prefix text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
-  RAISE EXCEPTION 'typed: wrong prefix "%": want at most 63 of a-z and _, without _ at either end', left(prefix, 64)
-    USING ERRCODE = 'invalid_parameter_value';
+  RAISE EXCEPTION
+    'typed: wrong prefix "%": want at most 63 of a-z and _, without _ at either end',
+    left(prefix, 64) USING ERRCODE = 'invalid_parameter_value';
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_prefix(text) IS
@@ -23,7 +24,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.typed_text(text, text) IS
-'The text of an ID with its prefix, as in typed_text(''user'', euid_text(id)). Raises 22023 for a wrong prefix: it must have at most 63 characters a-z and _.';
+'The text of an ID with its prefix, as in typed_text(''user'', euid_text(id)). '
+'Raises 22023 for a wrong prefix: it must have at most 63 characters a-z and _.';
 
 CREATE OR REPLACE FUNCTION sortid.typed_parse(prefix text, text text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -42,10 +44,13 @@ BEGIN
   ELSIF NOT starts_with(text, prefix || '_')
     OR length(found) > length(prefix) AND right(found, 1) <> '_' AND length(rest) > 10 THEN
     PERFORM sortid.reject('typed', text,
-      'wrong prefix' || coalesce(' "' || left(found, 64) || '"', ': there is none') || ', want "' || prefix || '"');
+      'wrong prefix' || coalesce(' "' || left(found, 64) || '"', ': there is none')
+      || ', want "' || prefix || '"');
   END IF;
   RETURN rest;
 END
 $$;
 COMMENT ON FUNCTION sortid.typed_parse(text, text) IS
-'The text of the ID behind a prefix, as in scru128_parse(typed_parse(''user'', ''user_0372ijojuxuhjsfkeryi2mrtm'')). Raises 22P02 for a text with another prefix, and names both.';
+'The text of the ID behind a prefix, '
+'as in scru128_parse(typed_parse(''user'', ''user_0372ijojuxuhjsfkeryi2mrtm'')). '
+'Raises 22P02 for a text with another prefix, and names both.';

@@ -17,7 +17,8 @@ DECLARE
   digits text;
 BEGIN
   IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
-    PERFORM sortid.reject('uid60', id::text, 'not from 0 to 1152921504606846975, the largest ID', '22003');
+    PERFORM sortid.reject('uid60', id::text,
+      'not from 0 to 1152921504606846975, the largest ID', '22003');
   END IF;
   -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A).
   digits := ltrim(translate(encode('\x00'::bytea || int8send(id), 'base64'), '+/', '-_'), 'A');
@@ -26,7 +27,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.uid60_text(bigint) IS
-'The text of a uid60: 4 to 10 characters of 0-9A-Za-z_-. Texts do not sort by time. Raises 22003 for an integer that is not an ID.';
+'The text of a uid60: 4 to 10 characters of 0-9A-Za-z_-. '
+'Texts do not sort by time. Raises 22003 for an integer that is not an ID.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_parse(text text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -38,7 +40,8 @@ BEGIN
     PERFORM sortid.reject_symbol('uid60', text, '0-9A-Za-z_-', 'one of A-Z, a-z, 0-9, - and _');
   END IF;
   RETURN ('x' || right(encode(decode(
-    lpad(translate(substr(text, 3) || left(text, 2), '-_', '+/'), 12, 'A'), 'base64'), 'hex'), 16))::bit(64)::bigint;
+      lpad(translate(substr(text, 3) || left(text, 2), '-_', '+/'), 12, 'A'),
+    'base64'), 'hex'), 16))::bit(64)::bigint;
 END
 $$;
 COMMENT ON FUNCTION sortid.uid60_parse(text) IS
@@ -48,16 +51,20 @@ CREATE OR REPLACE FUNCTION sortid.uid60_time(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '2018-03-01' + (id >> 18) * interval '1 ms') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.uid60_time(bigint) IS
-'The time of a uid60, to the millisecond. To find the IDs of a time range, compare the ID with uid60_first: PostgreSQL can use an index on the ID for that.';
+'The time of a uid60, to the millisecond. To find the IDs of a time range, '
+'compare the ID with uid60_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_first("time" timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN int8smaller(1152921504606846975,
-  (floor(extract(epoch from timestamptz_smaller(timestamptz '2157-07-13 15:35:11.104+00',
-    timestamptz_larger(timestamptz '2018-03-01 00:00:00+00', "time")) AT TIME ZONE 'UTC') * 1000)::bigint
-    - 1519862400000) << 18);
+  (floor(extract(epoch from
+    timestamptz_smaller(timestamptz '2157-07-13 15:35:11.104+00',
+      timestamptz_larger(timestamptz '2018-03-01 00:00:00+00', "time"))
+    AT TIME ZONE 'UTC') * 1000)::bigint - 1519862400000) << 18);
 COMMENT ON FUNCTION sortid.uid60_first(timestamptz) IS
-'The smallest uid60 of a time''s millisecond. The IDs from time a up to but not including b: id >= uid60_first(a) AND id < uid60_first(b). A time before 2018-03-01 gives 0, and a time after the last timestamp gives the largest ID.';
+'The smallest uid60 of a time''s millisecond. '
+'The IDs from time a to before time b: id >= uid60_first(a) AND id < uid60_first(b). '
+'A time before 2018-03-01 gives 0, and a time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

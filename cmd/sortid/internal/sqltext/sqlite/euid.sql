@@ -3,9 +3,11 @@
 
 CREATE TABLE IF NOT EXISTS events_euid (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 16) DEFAULT (CAST(
-         unhex(printf('%016x', (CAST(strftime('%s', 'now') AS INTEGER) * 1000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) << 22)
+         unhex(printf('%016x', (CAST(strftime('%s', 'now') AS INTEGER) * 1000
+             + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) << 22)
            | ((random() & 32767) << 7))) || randomblob(8) AS BLOB)),
-  at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', ((('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) >> 6) / 1000.0, 'unixepoch')),
+  at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f',
+         ((('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) >> 6) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL,
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
@@ -15,9 +17,17 @@ CREATE TABLE IF NOT EXISTS events_euid (
 CREATE VIEW IF NOT EXISTS events_euid_text AS
 WITH
 digits(d) AS (VALUES ('0123456789ABCDEFGHJKMNPQRSTVWXYZ')),
-numbers AS (SELECT at, what, ('[0x' || hex(substr(id, 1, 5)) || ']') ->> 0 AS a, ('[0x' || hex(substr(id, 6, 5)) || ']') ->> 0 AS b, ('[0x' || hex(substr(id, 11, 5)) || ']') ->> 0 AS c,
-  ((('[0x' || hex(substr(id, 16, 1)) || ']') ->> 0) << 7) + ((('[0x' || hex(substr(id, 1, 2)) || ']') ->> 0) + (('[0x' || hex(substr(id, 3, 7)) || ']') ->> 0)
-    + (('[0x' || hex(substr(id, 10, 7)) || ']') ->> 0)) % 127 AS e FROM events_euid)
+numbers AS (
+  SELECT at, what,
+    ('[0x' || hex(substr(id, 1, 5)) || ']') ->> 0 AS a,
+    ('[0x' || hex(substr(id, 6, 5)) || ']') ->> 0 AS b,
+    ('[0x' || hex(substr(id, 11, 5)) || ']') ->> 0 AS c,
+    ((('[0x' || hex(substr(id, 16, 1)) || ']') ->> 0) << 7)
+      + ((('[0x' || hex(substr(id, 1, 2)) || ']') ->> 0)
+        + (('[0x' || hex(substr(id, 3, 7)) || ']') ->> 0)
+        + (('[0x' || hex(substr(id, 10, 7)) || ']') ->> 0)) % 127 AS e
+  FROM events_euid
+)
 SELECT substr(d, 1 + (a >> 35 & 31), 1) || substr(d, 1 + (a >> 30 & 31), 1)
     || substr(d, 1 + (a >> 25 & 31), 1) || substr(d, 1 + (a >> 20 & 31), 1)
     || substr(d, 1 + (a >> 15 & 31), 1) || substr(d, 1 + (a >> 10 & 31), 1)
@@ -36,5 +46,7 @@ SELECT substr(d, 1 + (a >> 35 & 31), 1) || substr(d, 1 + (a >> 30 & 31), 1)
 
 -- The events of a day:
 SELECT * FROM events_euid
-WHERE id >= CAST(unhex(printf('%016x', unixepoch('2026-11-17') * 1000 << 22)) || zeroblob(8) AS BLOB)
-  AND id < CAST(unhex(printf('%016x', unixepoch('2026-11-18') * 1000 << 22)) || zeroblob(8) AS BLOB);
+WHERE id >= CAST(
+    unhex(printf('%016x', unixepoch('2026-11-17') * 1000 << 22)) || zeroblob(8) AS BLOB)
+  AND id < CAST(
+    unhex(printf('%016x', unixepoch('2026-11-18') * 1000 << 22)) || zeroblob(8) AS BLOB);

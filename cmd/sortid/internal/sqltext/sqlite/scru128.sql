@@ -3,9 +3,11 @@
 
 CREATE TABLE IF NOT EXISTS events_scru128 (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 16) DEFAULT (CAST(
-         unhex(printf('%012x', CAST(strftime('%s', 'now') AS INTEGER) * 1000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER)))
+         unhex(printf('%012x', CAST(strftime('%s', 'now') AS INTEGER) * 1000
+           + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER)))
          || randomblob(10) AS BLOB)),
-  at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', (('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) / 1000.0, 'unixepoch')),
+  at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f',
+         (('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL,
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
@@ -15,7 +17,8 @@ CREATE TABLE IF NOT EXISTS events_scru128 (
 CREATE VIEW IF NOT EXISTS events_scru128_text AS
 WITH
 digits(d) AS (VALUES ('0123456789abcdefghijklmnopqrstuvwxyz')),
-step1 AS (SELECT id AS bytes, at, what, ('[0x' || hex(substr(id, 1, 7)) || ']') ->> 0 AS r FROM events_scru128),
+step1 AS (SELECT id AS bytes, at, what, ('[0x' || hex(substr(id, 1, 7)) || ']') ->> 0 AS r
+  FROM events_scru128),
 step2 AS (SELECT bytes, at, what, r / 282429536481 AS q,
   (r % 282429536481 << 24) + (('[0x' || hex(substr(bytes, 8, 3)) || ']') ->> 0) AS r FROM step1),
 step3 AS (SELECT bytes, at, what, (q << 24) + r / 282429536481 AS q,

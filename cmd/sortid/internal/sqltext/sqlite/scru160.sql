@@ -3,9 +3,11 @@
 
 CREATE TABLE IF NOT EXISTS events_scru160 (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 20) DEFAULT (CAST(
-         unhex(printf('%012x%04x', CAST(strftime('%s', 'now') AS INTEGER) * 1000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER),
+         unhex(printf('%012x%04x', CAST(strftime('%s', 'now') AS INTEGER) * 1000
+           + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER),
            random() & 32767)) || randomblob(12) AS BLOB)),
-  at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f', (('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) / 1000.0, 'unixepoch')),
+  at   TEXT AS (strftime('%Y-%m-%d %H:%M:%f',
+         (('[0x' || hex(substr(id, 1, 6)) || ']') ->> 0) / 1000.0, 'unixepoch')),
   what TEXT NOT NULL,
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
@@ -13,8 +15,14 @@ CREATE TABLE IF NOT EXISTS events_scru160 (
 CREATE VIEW IF NOT EXISTS events_scru160_text AS
 WITH
 digits(d) AS (VALUES ('0123456789ABCDEFGHIJKLMNOPQRSTUV')),
-numbers AS (SELECT at, what, ('[0x' || hex(substr(id, 1, 5)) || ']') ->> 0 AS a, ('[0x' || hex(substr(id, 6, 5)) || ']') ->> 0 AS b,
-  ('[0x' || hex(substr(id, 11, 5)) || ']') ->> 0 AS c, ('[0x' || hex(substr(id, 16, 5)) || ']') ->> 0 AS e FROM events_scru160)
+numbers AS (
+  SELECT at, what,
+    ('[0x' || hex(substr(id, 1, 5)) || ']') ->> 0 AS a,
+    ('[0x' || hex(substr(id, 6, 5)) || ']') ->> 0 AS b,
+    ('[0x' || hex(substr(id, 11, 5)) || ']') ->> 0 AS c,
+    ('[0x' || hex(substr(id, 16, 5)) || ']') ->> 0 AS e
+  FROM events_scru160
+)
 SELECT substr(d, 1 + (a >> 35 & 31), 1) || substr(d, 1 + (a >> 30 & 31), 1)
     || substr(d, 1 + (a >> 25 & 31), 1) || substr(d, 1 + (a >> 20 & 31), 1)
     || substr(d, 1 + (a >> 15 & 31), 1) || substr(d, 1 + (a >> 10 & 31), 1)

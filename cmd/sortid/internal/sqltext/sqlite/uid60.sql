@@ -14,7 +14,8 @@ SELECT substr(d, 1 + (id >> 6 & 63), 1) || substr(d, 1 + (id & 63), 1)
     || ltrim(substr(d, 1 + (id >> 54 & 63), 1) || substr(d, 1 + (id >> 48 & 63), 1)
       || substr(d, 1 + (id >> 42 & 63), 1) || substr(d, 1 + (id >> 36 & 63), 1)
       || substr(d, 1 + (id >> 30 & 63), 1) || substr(d, 1 + (id >> 24 & 63), 1), 'A')
-    || substr(d, 1 + (id >> 18 & 63), 1) || substr(d, 1 + (id >> 12 & 63), 1) AS id, at, what FROM events_uid60, digits;
+    || substr(d, 1 + (id >> 18 & 63), 1) || substr(d, 1 + (id >> 12 & 63), 1) AS id,
+  at, what FROM events_uid60, digits;
 
 -- The events of a day:
 SELECT * FROM events_uid60
