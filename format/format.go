@@ -122,8 +122,8 @@ type Search struct {
 	// Labelled: other numbers look like texts. If the format is not named, "id" must be before the
 	// text.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect requires digits and letters that alternate. So it misses about one random ID in
-	// 200 with 20 or more characters, and up to one in 30 of the shorter ones.
+	// Mixed: Detect requires digits and letters that alternate. So it misses about one in 200
+	// random IDs of 20 or more characters, and up to one in 30 shorter IDs.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
@@ -144,7 +144,8 @@ type Plan struct {
 	RandomBits float64 `json:"random_bits,omitempty"`
 	// PerTick is the mean number of IDs that a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is the smallest number of IDs in a full tick, if generators then wait; otherwise 0.
+	// If generators wait when a tick is full, Least is the smallest number of IDs in a full tick.
+	// Otherwise it is 0.
 	Least float64 `json:"least,omitempty"`
 
 	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
@@ -185,7 +186,8 @@ type Field struct {
 
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
-	// Part names the value in the low bits. PartBits names the field with the number of these bits.
+	// Part names a value in the field's low bits, such as an EUID's extension. PartBits is the name
+	// of another field, which says how many bits the value has.
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
@@ -354,8 +356,9 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns separate fields for node ID and counter, which must share a field. The ID does
-// not show the size of the node ID, in bits.
+// SplitNode splits the field that node ID and counter share, and returns the two parts as fields.
+// The size of the node ID is in bits. An ID does not show it. SplitNode fails if the size does not
+// fit, or if the format has no such field.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)

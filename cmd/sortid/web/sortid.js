@@ -731,8 +731,9 @@ export function detect(text, now = Date.now()) {
   return found.sort((a, b) => place(a) - place(b));
 }
 
-// Whether digits, small letters and capitals alternate as in random texts: at least three times,
-// and at every second place if there are only letters.
+// Whether digits, small letters and capitals alternate as in random texts. The kind of character
+// must change at least three times. If there are only letters, it must change at about every second
+// character.
 function alternates(text) {
   const kinds = Array.from(text, (c) => [/[0-9]/, /[a-z]/, /[A-Z]/].findIndex((kind) => kind.test(c)));
   const changes = kinds.filter((kind, i) => i > 0 && kind !== kinds[i - 1]).length;
