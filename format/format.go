@@ -48,7 +48,7 @@ type Format struct {
 	Guess       []Encoding
 	HexText     bool    // Whether the document also has a hexadecimal text.
 	Prefix      *Prefix // The prefix, which an underscore separates from the text; or nil.
-	Mark        string  // Another feature, in words that follow the encoding.
+	Mark        string  // Words to append to a description of the text, such as " of 64 bits".
 	Example     string  // An ID's text.
 	Grouped     bool    // Whether texts often have hyphens between symbols.
 	TextSorts   bool
@@ -89,8 +89,10 @@ type Format struct {
 	check       func(Words) error
 	ordered     bool // Whether IDs are in order of time.
 	max         Words
-	within      []*Format // The formats that an ID inside can have; they have the time.
-	usual       *Format   // The format in within that generators use; its IDs are in order.
+	// within lists the formats that the ID inside can have, such as the UUID in a TypeID. The time
+	// is in the ID inside.
+	within []*Format
+	usual  *Format // The format in within that generators use; its IDs are in order.
 
 	usages func(f *Format, nodeBits int) []Usage // If nil, Layout is the only usage.
 
@@ -144,8 +146,8 @@ type Plan struct {
 	RandomBits float64 `json:"random_bits,omitempty"`
 	// PerTick is the mean number of IDs that a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// If generators wait when a tick is full, Least is the smallest number of IDs in a full tick.
-	// Otherwise it is 0.
+	// Least is how many IDs always fit in a tick, if generators wait for the next tick when one is
+	// full. Otherwise it is 0.
 	Least float64 `json:"least,omitempty"`
 
 	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
@@ -186,8 +188,8 @@ type Field struct {
 
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
-	// Part names a value in the field's low bits, such as an EUID's extension. PartBits is the name
-	// of another field, which says how many bits the value has.
+	// Part is the name of a value in the low bits, such as EUID's extension. PartBits is the name
+	// of the field that contains the size of this value in bits.
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
@@ -356,9 +358,9 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode splits the field that node ID and counter share, and returns the two parts as fields.
-// The size of the node ID is in bits. An ID does not show it. SplitNode fails if the size does not
-// fit, or if the format has no such field.
+// SplitNode returns two fields, node ID and counter, to replace the one that they share (see
+// NodeCounter). The size is the node ID's size in bits, which IDs do not show. It fails if no node
+// ID has this size.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)

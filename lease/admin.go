@@ -313,8 +313,8 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided returns the records of blocks, except inside a whole or retired block, whose HWM is valid
-// for all parts.
+// divided returns the records of all blocks that are not inside a whole or retired block. The HWM
+// of a whole or retired block is valid for all its parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

@@ -330,9 +330,9 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease each time about half of the window is left, until ctx ends. The rest counts
-// from the generators' last tick or the clock, whichever is later. A renewal may take twice as long
-// as Acquire took, because it may have to connect.
+// keep renews the lease each time about half of the window is left, until ctx ends. What is left
+// begins at the generators' last tick or at the clock's tick, whichever is later. A renewal may
+// take twice as long as Acquire took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session

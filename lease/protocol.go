@@ -36,7 +36,8 @@ type request struct {
 
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
 
-// grant grants a free block, from the returned From up to the HWM.
+// grant grants a free block. The first granted tick is From of the returned record, and the last is
+// HWM - 1.
 func (q request) grant(r Record) (Record, error) {
 	if !free(r, q.now) {
 		return r, errRefused

@@ -506,7 +506,7 @@ func (s *session) settle(ctx context.Context) error {
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// If the store makes the refused change later, nobody uses the grant.
+			// Nobody uses this grant, even if an earlier or delayed request makes it.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}

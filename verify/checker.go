@@ -30,15 +30,15 @@ type checker struct {
 	text     *findings.Check // nil if texts do not sort
 	input    *findings.Check
 
-	held   []held // IDs of another project's format, until habits are known
-	heldID int
-	habits rules.Habits
+	held   []held // the first IDs, until the sample shows the generator's habits
+	sample *rules.Sample
 
 	order       *order.Checker  // one of order, times, disorder is set
 	times       *order.Times    // if only times are in order
 	disorder    *order.Disorder // set with Options.Unordered
+	rollback    *findings.Check // nil if unordered
 	clock       *clock.Checker
-	rules       *rules.Rules
+	rules       *rules.Rules // nil while IDs are held
 	last        format.Words
 	encoding    format.Encoding // of the last ID; empty before the first
 	intEncoding bool
@@ -78,8 +78,16 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if f.TextSorts {
 		c.text = c.found.Check("order.text", "texts sort in the order of their IDs")
 	}
-	if f.Generates() {
-		c.begin()
+	if !o.Unordered {
+		c.rollback = c.found.Check("clock.rollback", "timestamps do not go back")
+	}
+	c.clock = clock.NewChecker(timed, &c.found, clock.Options{
+		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
+	})
+	if r := o.rules(); r.Open(timed) {
+		c.sample = rules.NewSample(timed)
+	} else {
+		c.begin(rules.Habits{})
 	}
 	return c, nil
 }
@@ -89,13 +97,10 @@ type held struct {
 	reading.Segment
 }
 
+// observe infers the generator's habits and checks the held IDs.
 func (c *checker) observe() {
-	var list []format.Words
-	for _, h := range c.held {
-		list = append(list, h.list...)
-	}
-	c.habits = rules.Observe(c.timed, list[:min(len(list), rules.HabitIDs)])
-	c.begin()
+	o := c.o.rules()
+	c.begin(c.sample.Habits(&o))
 	all := c.held
 	c.held = nil
 	for _, h := range all {
@@ -103,23 +108,17 @@ func (c *checker) observe() {
 	}
 }
 
-func (c *checker) begin() {
-	f, o := c.timed, &c.o
+func (c *checker) begin(h rules.Habits) {
+	f := c.timed
+	c.rules = rules.New(&rules.Context{List: &c.found, Options: c.o.rules(), Format: f,
+		Habits: h, Fields: &c.fields})
 	switch {
-	case o.Unordered:
+	case c.o.Unordered:
 		c.disorder = order.NewDisorder(f)
-	case f.Generates() || c.habits.Rising:
-		c.order = order.NewChecker(f, &c.found)
+	case f.Generates() || h.Rising:
+		c.order = order.NewChecker(f, sink{c.rules, c.clock}, &c.found, c.rollback)
 	default:
-		c.times = order.NewTimes(f, &c.found)
-	}
-	c.rules = rules.New(&rules.Context{List: &c.found, Options: o.rules(), Format: f,
-		Habits: c.habits, Fields: &c.fields})
-	c.clock = clock.NewChecker(f, &c.found, clock.Options{
-		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
-	})
-	if c.order != nil {
-		c.order.Sink = sink{c.rules, c.clock}
+		c.times = order.NewTimes(f, &c.found, c.rollback)
 	}
 }
 
@@ -145,7 +144,7 @@ func (c *checker) block(b *reading.Block) {
 		c.segment(b.Segment(i), s)
 	}
 	c.gap = b.EndsBad || c.gap && len(b.Segments) == 0
-	if len(b.IDs) > 0 && c.clock != nil {
+	if len(b.IDs) > 0 {
 		c.clock.Received(b.IDs[len(b.IDs)-1], b.At, c.report.Lines)
 	}
 	if c.o.Progress != nil && b.At.Sub(c.lastShown) > 200*time.Millisecond {
@@ -160,7 +159,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	c.gap = false
 	if c.rules == nil {
 		c.held = append(c.held, held{slices.Clone(list), s})
-		if c.heldID += len(list); c.heldID >= rules.HabitIDs {
+		if c.sample.Add(list, s); c.sample.Full() {
 			c.observe()
 		}
 		return

@@ -31,7 +31,7 @@ func options(s model.Subject) Options { return Options{Nodes: s.Nodes, NodeBits:
 // Correct streams pass with any seed, pace and length. With -soak, each seed has all paces.
 func TestSound(t *testing.T) {
 	seeds := 40
-	if testing.Short() || model.UnderRace {
+	if testing.Short() {
 		seeds = 4
 	}
 	for _, s := range model.Subjects {
@@ -131,10 +131,7 @@ func controls(t *testing.T) (cs []control) {
 }
 
 func TestNegativeControls(t *testing.T) {
-	for i, c := range controls(t) {
-		if model.UnderRace && i%8 != 0 { // there are no races here
-			continue
-		}
+	for _, c := range controls(t) {
 		t.Run(c.Format+c.Mode+"/"+c.fault, func(t *testing.T) {
 			fault := c.fault
 			if c.edit != nil {

@@ -224,7 +224,7 @@ func TestSchedules(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, s := range model.Subjects {
-		if (testing.Short() || model.UnderRace) && s.Mode != "" { // the mode adds no goroutines
+		if testing.Short() && s.Mode != "" { // the mode adds no goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {

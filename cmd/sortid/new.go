@@ -131,8 +131,8 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 	return o, holder, err
 }
 
-// settle waits for the end of the last ID's tick, because a run with this node ID that begins
-// earlier could repeat IDs. A signal ends the wait.
+// settle waits for the end of the last ID's tick. Before that, another run with the same node ID
+// could begin and repeat IDs. A signal ends the wait.
 func (m *making) settle(last format.ID) {
 	wait := time.Until(last.Time().Add(m.format.Tick))
 	if wait > time.Second && !m.Quiet {

@@ -21,6 +21,9 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/cmd/sortid/server"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/certs"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/cmd/sortid/web"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
@@ -165,7 +168,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 	}
 	var tlsConfig *tls.Config
 	if f.cert != "" {
-		if tlsConfig, err = server.TLSConfig(ctx, f.cert, f.key, f.clientCA, log); err != nil {
+		if tlsConfig, err = certs.TLS(ctx, f.cert, f.key, f.clientCA, log); err != nil {
 			return err
 		}
 	}
@@ -217,7 +220,7 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 		log.Warn("tokens cross the network in plain text: add --tls-cert and --tls-key, " +
 			"or put a proxy with TLS in front")
 	}
-	c.Tokens, err = server.OpenTokens(ctx, f.tokens, log)
+	c.Tokens, err = access.OpenTokens(ctx, f.tokens, log)
 	return c, err
 }
 
@@ -236,10 +239,10 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server,
 	listener net.Listener, log *slog.Logger) error {
 	address := "http://" + listener.Addr().String()
-	serve := func() error { return hs.Serve(server.Limit(listener)) }
+	serve := func() error { return hs.Serve(limit.Listener(listener)) }
 	if hs.TLSConfig != nil {
 		address = "https://" + listener.Addr().String()
-		serve = func() error { return hs.ServeTLS(server.Limit(listener), "", "") }
+		serve = func() error { return hs.ServeTLS(limit.Listener(listener), "", "") }
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- serve() }()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/server"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
 )
 
 func serveTokenCommand(c *console.Console) *cobra.Command {
@@ -35,12 +35,12 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		if *requests < 0 || *ids < 0 {
 			return exit.Usagef("--requests and --ids want 0 or more")
 		}
-		text, line, err := server.NewToken(args[0], *allow, *requests, *ids)
+		text, line, err := access.NewToken(args[0], *allow, *requests, *ids)
 		if err != nil {
 			return exit.Usage(err)
 		}
 		if *file != "" { // first, so that a printed token is valid
-			if err := server.AppendToken(*file, line); err != nil {
+			if err := access.AppendToken(*file, line); err != nil {
 				return err
 			}
 		}

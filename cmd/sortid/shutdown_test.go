@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -15,23 +14,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server"
 )
 
-type one struct {
-	conn   chan net.Conn
-	closed chan struct{}
-}
-
-func (l one) Accept() (net.Conn, error) {
-	select {
-	case conn := <-l.conn:
-		return conn, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l one) Close() error   { close(l.closed); return nil }
-func (l one) Addr() net.Addr { return &net.TCPAddr{} }
-
 // A client that never ends delays the shutdown only as long as a request may take.
 func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtShutdown) }
 
@@ -40,13 +22,12 @@ func testSlowClientAtShutdown(t *testing.T) {
 	config := check.Must(f.config(t.Context(), log))(t)
 	s := check.Must(server.New(config))(t)
 	ctx, stop := context.WithCancel(t.Context())
-	l := one{make(chan net.Conn), make(chan struct{})}
+	l := check.NewPipes()
 	ended := make(chan error, 1)
 	go func() { ended <- serveHTTP(ctx, stop, s, s.HTTPServer(), l, log) }()
 
-	client, conn := net.Pipe()
+	client := l.Dial("127.0.0.1:1")
 	defer client.Close()
-	l.conn <- conn
 	go io.Copy(io.Discard, client)
 	var writing sync.WaitGroup
 	writing.Go(func() {
@@ -71,7 +52,5 @@ func testSlowClientAtShutdown(t *testing.T) {
 		t.Errorf("error %v, want one that says what was cut off", err)
 	}
 	writing.Wait()
-	if err := s.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, s.Close(t.Context()))
 }

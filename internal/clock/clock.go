@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Staleness limits how long a [Clock] keeps a reading. A Clock may return a millisecond that ended
-// at most this long ago, or that a step of the system clock skipped. While the counter is steady, a
-// Clock keeps no reading past the end of its millisecond.
+// Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
+// system clock showed at most this long ago, even if somebody has set the system clock since then.
+// While the counter is steady, a Clock keeps no reading past the end of its millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
@@ -79,8 +79,8 @@ func unixMicro(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Milli returns the Unix time in milliseconds. The caller must have called [Counter] after its own
-// call began.
+// Milli returns the Unix time in milliseconds. The parameter counter is a value of [Counter] that
+// the caller has read for this ID or batch. With an older value, the time may be too old.
 func (c *Clock) Milli(counter uint64) int64 {
 	if counter-c.validFrom < c.validFor && c.usesLeft > 0 {
 		c.usesLeft--
@@ -107,17 +107,17 @@ func (c *Clock) read() int64 {
 	// counter continued while its monotonic clock stood still.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
-	// A caller with a slightly older counter value has waited for the lock. For this caller the
-	// reading is new.
+	// Another caller may have called Counter a little earlier, and then waited for the lock. The
+	// reading is valid for that caller, too.
 	slack := uint64(float64(lifetime) * rate)
 	c.ms, c.usesLeft = t.UnixMilli(), maxUses
 	c.validFrom, c.validFor = before-slack, slack+uint64(float64(min(left, lifetime))*rate)
 	return c.ms
 }
 
-// sample measures the counter's rate, rounded down. It counts from the counter after the sample's
-// first reading to the counter before its last reading. It discards both rates if the counter went
-// back, if the machine slept or stepped its clock, or after a long time without a reading.
+// sample measures the counter's rate, rounded down: the counts are from just after the sample's
+// first reading of the clock to just before its last one. It discards both rates if the counter
+// went back, if the machine slept or stepped its clock, or after a long time without a reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
 	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0

@@ -40,7 +40,8 @@ type Generator[T ID[T]] struct {
 	Burst int
 	// Leads: after a Burst the generator uses later ticks.
 	Leads bool
-	// Shared: a new tick adds no IDs. After each Burst IDs, the next ID needs a later tick.
+	// Shared: a new tick does not restart the count of IDs. After each Burst IDs, in one tick or in
+	// several, the next ID needs a later tick.
 	Shared bool
 	// NoEntropy: the IDs have no random bits.
 	NoEntropy bool

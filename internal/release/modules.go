@@ -18,8 +18,8 @@ import (
 
 const rootPath = "github.com/sortid/sortid"
 
-// workspaceDir is the folder of the module that excludes the versions at which the other modules
-// require each other.
+// workspaceDir is the folder of a module for go.work. The other modules require each other at a
+// version that is not published yet, and its go.mod excludes this version.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {

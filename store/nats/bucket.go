@@ -54,7 +54,7 @@ func check(c jetstream.StreamConfig) error {
 		return unsafe("records expire after %v, want never"+edit+"--max-age 0", c.MaxAge)
 	case c.Discard == jetstream.DiscardOld && (c.MaxMsgs > 0 || c.MaxBytes > 0):
 		return unsafe("it drops the oldest records beyond %d messages or %d bytes, want no such "+
-			"limits, or to refuse new ones"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
+			"limits, or no new records beyond them"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
 		return unsafe("it does not acknowledge messages, or does so before they are stored; " +
 			"make a new bucket")

@@ -133,8 +133,8 @@ func (s *Store) String() string {
 // Conditions lists the conditions of the guarantee that could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. The stream's leader answers, even if direct gets are
-// turned on after check.
+// read reads one record after the other. The stream's leader answers, even if somebody has turned
+// on direct gets since the store was opened.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
 	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))

@@ -172,23 +172,19 @@ func (s *search) run() error {
 		if s.copied[i] {
 			continue
 		}
-		err := s.checkOrder(i)
-		switch s.copied[i] = errors.Is(err, extsort.ErrUnsorted); {
-		case s.copied[i]:
-		case err != nil:
-			return err
-		default:
+		if err := s.checkOrder(i); err == nil {
 			room--
+		} else if s.copied[i] = errors.Is(err, extsort.ErrUnsorted); !s.copied[i] {
+			return err
 		}
 	}
 	s.begin(StageSort, true, nil)
 	w := extsort.Sorter{Dir: &s.dir, Memory: sortMemory}
 	for i, copied := range s.copied {
-		if !copied {
-			continue
-		}
-		if err := s.copy(i, &w); err != nil {
-			return err
+		if copied {
+			if err := s.copy(i, &w); err != nil {
+				return err
+			}
 		}
 	}
 	runs, err := w.Finish(s.ctx, room)

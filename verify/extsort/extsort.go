@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -39,7 +38,6 @@ type Dir struct {
 
 	mu     sync.Mutex
 	name   string
-	files  int
 	closed bool
 }
 
@@ -56,8 +54,7 @@ func (d *Dir) create() (*os.File, error) {
 		}
 		d.name = name
 	}
-	d.files++
-	return os.Create(filepath.Join(d.name, fmt.Sprint(d.files)))
+	return os.CreateTemp(d.name, "")
 }
 
 // Close removes the folder and all runs. Close may be called during a sort, which then fails.

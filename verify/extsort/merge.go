@@ -1,6 +1,9 @@
 package extsort
 
-import "errors"
+import (
+	"errors"
+	"math"
+)
 
 // ErrUnsorted means that an input is not sorted.
 var ErrUnsorted = errors.New("extsort: not sorted")
@@ -13,27 +16,53 @@ type Input interface {
 	Close() error
 }
 
+// end is larger than any key.
+var end = Key{math.MaxUint64}
+
 // Merge calls yield for all records in order, with the record's input, its index in this input's
 // last block, and its key. It returns [ErrUnsorted] if an input's keys decrease.
 func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
-	live := make([]*cursor[I], 0, len(inputs))
-	for _, in := range inputs {
-		c := &cursor[I]{in: in}
-		ok, err := c.refill()
-		if err != nil {
-			return err
-		}
-		if ok {
-			live = append(live, c)
-		}
+	n := len(inputs)
+	if n == 0 {
+		return nil
 	}
-	for len(live) > 0 {
-		t := newTree(live)
-		ended, err := t.run(yield)
+	cursors, keys := make([]cursor[I], n), make([]Key, n)
+	// The inputs are the leaves of a tournament, which the smallest key wins. Each node remembers
+	// the loser of its match. When the winner moves to its next key, only its matches are repeated.
+	winners, losers := make([]int, 2*n), make([]int, n)
+	for i, in := range inputs {
+		var err error
+		cursors[i].in = in
+		if keys[i], err = cursors[i].next(); err != nil {
+			return err
+		}
+		winners[n+i] = i
+	}
+	for node := n - 1; node > 0; node-- {
+		a, b := winners[2*node], winners[2*node+1]
+		if keys[b].Less(&keys[a]) {
+			a, b = b, a
+		}
+		winners[node], losers[node] = a, b
+	}
+	for winner := winners[1]; keys[winner] != end; {
+		c, before := &cursors[winner], keys[winner]
+		if err := yield(c.in, c.at, before); err != nil {
+			return err
+		}
+		key, err := c.next()
 		if err != nil {
 			return err
 		}
-		live = append(live[:ended], live[ended+1:]...)
+		if key.Less(&before) {
+			return ErrUnsorted
+		}
+		keys[winner] = key
+		for node := (n + winner) / 2; node > 0; node /= 2 {
+			if other := losers[node]; keys[other].Less(&key) {
+				losers[node], winner, key = winner, other, keys[other]
+			}
+		}
 	}
 	return nil
 }
@@ -44,72 +73,12 @@ type cursor[I Input] struct {
 	at   int
 }
 
-func (c *cursor[I]) refill() (ok bool, err error) {
-	c.at = 0
-	c.keys, err = c.in.Next()
-	return len(c.keys) > 0, err
-}
-
-// A tree is a tournament of cursors. The smallest key wins. Each node remembers the loser of its
-// match. When the winner moves to its next key, only its matches are repeated.
-type tree[I Input] struct {
-	cursors []*cursor[I]
-	keys    []Key
-	losers  []int
-	winner  int
-}
-
-func newTree[I Input](cursors []*cursor[I]) *tree[I] {
-	n := len(cursors)
-	t := &tree[I]{cursors: cursors, keys: make([]Key, n), losers: make([]int, n)}
-	for i, c := range cursors {
-		t.keys[i] = c.keys[c.at]
-	}
-	winners := make([]int, 2*n)
-	for i := range n {
-		winners[n+i] = i
-	}
-	for node := n - 1; node > 0; node-- {
-		a, b := winners[2*node], winners[2*node+1]
-		if t.keys[b].Less(&t.keys[a]) {
-			a, b = b, a
-		}
-		winners[node], t.losers[node] = a, b
-	}
-	if n > 1 {
-		t.winner = winners[1]
-	}
-	return t
-}
-
-func (t *tree[I]) run(yield func(in I, at int, key Key) error) (ended int, err error) {
-	keys, losers := t.keys, t.losers
-	winner := t.winner
-	for {
-		c := t.cursors[winner]
-		before := keys[winner]
-		if err := yield(c.in, c.at, before); err != nil {
-			return 0, err
-		}
-		c.at++
-		if c.at == len(c.keys) {
-			ok, err := c.refill()
-			if err != nil {
-				return 0, err
-			}
-			if !ok {
-				return winner, nil
-			}
-		}
-		key := c.keys[c.at]
-		if key.Less(&before) {
-			return 0, ErrUnsorted
-		}
-		keys[winner] = key
-		for node := (winner + len(keys)) / 2; node > 0; node /= 2 {
-			if other := losers[node]; keys[other].Less(&key) {
-				losers[node], winner, key = winner, other, keys[other]
-			}
+func (c *cursor[I]) next() (key Key, err error) {
+	if c.at++; c.at >= len(c.keys) {
+		c.at = 0
+		if c.keys, err = c.in.Next(); err != nil || len(c.keys) == 0 {
+			return end, err
 		}
 	}
+	return c.keys[c.at], nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,41 +14,24 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
+	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
 
-func stream(t *testing.T, n int, sound bool) string {
-	start, i := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), 0
-	g, err := format.SCRU128.NewGenerator(format.Options{
-		Entropy: rand.NewChaCha8([32]byte{}),
-		Clock: func() time.Time {
-			i++
-			return start.Add(time.Duration(i/10) * time.Millisecond)
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
+func stream(n int, sound bool) string {
+	lines := model.SCRU128(model.New(1, "", n, 0.5))
+	for i := n - 1; i >= 0 && !sound; i-- {
+		if i%1000 == 7 {
+			lines[i] = "<b>&\x01\x1b[31m"
+		}
+		if i%100 == 50 {
+			lines = slices.Insert(lines, i, strings.ToUpper(lines[i]))
+		}
 	}
-	var b strings.Builder
-	for i := range n {
-		id, err := g.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := id.String()
-		if !sound && i%100 == 50 {
-			s = strings.ToUpper(s) + "\n" + s
-		}
-		if !sound && i%1000 == 7 {
-			s = "<b>&\x01\x1b[31m"
-		}
-		fmt.Fprintln(&b, s)
-	}
-	return b.String()
+	return strings.TrimPrefix(model.Text(lines), "\n")
 }
 
 func contains(t *testing.T, text string, want ...string) {
@@ -62,9 +44,8 @@ func contains(t *testing.T, text string, want ...string) {
 }
 
 func check(t *testing.T, n int, sound bool) *report.Report {
-	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
-	r, err := verify.Check(t.Context(), "scru128", strings.NewReader(stream(t, n, sound)),
-		verify.Options{Source: "<ids & more>", Now: func() time.Time { return now }})
+	r, err := verify.Check(t.Context(), "scru128", strings.NewReader(stream(n, sound)),
+		verify.Options{Source: "<ids & more>", Now: func() time.Time { return model.Now }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +284,7 @@ func TestHTML(t *testing.T) {
 			}
 		}
 	}
-	if svgs != 1+2*(1+2) || rects < 200 {
+	if svgs != 1+2*(1+3) || rects < 200 {
 		t.Errorf("%d pictures with %d bars", svgs, rects)
 	}
 	contains(t, page, "@media (max-width: 40rem) {\n  table, tbody, tr, td { display: block; }",

@@ -70,6 +70,8 @@ func (p *printer) printf(format string, args ...any) {
 	}
 }
 
+func (p *printer) title(title string) { p.printf("\n%s\n", p.paint(Strong, title)) }
+
 // wrap breaks a line at spaces so that its parts fit in width. It breaks a word only if it is
 // longer than width. It indents all parts except the first by two more spaces.
 func wrap(line string, width int) string {
@@ -155,7 +157,7 @@ func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 	if len(cs) == 0 {
 		return
 	}
-	p.printf("\n%s\n", p.paint(Strong, title))
+	p.title(title)
 	field := ""
 	for _, c := range cs {
 		if c.Group() == "random" {
@@ -182,7 +184,7 @@ func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 
 var blocks = []rune("▁▂▃▄▅▆▇█")
 
-func bar(values []float64, most float64) string {
+func bars(values []float64, most float64) string {
 	out := make([]rune, len(values))
 	for i, v := range values {
 		out[i] = ' '
@@ -197,7 +199,7 @@ func (p *printer) fields(r *Report) {
 	if !slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Values > 0 }) {
 		return
 	}
-	p.printf("\n%s\n", p.paint(Strong, "Random fields"))
+	p.title("Random fields")
 	width := 0
 	for _, f := range r.Fields {
 		width = max(width, len(f.Name))
@@ -210,7 +212,7 @@ func (p *printer) fields(r *Report) {
 		}
 		p.printf("\n")
 		if p.Bars && f.Values > 0 {
-			p.printf("  %*s  %s %s\n", width, "", p.paint(Good, bar(deviations(f), 8)),
+			p.printf("  %*s  %s %s\n", width, "", p.paint(Good, bars(deviations(f), 8)),
 				p.paint(Faint, "each bit's distance from one half, at most "+
 					fmt.Sprintf("%.1f", slices.Max(deviations(f)))+" standard deviations"))
 		}
@@ -231,7 +233,7 @@ func (p *printer) facts(r *Report) {
 	if len(r.Facts) == 0 {
 		return
 	}
-	p.printf("\n%s\n", p.paint(Strong, "What the IDs tell"))
+	p.title("What the IDs tell")
 	width := 0
 	for _, f := range r.Facts {
 		width = max(width, len(f.Name))
@@ -245,7 +247,7 @@ func (p *printer) facts(r *Report) {
 			counts = shrink(r.Timeline.Count, max(room, 10))
 		}
 		p.printf("  %s  %s\n", p.paint(Faint, fmt.Sprintf("%-*s", width, "IDs over time")),
-			p.paint(Good, bar(counts, slices.Max(counts)*1.0001)))
+			p.paint(Good, bars(counts, slices.Max(counts)*1.0001)))
 	}
 }
 
@@ -280,7 +282,7 @@ func (p *printer) skipped(r *Report) {
 	if len(order) == 0 {
 		return
 	}
-	p.printf("\n%s\n", p.paint(Strong, "Not checked"))
+	p.title("Not checked")
 	for _, reason := range order {
 		p.printf("  %s: %s\n", p.paint(Faint, strings.Join(reasons[reason], ", ")), reason)
 	}
@@ -300,7 +302,7 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 		words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))+
 		speed(r.IDs, r.Elapsed)))
 	if len(r.First) > 0 {
-		p.printf("\n%s\n", s.paint(Strong, "Duplicates"))
+		p.title("Duplicates")
 		for _, d := range r.First {
 			p.printf("  %s  %s\n", s.paint(Bad, d.Text), places(d))
 		}
@@ -309,7 +311,7 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 		}
 	}
 	if len(r.Clashes) > 0 {
-		p.printf("\n%s\n", s.paint(Strong, "Node IDs that clash"))
+		p.title("Node IDs that clash")
 		for _, c := range r.Clashes {
 			who := c.Sources[0] + " and " + c.Sources[1]
 			if c.Sources[0] == c.Sources[1] {
@@ -319,7 +321,7 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 				words.Plural(c.Duplicates, "duplicate"))
 		}
 	}
-	p.printf("\n%s\n", s.paint(Strong, "Sources"))
+	p.title("Sources")
 	for _, src := range r.Sources {
 		notes := words.Plural(src.IDs, "ID")
 		if src.Node != "" {

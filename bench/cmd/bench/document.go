@@ -144,7 +144,7 @@ func processor() string {
 }
 
 // chart writes an SVG file with horizontal bars, for light and dark pages, and returns a reference
-// to it. A bar ends at four times the median, but its figure is complete.
+// to it. A bar longer than four times the median is cut, but the number beside it is not.
 func (d *document) chart(file, title string, rows []string, v values) (string, error) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0

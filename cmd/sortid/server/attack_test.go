@@ -5,10 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -18,6 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/ids"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -72,38 +74,26 @@ func ask(ctx context.Context, s *Server, method, path, body string, headers ...s
 // askFrom is ask for a client at addr, which may be slow.
 func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
 	onWrite func(), headers ...string) *reply {
-	r, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
-	if err != nil {
-		panic(err)
-	}
+	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
 	r.RemoteAddr = addr
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		r.Header.Set(name, value)
-	}
-	w := &reply{newRecorder(), onWrite}
+	setHeaders(r, headers)
+	w := &reply{httptest.NewRecorder(), onWrite}
 	s.ServeHTTP(w, r)
 	return w
 }
 
-// tokensOf returns a file of tokens, and each token's header by its name. The lines lack
-// hashes.
-func tokensOf(t *testing.T, lines ...string) (*Tokens, map[string]string) {
+// tokensOf returns tokens of these lines, which lack hashes, and each token's header by its name.
+func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
 	for _, line := range lines {
 		name, rest, _ := strings.Cut(line, " ")
-		text, line, err := NewToken(name, []string{permitIDs}, 0, 0)
-		must(t, err)
-		file += strings.TrimSuffix(line, permitIDs+"\n") + rest + "\n"
+		text, line, _ := access.NewToken(name, []string{access.PermitIDs}, 0, 0)
+		file += strings.TrimSuffix(line, access.PermitIDs+"\n") + rest + "\n"
 		bearer[name] = "Authorization: Bearer " + text
 	}
-	write(t, path, file)
-	ctx, stop := context.WithCancel(t.Context())
-	t.Cleanup(stop)
-	tokens, err := OpenTokens(ctx, path, nil)
-	must(t, err)
-	return tokens, bearer
+	check.Write(t, path, file)
+	return check.Must(access.OpenTokens(t.Context(), path, nil))(t), bearer
 }
 
 // Greedy clients get only the scru64 IDs that others do not ask for.
@@ -113,8 +103,8 @@ func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
 	// Empty the limit, so that it holds no IDs from before the test.
-	limit := s.generators.byName["scru64"].queue.limit
-	limit.AllowN(time.Now(), int(limit.Tokens()))
+	left := s.sources.Limit("scru64")
+	left.AllowN(time.Now(), int(left.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
 	defer stop()
 	var made atomic.Int64
@@ -182,25 +172,26 @@ func testShares(t *testing.T) {
 		c.config.Store = narrow()
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
-			gate                       *gate
+			gate                       *limit.Gate
 			method, path, body, modest string // if "", the client never sends it
 		}{
-			{s.requests, "GET", "/v1/ids/scru64", "-", ""},
-			{s.largeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
-			{s.lineBodies, "POST", "/v1/inspect", "", "xinaS8QBh\n"},
-			{s.storeBodies, "POST", "/v1/store/get", "", `{"realm":"scru64","blocks":["0/0"]}`},
-			{s.storeQueue, "POST", "/v1/store/get", `{"realm":"scru64","blocks":["0/0"]}`,
+			{s.gates.Requests, "GET", "/v1/ids/scru64", "-", ""},
+			{s.gates.LargeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
+			{s.gates.LineBodies, "POST", "/v1/inspect", "", "xinaS8QBh\n"},
+			{s.gates.StoreBodies, "POST", "/v1/store/get", "", `{"realm":"scru64","blocks":["0/0"]}`},
+			{s.gates.StoreQueue, "POST", "/v1/store/get", `{"realm":"scru64","blocks":["0/0"]}`,
 				`{"realm":"scru64","blocks":["0/0"]}`},
-			{s.storeLists, "POST", "/v1/store/list", `{"realm":"hangs"}`, `{"realm":"scru64"}`},
+			{s.gates.StoreLists, "POST", "/v1/store/list", `{"realm":"hangs"}`, `{"realm":"scru64"}`},
 		} {
-			if kind.gate == s.requests { // these requests wait for their IDs
-				limit := s.generators.byName["scru64"].queue.limit
-				limit.ReserveN(time.Now(), int(limit.Tokens()))
-				limit.ReserveN(time.Now(), int(limit.Limit()*9/10))
+			if kind.gate == s.gates.Requests { // these requests wait for their IDs
+				left := s.sources.Limit("scru64")
+				left.ReserveN(time.Now(), int(left.Tokens()))
+				left.ReserveN(time.Now(), int(left.Limit()*9/10))
 			}
 			ctx, leave := context.WithCancel(t.Context())
 			var all sync.WaitGroup
-			for range kind.gate.most + 10 {
+			_, most := kind.gate.Use()
+			for range most + 10 {
 				all.Go(func() {
 					defer func() { recover() }() // the answer breaks off
 					var body io.Reader = strings.NewReader(kind.body)
@@ -212,9 +203,9 @@ func testShares(t *testing.T) {
 				})
 			}
 			synctest.Wait()
-			if n := kind.gate.in; n != kind.gate.most/2 {
+			if n := underWay(kind.gate); n != most/2 {
 				t.Errorf("%s: %s: one client has %d of %d requests under way", name, kind.path, n,
-					kind.gate.most)
+					most)
 			}
 			w := askFrom(t.Context(), s, c.modest, kind.method, kind.path,
 				strings.NewReader(kind.modest), nil,
@@ -224,11 +215,19 @@ func testShares(t *testing.T) {
 			}
 			leave()
 			all.Wait()
-			if n := kind.gate.in + len(kind.gate.held); n != 0 {
+			if n := underWay(kind.gate); n != 0 {
 				t.Errorf("%s: %s: %d requests are still under way", name, kind.path, n)
 			}
 		}
 	}
+}
+
+func underWay(gates ...*limit.Gate) (sum int) {
+	for _, g := range gates {
+		n, _ := g.Use()
+		sum += n
+	}
+	return sum
 }
 
 type stalled struct{ ctx context.Context }
@@ -245,12 +244,12 @@ func testRefusalsCostNothing(t *testing.T) {
 	tokens, headers := tokensOf(t, "one admin ids=1000")
 	bearer := headers["one"]
 	s := virtual(t, Config{Tokens: tokens})
-	source := s.generators.byName["scru64"].queue.limit
-	mine := tokens.find(bearer[len("Authorization: Bearer "):]).ids
+	source := s.sources.Limit("scru64")
+	mine := tokens.Find(bearer[len("Authorization: Bearer "):]).IDs
 	spend := func(n int, path string) *reply {
 		return ask(t.Context(), s, "GET", path+"?n="+strconv.Itoa(n), "", bearer)
 	}
-	check := func(what string, status int, w *reply, ids, fromSource float64) {
+	expect := func(what string, status int, w *reply, ids, fromSource float64) {
 		t.Helper()
 		if w.Code != status {
 			t.Fatalf("%s: %d, want %d: %s", what, w.Code, status, w.Body)
@@ -265,22 +264,22 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 	burst := float64(source.Burst())
 	time.Sleep(time.Minute)
-	check("unknown encoding", 422, ask(t.Context(), s, "GET", "/v1/ids/scru64?n=5000&encoding=uuid",
+	expect("unknown encoding", 422, ask(t.Context(), s, "GET", "/v1/ids/scru64?n=5000&encoding=uuid",
 		"", bearer), 100_000, burst)
-	check("not acceptable", 406, ask(t.Context(), s, "GET", "/v1/ids/scru64", "", bearer,
+	expect("not acceptable", 406, ask(t.Context(), s, "GET", "/v1/ids/scru64", "", bearer,
 		"Accept: image/png"), 100_000, burst)
-	check("once", 200, spend(50_000, "/v1/ids/scru64"), 50_000, burst-50_000)
+	expect("once", 200, spend(50_000, "/v1/ids/scru64"), 50_000, burst-50_000)
 	w := spend(100_000, "/v1/ids/scru64")
-	check("the token's limit", 429, w, 50_000, burst-50_000)
+	expect("the token's limit", 429, w, 50_000, burst-50_000)
 
 	// Others take all IDs. This token is refused, and not charged.
 	source.AllowN(time.Now(), int(burst)-50_000)
 	source.ReserveN(time.Now(), int(source.Limit()))
-	check("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
+	expect("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
 		-float64(int(source.Limit())))
 	w = spend(40_000, "/v1/ids/scru64")
-	check("scru64's limit", 503, w, 50_000, -float64(int(source.Limit())))
-	check("another format", 200, spend(1000, "/v1/ids/scru128"), 49_000,
+	expect("scru64's limit", 503, w, 50_000, -float64(int(source.Limit())))
+	expect("another format", 200, spend(1000, "/v1/ids/scru128"), 49_000,
 		-float64(int(source.Limit())))
 
 	time.Sleep(w.retryAfter(t))
@@ -307,11 +306,11 @@ func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 9})
-	source := s.generators.byName["scru64"].queue.limit
+	source := s.sources.Limit("scru64")
 	for _, c := range []struct {
 		pause time.Duration
 		want  float64 // IDs
-	}{{readyFor, 1000}, {readyFor / 10, 100}} {
+	}{{ids.ReadyFor, 1000}, {ids.ReadyFor / 10, 100}} {
 		time.Sleep(time.Minute)
 		cost := 0.0
 		for range 1000 {
@@ -344,7 +343,7 @@ func testAbortedRequests(t *testing.T) {
 			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.Code, w.Body)
 		}
 	}
-	if n := s.requests.in + s.largeAnswers.in; n != 0 {
+	if n := underWay(s.gates.Requests, s.gates.LargeAnswers); n != 0 {
 		t.Errorf("%d requests are still under way", n)
 	}
 }
@@ -434,101 +433,11 @@ func testStoreHammered(t *testing.T) {
 	}
 }
 
-type pipeListener struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newPipeListener() *pipeListener {
-	return &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case conn := <-l.conns:
-		return conn, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipeListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return nil
-}
-
-func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
-
-func (l *pipeListener) dial() net.Conn {
-	client, server := net.Pipe()
-	l.conns <- server
-	return client
-}
-
-func serveVirtual(t *testing.T, s *Server) *pipeListener {
-	l, hs := newPipeListener(), s.HTTPServer()
+func serveVirtual(t *testing.T, s *Server) *check.Pipes {
+	l, hs := check.NewPipes(), s.HTTPServer()
 	go hs.Serve(l)
 	t.Cleanup(func() { hs.Close() })
 	return l
-}
-
-// An address that opens as many connections as it can leaves some to other addresses.
-func TestLimit(t *testing.T) { inBubble(t, testLimit) }
-
-func testLimit(t *testing.T) {
-	pipes := newPipeListener()
-	l := Limit(pipes)
-	accepted := make(chan net.Conn, maxConnections)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			accepted <- conn
-		}
-	}()
-	defer pipes.Close()
-	dial := func(addr string, connections int) (closed int) {
-		for range connections {
-			client, server := net.Pipe()
-			pipes.conns <- from{server, addr}
-			synctest.Wait()
-			client.SetReadDeadline(time.Now())
-			if _, err := client.Read(make([]byte, 1)); err == io.EOF {
-				closed++
-			}
-		}
-		return closed
-	}
-	if n := dial("192.0.2.1:1", maxConnections); n != maxConnections/2 ||
-		len(accepted) != maxConnections/2 {
-		t.Errorf("one address: %d accepted, %d closed", len(accepted), n)
-	}
-	if n := dial("192.0.2.2:1", 10); n != 0 {
-		t.Errorf("another address: %d of 10 closed", n)
-	}
-	if n := dial("192.0.2.1:2", 1); n != 1 {
-		t.Error("one address: one more connection is accepted")
-	}
-	for range 11 {
-		conn := <-accepted
-		conn.Close()
-		conn.Close() // the second call must count nothing
-	}
-	if n := dial("192.0.2.1:3", 3); n != 0 {
-		t.Errorf("after some connections ended: %d of 3 closed", n)
-	}
-}
-
-type from struct {
-	net.Conn
-	addr string
-}
-
-func (f from) RemoteAddr() net.Addr {
-	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(f.addr))
 }
 
 // A body that comes byte by byte times out.
@@ -536,7 +445,7 @@ func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
 	s := virtual(t, Config{})
-	conn := serveVirtual(t, s).dial()
+	conn := serveVirtual(t, s).Dial("127.0.0.1:1")
 	defer conn.Close()
 	begin := time.Now()
 	io.WriteString(conn,
@@ -547,19 +456,19 @@ func testTrickledLines(t *testing.T) {
 			if _, err := io.WriteString(conn, "x"); err != nil {
 				return
 			}
-			time.Sleep(lineTimeout / 2)
+			time.Sleep(limit.LineTimeout / 2)
 		}
 	})
 	answer, err := io.ReadAll(conn)
 	took := time.Since(begin)
 	writing.Wait()
-	if err != nil || took < linesTimeout || took > linesTimeout+lineTimeout {
-		t.Errorf("the body ends after %v, want %v: %v", took, linesTimeout, err)
+	if err != nil || took < limit.LinesTimeout || took > limit.LinesTimeout+limit.LineTimeout {
+		t.Errorf("the body ends after %v, want %v: %v", took, limit.LinesTimeout, err)
 	}
 	if !strings.Contains(string(answer), "so the rest was not read") {
 		t.Errorf("%s", answer)
 	}
-	if n := s.lineBodies.in; n != 0 {
+	if n := underWay(s.gates.LineBodies); n != 0 {
 		t.Errorf("%d bodies are still under way", n)
 	}
 }
@@ -572,24 +481,22 @@ func testUnreadAnswersEnd(t *testing.T) {
 	for _, c := range []struct {
 		request string
 		read    int // of the answer
-		gate    *gate
+		gate    *limit.Gate
 	}{
-		{"GET /v1/ids/scru128?n=100000", 0, s.largeAnswers},
-		{"GET /v1/ids/scru128?n=100000", 100_000, s.largeAnswers},
-		{"GET /v1/ids/scru128", 0, s.requests},
-		{"GET /openapi.json", 1, s.requests},
+		{"GET /v1/ids/scru128?n=100000", 0, s.gates.LargeAnswers},
+		{"GET /v1/ids/scru128?n=100000", 100_000, s.gates.LargeAnswers},
+		{"GET /v1/ids/scru128", 0, s.gates.Requests},
+		{"GET /openapi.json", 1, s.gates.Requests},
 	} {
-		conn := l.dial()
+		conn := l.Dial("127.0.0.1:1")
 		io.WriteString(conn, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-		if _, err := io.CopyN(io.Discard, conn, int64(c.read)); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
 		synctest.Wait()
 		// Small answers are in a buffer when the handler ends; net/http ends these.
-		time.Sleep(writeTimeout + time.Second)
+		time.Sleep(limit.WriteTimeout + time.Second)
 		synctest.Wait()
-		if n := c.gate.in + s.requests.in; n != 0 {
-			t.Errorf("%s: it is under way %v after the client stopped", c.request, writeTimeout)
+		if n := underWay(c.gate, s.gates.Requests); n != 0 {
+			t.Errorf("%s: it is under way %v after the client stopped", c.request, limit.WriteTimeout)
 		}
 		if n, err := io.Copy(io.Discard, conn); err != nil || n > 64<<10 {
 			t.Errorf("%s: the connection goes on: %d bytes, %v", c.request, n, err)
@@ -612,8 +519,8 @@ func testLinesAreLimited(t *testing.T) {
 		"good": {"xinaS8QBh\n", 1}, "bad": {"x\n", 1}, "blank": {"\n", 1},
 		"long": {strings.Repeat("x", 6400-1) + "\n", 100},
 	} {
-		ids := tokens.find(bearer[len("Authorization: Bearer "):]).ids
-		ids.AllowN(time.Now(), int(ids.Tokens()))
+		mine := tokens.Find(bearer[len("Authorization: Bearer "):]).IDs
+		mine.AllowN(time.Now(), int(mine.Tokens()))
 		begin := time.Now()
 		const seconds = 20
 		w := ask(t.Context(), s, "POST", "/v1/inspect", strings.Repeat(c.line, seconds*1000/c.cost),

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
 // BenchmarkRequest measures a request for one ID without a log and, to compare, a constant
 // answer.
 func BenchmarkRequest(b *testing.B) {
-	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1})
-	must(b, err)
+	s := check.Must(New(Config{Store: lease.NewMemory(), NodeBits: 1}))(b)
 	b.Cleanup(func() { s.Close(b.Context()) })
 	waitReady(b, s)
 	answer := []byte(strings.Repeat("0", 25) + "\n")
@@ -35,8 +35,7 @@ func BenchmarkRequest(b *testing.B) {
 			ts.Start()
 			b.Cleanup(ts.Close)
 			addr := ts.Listener.Addr().String()
-			conn, err := net.Dial("tcp", addr)
-			must(b, err)
+			conn := check.Must(net.Dial("tcp", addr))(b)
 			defer conn.Close()
 			in := bufio.NewReader(conn)
 			request := []byte("GET " + c.path + " HTTP/1.1\r\nHost: " + addr + "\r\n\r\n")

@@ -5,17 +5,24 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/certs"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/testserver"
@@ -23,13 +30,10 @@ import (
 
 func raw(t *testing.T, url, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	must(t, err)
+	conn := check.Must(net.Dial("tcp", strings.TrimPrefix(url, "http://")))(t)
 	t.Cleanup(func() { conn.Close() })
 	conn.SetDeadline(time.Now().Add(time.Minute))
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(io.WriteString(conn, text))(t)
 	return conn, bufio.NewReader(conn)
 }
 
@@ -43,8 +47,7 @@ func TestManyHeaders(t *testing.T) {
 			}
 		}
 	}()
-	resp, err := http.ReadResponse(in, nil)
-	must(t, err)
+	resp := check.Must(http.ReadResponse(in, nil))(t)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("%s", resp.Status)
@@ -65,10 +68,10 @@ func testSlowClients(t *testing.T) {
 		"POST /nowhere" + body,
 	} {
 		begin := time.Now()
-		conn := l.dial()
+		conn := l.Dial("127.0.0.1:1")
 		io.WriteString(conn, text)
 		answer, err := io.ReadAll(conn)
-		if took := time.Since(begin); err != nil || took > lineTimeout+time.Second {
+		if took := time.Since(begin); err != nil || took > limit.LineTimeout+time.Second {
 			t.Errorf("%.40q: open for %v: %v\n%s", text, took, err, answer)
 		}
 		if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
@@ -100,12 +103,12 @@ func (e *endless) Read(p []byte) (int, error) {
 	e.left -= n
 	const look = 15 << 20
 	if e.read += n; e.read/look != (e.read-n)/look {
-		*e.most = max(*e.most, inUse())
+		*e.most = max(*e.most, heap())
 	}
 	return n, nil
 }
 
-func inUse() uint64 {
+func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -114,7 +117,8 @@ func inUse() uint64 {
 
 func TestEndlessBody(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
-	before := inUse()
+	closed := regexp.MustCompile("reset by peer|broken pipe|EOF|" + net.ErrClosed.Error())
+	before := heap()
 	most := before
 	for _, c := range []struct {
 		path string
@@ -127,33 +131,25 @@ func TestEndlessBody(t *testing.T) {
 		{"/v1/ids/scru128", 0, ""},
 		{"/nowhere", 0, "404"},
 	} {
-		r, err := http.NewRequest(http.MethodPost, ts.URL+c.path,
-			&endless{left: 1 << 40, line: c.line, most: &most})
-		must(t, err)
+		r := check.Must(http.NewRequest(http.MethodPost, ts.URL+c.path,
+			&endless{left: 1 << 40, line: c.line, most: &most}))(t)
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
 			// The server closed the connection while the client wrote.
-			if !strings.Contains(err.Error(), "reset by peer") && !strings.Contains(err.Error(),
-				"broken pipe") && !strings.Contains(err.Error(), "EOF") && !errors.Is(err,
-				net.ErrClosed) {
+			if !closed.MatchString(err.Error()) {
 				t.Errorf("%s: %v", c.path, err)
 			}
 			continue
 		}
-		last := make([]byte, 0, 4096)
-		piece := make([]byte, 4096)
-		for {
-			n, err := resp.Body.Read(piece)
-			last = append(last, piece[:n]...)
-			last = last[max(0, len(last)-1000):]
-			if err != nil {
-				break
-			}
+		var last, piece [4096]byte
+		for n := 0; err == nil; {
+			n, err = resp.Body.Read(piece[:])
+			copy(last[copy(last[:], last[n:]):], piece[:n])
 		}
 		resp.Body.Close()
-		if !strings.Contains(resp.Status+string(last), c.want) {
-			t.Errorf("%s: %s: %s, want %s", c.path, resp.Status, last, c.want)
+		if !strings.Contains(resp.Status+string(last[:]), c.want) {
+			t.Errorf("%s: %s: %s, want %s", c.path, resp.Status, last[:], c.want)
 		}
 	}
 	if most > before+16<<20 {
@@ -175,23 +171,13 @@ func TestHTTP2(t *testing.T) {
 		client := &http.Client{Timeout: 2 * time.Minute,
 			Transport: &http.Transport{Protocols: protocols,
 				TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-		resp, err := client.Get(url + "/v1/ids/scru128?n=10")
-		if err != nil {
-			t.Errorf("%s: %v", url, err)
-			continue
-		}
-		b, _ := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if resp.ProtoMajor != 2 || bytes.Count(b, []byte("\n")) != 10 {
-			t.Errorf("%s: %s, %s", url, resp.Proto, b)
+		a := read(t)(client.Get(url + "/v1/ids/scru128?n=10"))
+		if a.ProtoMajor != 2 || strings.Count(a.body, "\n") != 10 {
+			t.Errorf("%s: %s, %s", url, a.Proto, a.body)
 		}
 		body, feed := io.Pipe()
 		go io.WriteString(feed, "xinaS8QBh\n")
-		resp, err = client.Post(url+"/v1/inspect", "text/plain", body)
-		if err != nil {
-			t.Errorf("%s: %v", url, err)
-			continue
-		}
+		resp := check.Must(client.Post(url+"/v1/inspect", "text/plain", body))(t)
 		answers := bufio.NewScanner(resp.Body)
 		for i := range 3 {
 			if i > 0 {
@@ -211,7 +197,7 @@ func TestHTTP2(t *testing.T) {
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
-	w := newRecorder()
+	w := httptest.NewRecorder()
 	r, _ := http.NewRequest(http.MethodGet, "http://localhost/v1/ids/scru12?n=1", nil)
 	r.Header.Set("Authorization", "Bearer secret")
 	s.ServeHTTP(w, r)
@@ -220,9 +206,7 @@ func TestLog(t *testing.T) {
 		Status                int
 		Bytes                 int64
 	}
-	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
-		t.Fatalf("%v: %s", err, &log)
-	}
+	check.OK(t, json.Unmarshal(log.Bytes(), &line))
 	id, err := scru128.Parse(line.Request)
 	if err != nil || line.Request != w.Header().Get("X-Request-Id") ||
 		time.Since(id.Time()).Abs() > time.Minute {
@@ -231,5 +215,90 @@ func TestLog(t *testing.T) {
 	if line.Method != "GET" || line.Path != "/v1/ids/scru12" || line.Status != 422 ||
 		line.Bytes != int64(w.Body.Len()) || bytes.Contains(log.Bytes(), []byte("secret")) {
 		t.Errorf("%s", &log)
+	}
+}
+
+func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
+	t.Helper()
+	hs := newServer(t, Config{}).HTTPServer()
+	hs.TLSConfig = check.Must(certs.TLS(t.Context(), cert, key, clientCA, nil))(t)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	go hs.ServeTLS(l, "", "")
+	t.Cleanup(func() { hs.Close() })
+	return "https://" + l.Addr().String()
+}
+
+func TestClientCA(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	url := serveTLS(t, cert, key, cert)
+	other, otherKey := testserver.Certificate(t)
+	for _, c := range []struct {
+		cert, key string
+		ok        bool
+	}{{cert, key, true}, {other, otherKey, false}, {"", "", false}} {
+		config := &tls.Config{InsecureSkipVerify: true}
+		if c.cert != "" {
+			pair := check.Must(tls.LoadX509KeyPair(c.cert, c.key))(t)
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				return &pair, nil
+			}
+		}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+		resp, err := client.Get(url + "/healthz")
+		if err == nil {
+			resp.Body.Close()
+		}
+		if (err == nil) != c.ok {
+			t.Errorf("certificate %q: %v", c.cert, err)
+		}
+	}
+	if _, err := certs.TLS(t.Context(), cert, key, key, nil); err == nil ||
+		!strings.Contains(err.Error(), "no certificate in PEM") {
+		t.Errorf("a key as certificates: %v", err)
+	}
+}
+
+func TestGeneratedClient(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs npm: not with -short")
+	}
+	for _, program := range []string{"npm", "node"} {
+		if _, err := exec.LookPath(program); err != nil {
+			testserver.Missing(t, "%s is not installed", program)
+		}
+	}
+	s, ts := start(t, Config{Store: lease.NewMemory()})
+	waitReady(t, s)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"client.ts":    string(check.Must(os.ReadFile(filepath.Join("testdata", "client.ts")))(t)),
+		"openapi.json": send(t, "GET", ts.URL+"/openapi.json", "").body,
+		"package.json": `{"type":"module","private":true}`,
+	} {
+		check.Write(t, filepath.Join(dir, name), text)
+	}
+	run := func(name string, args ...string) ([]byte, error) {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		return cmd.CombinedOutput()
+	}
+	if out, err := run("npm", "install", "--silent", "--no-audit", "--no-fund", "--prefer-offline",
+		"openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3",
+		"@types/node@24.0.0"); err != nil {
+		testserver.Missing(t,
+			"npm cannot install the generator of clients, so the test did not run: %v\n%s", err,
+			out)
+	}
+	bin := func(name string) string { return filepath.Join("node_modules", ".bin", name) }
+	for _, command := range [][]string{
+		{filepath.Join(dir, bin("openapi-typescript")), "openapi.json", "-o", "api.d.ts"},
+		{filepath.Join(dir, bin("tsc")), "--strict", "--skipLibCheck", "--target", "es2022",
+			"--module", "nodenext", "--noUncheckedIndexedAccess", "client.ts"},
+		{"node", "client.js", ts.URL},
+	} {
+		if out, err := run(command[0], command[1:]...); err != nil {
+			t.Fatalf("%v: %v\n%s", command, err, out)
+		}
 	}
 }

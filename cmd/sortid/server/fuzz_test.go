@@ -15,11 +15,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
-
-func newRecorder() *httptest.ResponseRecorder { return httptest.NewRecorder() }
 
 type seed [5]string
 
@@ -73,7 +73,7 @@ func (s seed) request() *http.Request {
 func FuzzRequests(f *testing.F) {
 	s, err := New(Config{Store: lease.NewMemory(), NodeBits: 1,
 		Origins: []string{"https://example.com"}})
-	must(f, err)
+	check.OK(f, err)
 	f.Cleanup(func() { s.Close(f.Context()) })
 	checkSeeds(f, s)
 	for _, seed := range seeds {
@@ -86,7 +86,7 @@ func FuzzRequests(f *testing.F) {
 		if r == nil {
 			return
 		}
-		w := newRecorder()
+		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
 		checkAnswer(t, r, w, last)
 		if method != http.MethodGet && method != http.MethodHead {
@@ -94,7 +94,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		given[0] = map[string]string{http.MethodGet: http.MethodHead,
 			http.MethodHead: http.MethodGet}[method]
-		other, w2 := given.request(), newRecorder()
+		other, w2 := given.request(), httptest.NewRecorder()
 		s.ServeHTTP(w2, other)
 		checkAnswer(t, other, w2, last)
 		compareHead(t, r, w, w2)
@@ -149,7 +149,7 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 // checkNew fails unless the IDs are above all earlier ones, and returns their number.
 func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) int {
 	t.Helper()
-	name, ok := strings.CutPrefix(r.URL.Path, idsPath)
+	name, ok := strings.CutPrefix(r.URL.Path, httpapi.IDsPath)
 	sch, err := format.Lookup(name)
 	if !ok || err != nil {
 		return 0
@@ -167,8 +167,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 		texts = list.IDs
 	}
 	for _, text := range texts {
-		id, err := sch.ParseAs(encoding, text)
-		must(t, err)
+		id := check.Must(sch.ParseAs(encoding, text))(t)
 		if before, ok := last[name]; ok && id.Compare(before) <= 0 {
 			t.Fatalf("%s after %s", id, before)
 		}

@@ -7,12 +7,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
 )
@@ -102,8 +101,7 @@ func TestHosts(t *testing.T) {
 	defer transport.CloseIdleConnections()
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, plain.URL+"/healthz", nil)
 	r.Host = "evil.example"
-	resp, err := transport.RoundTrip(r)
-	must(t, err)
+	resp := check.Must(transport.RoundTrip(r))(t)
 	resp.Body.Close()
 	if resp.ProtoMajor != 2 || resp.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("%s: %d, want 421", resp.Proto, resp.StatusCode)
@@ -121,8 +119,7 @@ func TestHostIsLocalAddress(t *testing.T) {
 		"[::ffff:10.0.0.5]:8420": {"10.0.0.5": 200},
 		"[fe80::1%eth0]:8420":    {"[fe80::1]:8420": 200, "[fe80::2]:8420": 421},
 	} {
-		addr, err := net.ResolveTCPAddr("tcp", at)
-		must(t, err)
+		addr := check.Must(net.ResolveTCPAddr("tcp", at))(t)
 		for host, want := range hosts {
 			r := httptest.NewRequest(http.MethodGet, "/healthz", nil)
 			r.Host = host
@@ -155,13 +152,16 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	}
 	good := Config{Hosts: []string{"ids.example.com", "::1", "[fd00::1]:80"},
 		Origins: []string{"*", "https://example.com:8443"}}
-	must(t, good.Check())
+	check.OK(t, good.Check())
 }
 
-const realmChange = `{"changes":[{"prev":{"realm":"made","block":"0/0"},` +
-	`"next":{"realm":"made","block":"0/0","revision":"1","hwm":"0","state":"split",` +
-	`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},` +
-	`"generation":"0123456789abcdef"}}]}`
+// realmChange is a request that makes a realm.
+func realmChange(realm string) string {
+	return strings.ReplaceAll(`{"changes":[{"prev":{"realm":"REALM","block":"0/0"},`+
+		`"next":{"realm":"REALM","block":"0/0","revision":"1","hwm":"0","state":"split",`+
+		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},`+
+		`"generation":"0123456789abcdef"}}]}`, "REALM", realm)
+}
 
 // Browsers send foreign pages' requests, and only hide the answers. So the requests must change
 // nothing.
@@ -190,7 +190,7 @@ func TestForeignPages(t *testing.T) {
 		"a trusted page, old": {"Origin: " + trusted},
 	}
 	requests := []struct{ method, path, body string }{
-		{"POST", "/v1/store/compare-and-set", realmChange},
+		{"POST", "/v1/store/compare-and-set", realmChange("made")},
 		{"POST", "/v1/store/list", `{"realm":"scru64"}`},
 		{"GET", "/v1/ids/euid", ""},
 		{"HEAD", "/v1/ids/euid", ""},
@@ -203,19 +203,18 @@ func TestForeignPages(t *testing.T) {
 			memory := lease.NewMemory()
 			_, ts := start(t, Config{Store: memory, Origins: origins})
 			made := func() bool {
-				r, err := memory.Get(t.Context(), "made", lease.Block{})
-				must(t, err)
+				r := check.Must(memory.Get(t.Context(), "made", lease.Block{}))(t)
 				return r.Revision != 0
 			}
 			for who, headers := range foreign {
 				for _, c := range requests {
 					// Forms can send text/plain; JSON needs a preflight.
-					for _, kind := range []string{typeText, typeJSON} {
+					for _, kind := range []string{httpapi.TypeText, httpapi.TypeJSON} {
 						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
 						a := send(t, c.method, ts.URL+c.path, c.body,
 							append(headers, "Content-Type: "+kind)...)
 						switch {
-						case name == "any origin" && !strings.HasPrefix(c.path, storePath):
+						case name == "any origin" && !strings.HasPrefix(c.path, httpapi.StorePath):
 							if a.StatusCode != http.StatusOK {
 								t.Errorf("%s: %d: %s", what, a.StatusCode, a.body)
 							}
@@ -257,7 +256,7 @@ func TestForeignPages(t *testing.T) {
 			}
 			// A program can make this change.
 			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set",
-				realmChange); a.StatusCode != http.StatusOK || !made() {
+				realmChange("made")); a.StatusCode != http.StatusOK || !made() {
 				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
 			}
 		})
@@ -297,56 +296,5 @@ func TestPagePolicy(t *testing.T) {
 	if got := a.Header.Get("Content-Security-Policy"); got != policy ||
 		a.body != "<!doctype html>" || a.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%q, %q, %v", got, a.body, a.Header)
-	}
-}
-
-func TestDocumentedLimits(t *testing.T) {
-	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	must(t, err)
-	_, table, _ := strings.Cut(string(text), "| Limit | Value |\n|---|---|\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows := map[string]string{}
-	for line := range strings.Lines(table + "\n") {
-		cells := strings.Split(line, "|")
-		what, _, _ := strings.Cut(strings.TrimSpace(cells[1]), ";")
-		rows[what] = strings.TrimSpace(cells[2])
-	}
-	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
-	largeAnswers := fmt.Sprintf("answers of more than %d IDs under way", pieceSize)
-	for what, want := range map[string]string{
-		"IDs in a request":                fmt.Sprintf("%d,%03d", maxIDs/1000, maxIDs%1000),
-		"connections":                     fmt.Sprint(maxConnections),
-		"streams of an HTTP/2 connection": fmt.Sprint(maxStreams),
-		"requests under way":              fmt.Sprint(maxRequests),
-		largeAnswers:                      fmt.Sprint(maxLargeAnswers),
-		"bodies of lines under way":       fmt.Sprint(maxLineBodies),
-		"requests of the store under way": fmt.Sprint(maxStoreBodies),
-		"fully arrived requests of the store, except lists of records": fmt.Sprint(maxStoreQueue),
-		"fully arrived requests for lists of records":                  fmt.Sprint(maxStoreLists),
-		"a body of lines":   fmt.Sprintf("%d MiB", maxLines>>20),
-		"another body":      fmt.Sprintf("%d MiB", maxBody>>20),
-		"an inspected line": fmt.Sprintf("%d bytes", maxLine),
-		"blocks or changes in a request of the store":        fmt.Sprint(maxMany),
-		"realms in the store, for a client that makes one":   fmt.Sprint(maxRealms),
-		"time that a request waits for scru64 IDs":           seconds(patience),
-		"time for the headers":                               seconds(headerTimeout),
-		"time for a body of the store":                       seconds(bodyTimeout),
-		"longest pause between two parts of a body of lines": seconds(lineTimeout),
-		"time for a body of lines": fmt.Sprintf("%.0f min",
-			linesTimeout.Minutes()),
-		"time for an answer": seconds(writeTimeout),
-		"time for a client to take a part of a large answer": seconds(takeTimeout),
-	} {
-		if rows[what] != want {
-			t.Errorf("%s: %q, want %q", what, rows[what], want)
-		}
-		delete(rows, what)
-	}
-	for what := range rows {
-		t.Errorf("%q is not a limit that this test knows", what)
-	}
-	if !strings.Contains(string(text), fmt.Sprintf("can store up to %d,%03d records",
-		lease.MaxRecords/1000, lease.MaxRecords%1000)) {
-		t.Error("the number of records differs")
 	}
 }

@@ -2,7 +2,6 @@ package server
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
 // Each operation can answer with each status, and with the described type and schema.
@@ -23,34 +25,30 @@ func TestOpenAPI(t *testing.T) {
 	waitReady(t, s)
 	away.down.Store(true)
 	sAway, tsAway := start(t, Config{Store: away, Tokens: tokens})
-	hardly(t, tokens, "slow")
+	hardly(tokens, bearer["slow"])
 
 	document := send(t, http.MethodGet, ts.URL+"/openapi.json", "")
-	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(document.body))
-	must(t, err)
+	parsed := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(document.body)))(t)
 	root := parsed.(map[string]any)
 	if root["openapi"] != "3.1.0" {
 		t.Errorf("OpenAPI %v", root["openapi"])
 	}
 	const address = "mem:///openapi.json"
 	compiler := jsonschema.NewCompiler()
-	must(t, compiler.AddResource(address, parsed))
+	check.OK(t, compiler.AddResource(address, parsed))
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace
 
-	record := `{"realm":"orders","block":"0/0","revision":"%s","hwm":"0","state":"split",` +
-		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},"generation":"0123456789abcdef"}`
 	good := map[string]struct{ path, body string }{ // path is empty if it is the operation's
-		"/v1/ids/{format}":    {"/v1/ids/scru64", ""},
-		"/v1/inspect/{id}":    {"/v1/inspect/xinaS8QBh", ""},
-		"/v1/inspect":         {"", "xinaS8QBh\nnonsense"},
-		"/v1/bounds/{format}": {"/v1/bounds/euid?from=-1h", ""},
-		"/v1/store/get":       {"", `{"realm":"orders","blocks":["1/8"]}`},
-		"/v1/store/list":      {"", `{"realm":"orders"}`},
-		"/v1/store/compare-and-set": {"", `{"changes":[{"prev":` + fmt.Sprintf(record, "0") +
-			`,"next":` + fmt.Sprintf(record, "1") + `}]}`},
-		"/v1/store/time":       {"", `{}`},
-		"/v1/store/realms":     {"", `{}`},
-		"/v1/store/conditions": {"", `{}`},
+		"/v1/ids/{format}":          {"/v1/ids/scru64", ""},
+		"/v1/inspect/{id}":          {"/v1/inspect/xinaS8QBh", ""},
+		"/v1/inspect":               {"", "xinaS8QBh\nnonsense"},
+		"/v1/bounds/{format}":       {"/v1/bounds/euid?from=-1h", ""},
+		"/v1/store/get":             {"", `{"realm":"orders","blocks":["1/8"]}`},
+		"/v1/store/list":            {"", `{"realm":"orders"}`},
+		"/v1/store/compare-and-set": {"", realmChange("orders")},
+		"/v1/store/time":            {"", `{}`},
+		"/v1/store/realms":          {"", `{}`},
+		"/v1/store/conditions":      {"", `{}`},
 	}
 	admin := bearer["admin"]
 	for path, item := range root["paths"].(map[string]any) {
@@ -83,7 +81,7 @@ func TestOpenAPI(t *testing.T) {
 						add(request, body)
 						add(request, body, "Authorization: Bearer wrong")
 					case "403":
-						if strings.HasPrefix(path, storePath) {
+						if strings.HasPrefix(path, httpapi.StorePath) {
 							add(request, body, bearer["ids"])
 						} else {
 							add(request, body, bearer["orders"])
@@ -93,7 +91,7 @@ func TestOpenAPI(t *testing.T) {
 					case "408":
 						t.Run(status, func(t *testing.T) {
 							inBubble(t, func(t *testing.T) {
-								conn := serveVirtual(t, virtual(t, Config{})).dial()
+								conn := serveVirtual(t, virtual(t, Config{})).Dial("127.0.0.1:1")
 								defer conn.Close()
 								answers = append(answers, sendBegin(t, conn, request, 1000))
 							})
@@ -126,7 +124,7 @@ func TestOpenAPI(t *testing.T) {
 							continue
 						}
 						if path == "/v1/inspect" {
-							for sAway.lineBodies.enter(client("token admin")) {
+							for sAway.gates.LineBodies.Enter("token admin") {
 							}
 						}
 						answers = append(answers, send(t, method, tsAway.URL+request, body, admin))
@@ -148,18 +146,14 @@ func TestOpenAPI(t *testing.T) {
 							t.Errorf("%s: %s is not described", status, mediaType)
 							continue
 						}
-						if !strings.HasSuffix(mediaType, "json") || mediaType == typeNDJSON {
+						if !strings.HasSuffix(mediaType, "json") || mediaType == httpapi.TypeNDJSON {
 							continue
 						}
-						schema, err := compiler.Compile(address + "#/paths/" + escape(path) + "/" +
+						schema := check.Must(compiler.Compile(address + "#/paths/" + escape(path) + "/" +
 							strings.ToLower(method) + "/responses/" + status + "/content/" +
-							escape(mediaType) + "/schema")
-						must(t, err)
-						v, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(a.body)))
-						if err == nil {
-							err = schema.Validate(v)
-						}
-						if err != nil {
+							escape(mediaType) + "/schema"))(t)
+						v := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(a.body)))(t)
+						if err := schema.Validate(v); err != nil {
 							t.Errorf("%s: %v\n%.500s", status, err, a.body)
 						}
 					}
@@ -173,10 +167,8 @@ func sendBegin(t *testing.T, conn net.Conn, path string, length int, headers ...
 	t.Helper()
 	request := "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
 		fmt.Sprintf("Content-Length: %d\r\n", length)
-	for _, h := range headers {
-		request += h + "\r\n"
-	}
-	request += "\r\n" + strings.Repeat(" ", min(length-1, 2<<20))
+	request += strings.Join(append(headers, "", ""), "\r\n") +
+		strings.Repeat(" ", min(length-1, 2<<20))
 	go io.WriteString(conn, request)
 	return read(t)(http.ReadResponse(bufio.NewReader(conn), nil))
 }

@@ -15,11 +15,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	dto "github.com/prometheus/client_model/go"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/ids"
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/bolt"
@@ -37,8 +39,7 @@ var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
 // documentedAlerts reads the rules in docs/service.md, except rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.FromSlash("../../../docs/service.md"))
-	must(t, err)
+	text := check.Must(os.ReadFile(filepath.FromSlash("../../../docs/service.md")))(t)
 	_, block, _ := strings.Cut(string(text), "```yaml\ngroups:\n")
 	block, _, _ = strings.Cut(block, "```")
 	var file struct {
@@ -46,7 +47,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 			Rules []struct{ Alert, Expr, For string }
 		}
 	}
-	must(t, yaml.Unmarshal([]byte("groups:\n"+block), &file))
+	check.OK(t, yaml.Unmarshal([]byte("groups:\n"+block), &file))
 	for _, rule := range file.Groups[0].Rules {
 		if rule.Alert == "SortidErrors" || rule.Alert == "SortidSlow" {
 			continue
@@ -58,9 +59,7 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 		a := &alert{name: rule.Alert, metric: m[1], op: m[2], since: map[string]time.Time{}}
 		a.number, _ = strconv.ParseFloat(m[3], 64)
 		if rule.For != "" {
-			if a.patience, err = time.ParseDuration(rule.For); err != nil {
-				t.Fatal(err)
-			}
+			a.patience = check.Must(time.ParseDuration(rule.For))(t)
 		}
 		alerts = append(alerts, a)
 	}
@@ -87,26 +86,6 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 	return firing
 }
 
-func gaugesOf(t *testing.T, g prometheus.Gatherer) map[string]float64 {
-	t.Helper()
-	families, err := g.Gather()
-	must(t, err)
-	values := map[string]float64{}
-	for _, f := range families {
-		if f.GetType() != dto.MetricType_GAUGE {
-			continue
-		}
-		for _, m := range f.Metric {
-			var labels []string
-			for _, l := range m.Label {
-				labels = append(labels, l.GetName()+"="+l.GetValue())
-			}
-			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue()
-		}
-	}
-	return values
-}
-
 // A watcher sees a server in virtual time as load balancers and Prometheus do.
 type watcher struct {
 	*testing.T
@@ -115,16 +94,34 @@ type watcher struct {
 	ending map[string]bool // formats made with no time left; only until a tick ends
 }
 
-func watch(t *testing.T, c Config) *watcher {
+func observe(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
 		c.clock = time.Now // with the system's clock a generator may busy-wait
 	}
 	s := newServer(t, c)
 	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
-	s.metrics.registry.Unregister(collectors.NewGoCollector())
-	s.metrics.registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.monitor.Registry.Unregister(collectors.NewGoCollector())
+	s.monitor.Registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
+}
+
+func (w *watcher) gauges() map[string]float64 {
+	w.Helper()
+	values := map[string]float64{}
+	for _, f := range check.Must(w.s.monitor.Registry.Gather())(w) {
+		for _, m := range f.Metric {
+			if m.Gauge == nil {
+				continue
+			}
+			var labels []string
+			for _, l := range m.Label {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue()
+		}
+	}
+	return values
 }
 
 func (w *watcher) status(path string) int {
@@ -155,16 +152,16 @@ var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 // server makes.
 func (w *watcher) look() string {
 	w.Helper()
-	can, values, ready := w.can(), gaugesOf(w.T, w.s.metrics.registry), w.status("/readyz") == 200
+	can, values, ready := w.can(), w.gauges(), w.status("/readyz") == 200
 	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
-		time.Sleep(readyFor)
+		time.Sleep(ids.ReadyFor)
 		return w.look()
 	}
 	for _, name := range format.NamesOf(format.Leased()) {
 		made := strings.Contains(can, name+" ")
 		labels := "{format=" + name + "}"
-		held, left := values["sortid_lease_held"+labels], values["sortid_lease_remaining_seconds"+
-			labels]
+		held := values["sortid_lease_held"+labels]
+		left := values["sortid_lease_remaining_seconds"+labels]
 		ending := made && left == 0
 		if (held == 1) != made || left > 0 && !made || left > 71 || ending && w.ending[name] {
 			w.Errorf("%s: made: %v; held: %v, for %v s", name, made, held, left)
@@ -194,7 +191,7 @@ func (w *watcher) pass(d time.Duration) []string {
 }
 
 func (w *watcher) firing() (names []string) {
-	values := gaugesOf(w.T, w.s.metrics.registry)
+	values := w.gauges()
 	for _, a := range w.alerts {
 		names = append(names, a.evaluate(time.Now(), values)...)
 	}
@@ -210,7 +207,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 
 // all contains the alerts that fire while the server makes no leased format.
 var all = func() (alerts []string) {
-	for _, alert := range []string{"SortidNoNodeID", "SortidStoreAway"} {
+	for _, alert := range []string{"SortidNoNodeID", "SortidStoreUnreachable"} {
 		for _, f := range format.Leased() {
 			alerts = append(alerts, alert+"{format="+f.Name+"}")
 		}
@@ -241,14 +238,10 @@ func (w *watcher) breaks(spoil, mend func()) {
 func boltStore(t *testing.T) (store lease.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.db")
-	st, err := bolt.Open(t.Context(), "bolt:"+path)
-	must(t, err)
+	st := check.Must(bolt.Open(t.Context(), "bolt:"+path))(t)
 	t.Cleanup(func() { st.Close() })
 	for _, f := range format.Leased() {
-		if _, err := lease.Create(t.Context(), st,
-			lease.Config{Realm: f.Name, Format: f.Lease}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(lease.Create(t.Context(), st, lease.Config{Realm: f.Name, Format: f.Lease}))(t)
 	}
 	return st, path
 }
@@ -256,39 +249,35 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 func TestReadyTellsTheTruth(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
-		must(t, os.Rename(from, to))
+		check.OK(t, os.Rename(from, to))
 	}
 	for name, test := range map[string]func(t *testing.T){
 		"the store cannot be reached": func(t *testing.T) {
 			store := newFlaky()
-			watch(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
+			observe(t, Config{Store: store}).breaks(func() { store.down.Store(true) },
 				func() { store.down.Store(false) })
 		},
 		"the file is moved away": func(t *testing.T) {
 			store, path := boltStore(t)
-			watch(t, Config{Store: store, MustExist: true}).breaks(
+			observe(t, Config{Store: store, MustExist: true}).breaks(
 				func() { rename(t, path, path+".away") }, func() { rename(t, path+".away", path) })
 		},
 		"the file is replaced by an older one": func(t *testing.T) {
 			store, path := boltStore(t)
-			older, err := os.ReadFile(path)
-			must(t, err)
-			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
-				write(t, path+".new", string(older))
+			older := check.Must(os.ReadFile(path))(t)
+			observe(t, Config{Store: store, MustExist: true}).breaks(func() {
+				check.Write(t, path+".new", string(older))
 				rename(t, path+".new", path)
 			}, func() {
 				for _, realm := range format.NamesOf(format.Leased()) {
-					if _, err := lease.Fence(t.Context(), store, lease.Config{Realm: realm},
-						0); err != nil {
-						t.Fatal(err)
-					}
+					check.Must(lease.Fence(t.Context(), store, lease.Config{Realm: realm}, 0))(t)
 				}
 				time.Sleep(2 * time.Minute) // for about one minute the fence permits no grant
 			})
 		},
 		"the file is replaced by a new one": func(t *testing.T) {
 			store, path := boltStore(t)
-			watch(t, Config{Store: store, MustExist: true}).breaks(func() {
+			observe(t, Config{Store: store, MustExist: true}).breaks(func() {
 				_, other := boltStore(t)
 				rename(t, other, path)
 			}, nil)
@@ -296,25 +285,24 @@ func TestReadyTellsTheTruth(t *testing.T) {
 		"the clock goes back": func(t *testing.T) {
 			var offset atomic.Int64
 			clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-			watch(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
+			observe(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
 				func() { offset.Store(-int64(time.Hour)) }, func() { offset.Store(0) })
 		},
 		"the clock goes ahead": func(t *testing.T) {
 			var offset atomic.Int64
 			clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-			watch(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
+			observe(t, Config{Store: lease.NewMemory(), clock: clock}).breaks(
 				func() { offset.Store(int64(time.Hour)) }, nil)
 		},
 		"one realm is full": func(t *testing.T) {
 			store := lease.NewMemory()
 			for range 2 {
-				l, err := lease.Acquire(t.Context(), store,
-					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1})
-				must(t, err)
+				l := check.Must(lease.Acquire(t.Context(), store,
+					lease.Config{Realm: "scru64", Format: lease.SCRU64, NodeBits: 1}))(t)
 				defer l.Close(context.Background())
 			}
-			watch(t, Config{Store: store}).wants("full", 5*time.Minute,
-				"SortidNoNodeID{format=scru64}", "SortidStoreAway{format=scru64}")
+			observe(t, Config{Store: store}).wants("full", 5*time.Minute,
+				"SortidNoNodeID{format=scru64}", "SortidStoreUnreachable{format=scru64}")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -328,12 +316,12 @@ func TestReadyTellsTheTruth(t *testing.T) {
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()
-		w := watch(t, Config{Store: store,
+		w := observe(t, Config{Store: store,
 			clock: func() time.Time { return time.Now().Add(8 * time.Second) }})
 		w.pass(time.Minute)
 		store.down.Store(true)
 		synctest.Wait()
-		left := gaugesOf(t, w.s.metrics.registry)["sortid_lease_remaining_seconds{format=uid60}"]
+		left := w.gauges()["sortid_lease_remaining_seconds{format=uid60}"]
 		start := time.Now()
 		for strings.Contains(w.look(), "uid60 ") {
 			time.Sleep(time.Second)
@@ -349,33 +337,29 @@ func TestReadyDoesNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var offset atomic.Int64
 		clock := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-		w := watch(t, Config{Store: lease.NewMemory(), clock: clock})
+		w := observe(t, Config{Store: lease.NewMemory(), clock: clock})
 		w.pass(10 * time.Second)
 		offset.Store(-int64(5 * time.Second))
-		time.Sleep(readyFor)
+		time.Sleep(ids.ReadyFor)
 		if got := w.status("/readyz"); got != http.StatusOK {
 			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
-		generator, _ := w.s.generators.byName["uid60"].get()
-		for made := 0; ; made++ {
-			if made > 1000 {
-				t.Fatal("uid60 makes more than 512 IDs in one millisecond")
-			}
+		for range 1000 { // uid60 makes 512 IDs in one millisecond
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-			_, err := generator.Next(ctx)
+			w := ask(ctx, w.s, http.MethodGet, "/v1/ids/uid60", "")
 			cancel()
-			if err != nil {
+			if w.Code != http.StatusOK {
 				break
 			}
 		}
-		time.Sleep(readyFor)
+		time.Sleep(ids.ReadyFor)
 		start := time.Now()
 		if got := w.status("/readyz"); got != http.StatusServiceUnavailable ||
-			time.Since(start) > 2*readyPatience {
+			time.Since(start) > 2*ids.ReadyPatience {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
-			return gaugesOf(t, w.s.metrics.registry)["sortid_lease_held{format="+name+"}"]
+			return w.gauges()["sortid_lease_held{format="+name+"}"]
 		}
 		if held("uid60") != 0 || held("scru64") != 1 {
 			t.Errorf("held: uid60 %v, scru64 %v", held("uid60"), held("scru64"))
@@ -385,10 +369,10 @@ func TestReadyDoesNotWait(t *testing.T) {
 
 func TestReadyAfterClose(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		w := watch(t, Config{Store: lease.NewMemory()})
+		w := observe(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
-		must(t, w.s.Close(t.Context()))
-		time.Sleep(readyFor)
+		check.OK(t, w.s.Close(t.Context()))
+		time.Sleep(ids.ReadyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
 		}
@@ -398,41 +382,36 @@ func TestReadyAfterClose(t *testing.T) {
 func TestBuildAndFiles(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
-		_, line, _ := NewToken("shop", []string{"ids"}, 0, 0)
-		write(t, path, line)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		tokens, err := OpenTokens(ctx, path, nil)
-		must(t, err)
-		w := watch(t, Config{Tokens: tokens, Version: "v1.2.3"})
-		defer filesRefused.Reset()
-		refused := func() (is float64, fires bool) {
+		_, line, _ := access.NewToken("shop", []string{"ids"}, 0, 0)
+		check.Write(t, path, line)
+		tokens := check.Must(access.OpenTokens(t.Context(), path, nil))(t)
+		w := observe(t, Config{Tokens: tokens, Version: "v1.2.3"})
+		defer watch.Refused.Reset()
+		labels := "{file=" + path + "}"
+		expect := func(what string, want bool) {
 			t.Helper()
-			untilRead()
+			time.Sleep(watch.Interval)
+			synctest.Wait()
 			var fired []string
 			for range 40 {
 				time.Sleep(15 * time.Second)
 				fired = append(fired, w.firing()...)
 			}
-			labels := "{file=" + path + "}"
-			is = gaugesOf(t, w.s.metrics.registry)["sortid_file_refused"+labels]
-			return is, slices.Contains(fired, "SortidFileRefused"+labels)
-		}
-		check := func(what string, want bool) {
-			t.Helper()
-			if is, fires := refused(); (is == 1) != want || fires != want {
+			is, fires := w.gauges()["sortid_file_refused"+labels],
+				slices.Contains(fired, "SortidFileRefused"+labels)
+			if (is == 1) != want || fires != want {
 				t.Errorf("%s: refused: %v, fires: %v", what, is, fires)
 			}
 		}
-		check("at first", false)
-		write(t, path, line+"nonsense\n")
-		check("with a mistake", true)
-		write(t, path, line)
-		check("corrected", false)
-		must(t, os.Remove(path))
-		check("removed", true)
+		expect("at first", false)
+		check.Write(t, path, line+"nonsense\n")
+		expect("with a mistake", true)
+		check.Write(t, path, line)
+		expect("corrected", false)
+		check.OK(t, os.Remove(path))
+		expect("removed", true)
 		found := false
-		for series, value := range gaugesOf(t, w.s.metrics.registry) {
+		for series, value := range w.gauges() {
 			found = found || value == 1 &&
 				strings.HasPrefix(series, "sortid_build_info{goversion=go") &&
 				strings.HasSuffix(series, ",version=v1.2.3}")

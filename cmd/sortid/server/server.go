@@ -1,11 +1,27 @@
+// Package server serves IDs, their inspection and a store of leases over HTTP.
+//
+// A [Server] keeps no state. With a [lease.Store] it leases its own node IDs, and offers the
+// store to other processes. Any number of servers may share one store.
+//
+//	s, err := server.New(server.Config{Store: store, Logger: logger})
+//	if err != nil {
+//		...
+//	}
+//	defer s.Close(context.Background())
+//	s.HTTPServer().Serve(listener)
+//
+// The server describes its endpoints at /openapi.json. Each package below this one has one
+// subject, and New connects them.
 package server
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -14,6 +30,13 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/rs/cors"
 
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/ids"
+	"github.com/sortid/sortid/cmd/sortid/server/inspection"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/monitor"
+	"github.com/sortid/sortid/cmd/sortid/server/store"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -34,7 +57,7 @@ type Config struct {
 	NodeBits int
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
-	Tokens *Tokens
+	Tokens *access.Tokens
 	// Hosts are further names of the server. It always has loopback names, and the address at which
 	// a request arrives. Without Tokens, the server refuses other names. Otherwise a web page could
 	// reach it through a name that the owner of the page controls.
@@ -54,26 +77,22 @@ type Config struct {
 	clock func() time.Time // for tests; nil means the system's clock
 }
 
+// Check returns an error if Hosts or Origins has a mistake.
+func (c Config) Check() error {
+	_, err := access.NewGuard(c.Tokens, c.Hosts, c.Origins)
+	return err
+}
+
 // A Server is an [http.Handler], safe for concurrent use. Make one with [New].
 type Server struct {
-	config     Config
-	log        *slog.Logger
-	mux        *http.ServeMux
-	handler    http.Handler
-	api        huma.API
-	generators *generators
-	metrics    *metrics
-	draining   atomic.Bool
-	// change changes the store if the protocol allows it.
-	change func(context.Context, []lease.Change) (bool, error)
-
-	requests     *gate
-	largeAnswers *gate // answers of more than one piece
-	lineBodies   *gate // bodies of lines to inspect
-	storeBodies  *gate // requests of the store
-	storeQueue   *gate // requests of the store received completely, except lists
-	storeLists   *gate
-	storeCalls   chan struct{} // full while clients' calls use both connections
+	config  Config
+	mux     *http.ServeMux
+	handler http.Handler
+	api     huma.API
+	gates   *limit.Gates
+	sources *ids.Sources
+	store   *store.Endpoints // nil without a store
+	monitor *monitor.Monitor
 }
 
 // MaxNodeBits is the largest node ID size for which all formats have room.
@@ -99,15 +118,7 @@ func New(c Config) (*Server, error) {
 	if c.Version == "" {
 		c.Version = "unknown"
 	}
-	s := &Server{config: c, log: c.Logger, mux: http.NewServeMux(),
-		requests:     newGate(maxRequests, "requests"),
-		largeAnswers: newGate(maxLargeAnswers, "large answers"),
-		lineBodies:   newGate(maxLineBodies, "bodies of lines"),
-		storeBodies:  newGate(maxStoreBodies, "requests of the store"),
-		storeQueue:   newGate(maxStoreQueue, "requests of the store"),
-		storeLists:   newGate(maxStoreLists, "lists of the store"),
-		storeCalls:   make(chan struct{}, maxStoreCalls)}
-	guard, err := newGuard(c)
+	guard, err := access.NewGuard(c.Tokens, c.Hosts, c.Origins)
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +128,13 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.generators, err = newGenerators(c); err != nil {
+	sources, err := ids.NewSources(c.Store, lease.Config{NodeBits: c.NodeBits, Name: c.Name,
+		MustExist: c.MustExist, Logger: c.Logger, Now: c.clock})
+	if err != nil {
 		return nil, err
 	}
-	s.metrics = newMetrics(s)
+	s := &Server{config: c, mux: http.NewServeMux(), gates: limit.NewGates(), sources: sources,
+		monitor: monitor.New(c.Version, sources, c.Logger)}
 
 	config := huma.DefaultConfig("sortid", c.Version)
 	config.Info.Description = "Makes and inspects time-sortable IDs, and stores leases of node IDs."
@@ -130,15 +144,18 @@ func New(c Config) (*Server, error) {
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http",
 		Scheme: "bearer"}}
 	s.api = humago.New(s.mux, config)
-	s.api.UseMiddleware(s.authorize)
-	s.registerIDs()
-	s.registerInspect()
-	s.registerStatus()
+	s.api.UseMiddleware(c.Tokens.Authorize)
+	(&ids.Endpoint{Sources: sources, Tokens: c.Tokens, Large: s.gates.LargeAnswers,
+		Log: c.Logger}).Register(s.api, s.mux)
+	(&inspection.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.api)
+	s.monitor.Register(s.api)
 	if c.Store != nil {
-		s.registerStore()
+		s.store = &store.Endpoints{Store: c.Store, Conditions: c.Conditions, Tokens: c.Tokens,
+			Gates: s.gates, Log: c.Logger}
+		s.store.Register(s.api)
 	}
+	s.registerPage()
 
-	s.mux.HandleFunc(fallbackPattern, s.fallback)
 	handler := compressIfAsked(compress(s.mux), s.mux)
 	if len(c.Origins) > 0 {
 		handler = cors.New(cors.Options{
@@ -149,18 +166,30 @@ func New(c Config) (*Server, error) {
 			MaxAge:         600,
 		}).Handler(handler)
 	}
-	s.handler = s.observe(s.admit(guard.protect(s, handler)))
+	s.handler = c.Tokens.Identify(s.monitor.Observe(s.admit(guard.Protect(handler))))
 	return s, nil
+}
+
+// admit limits the requests under way. Operators always see the state.
+func (s *Server) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/healthz", "/readyz", "/metrics":
+			next.ServeHTTP(w, r)
+		default:
+			s.config.Tokens.Within(s.gates.Requests, w, r, func() { next.ServeHTTP(w, r) })
+		}
+	})
 }
 
 // compressIfAsked avoids the cost of compression for clients that do not accept it.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := plain
 		if len(r.Header["Accept-Encoding"]) > 0 {
-			compressed.ServeHTTP(w, r)
-			return
+			h = compressed
 		}
-		plain.ServeHTTP(w, r)
+		h.ServeHTTP(w, r)
 	})
 }
 
@@ -173,14 +202,13 @@ func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
-// answers, and asks clients to close connections.
-func (s *Server) Drain() { s.draining.Store(true) }
+// answers, and asks clients to close their connections.
+func (s *Server) Drain() { s.monitor.Drain() }
 
 // Close stops the generators and releases the leases. No request may be under way.
-func (s *Server) Close(ctx context.Context) error { return s.generators.close(ctx) }
+func (s *Server) Close(ctx context.Context) error { return s.sources.Close(ctx) }
 
-// HTTPServer returns an [http.Server] with limits and timeouts. The caller sets the address and any
-// TLS configuration.
+// HTTPServer returns an [http.Server] with limits and timeouts, but no address and no TLS.
 func (s *Server) HTTPServer() *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -189,18 +217,78 @@ func (s *Server) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           s,
 		Protocols:         protocols,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       lineTimeout,  // for each part of lines to inspect
-		WriteTimeout:      writeTimeout, // for each piece of an answer
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    headerLimit,
+		ReadHeaderTimeout: limit.HeaderTimeout,
+		ReadTimeout:       limit.LineTimeout,  // for each part of lines to inspect
+		WriteTimeout:      limit.WriteTimeout, // for each piece of an answer
+		IdleTimeout:       limit.IdleTimeout,
+		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams:          maxStreams,
+			MaxConcurrentStreams:          limit.MaxStreams,
 			MaxReceiveBufferPerConnection: 256 << 10,
 			MaxReceiveBufferPerStream:     64 << 10,
-			SendPingTimeout:               idleTimeout,
-			WriteByteTimeout:              takeTimeout,
+			SendPingTimeout:               limit.IdleTimeout,
+			WriteByteTimeout:              limit.TakeTimeout,
 		},
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
+}
+
+// registerPage registers the page for people, and answers for paths that do not exist.
+func (s *Server) registerPage() {
+	page := access.Require(access.PermitNone, huma.Operation{OperationID: "page",
+		Method: http.MethodGet, Path: "/{$}", Summary: "A page for people", Hidden: true,
+		Tags: []string{"status"}})
+	huma.Register(s.api, page, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			if s.config.Page != nil {
+				ctx.SetHeader("Content-Type", "text/html; charset=utf-8")
+				ctx.SetHeader("Content-Security-Policy", s.config.PagePolicy)
+				ctx.BodyWriter().Write(s.config.Page)
+				return
+			}
+			ctx.SetHeader("Content-Type", httpapi.TypeText)
+			ctx.BodyWriter().Write([]byte(s.endpoints()))
+		}}, nil
+	})
+	s.mux.HandleFunc(fallbackPattern, s.fallback)
+}
+
+func (s *Server) endpoints() string {
+	var b strings.Builder
+	b.WriteString("sortid " + s.config.Version + "\n\n")
+	paths := s.api.OpenAPI().Paths
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		for _, op := range []*huma.Operation{paths[path].Get, paths[path].Post} {
+			if op != nil {
+				b.WriteString(op.Method + " " + path + "\n    " + op.Summary + "\n")
+			}
+		}
+	}
+	b.WriteString("GET /openapi.json\n    Describe these endpoints for programs\n")
+	return b.String()
+}
+
+const fallbackPattern = "/"
+
+func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
+	r.Pattern = "" // so that the metrics count it to no route
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		other := *r
+		other.Method = method
+		if _, pattern := s.mux.Handler(&other); pattern != fallbackPattern {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		httpapi.Refuse(w, huma.Error404NotFound("no such path; /openapi.json lists them"))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	httpapi.Refuse(w, huma.NewError(http.StatusMethodNotAllowed,
+		"this path takes "+strings.Join(allowed, ", ")))
 }

@@ -20,28 +20,19 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func newServer(t *testing.T, c Config) *Server {
 	t.Helper()
-	s, err := New(c)
-	must(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	s := check.Must(New(c))(t)
+	t.Cleanup(func() { check.OK(t, s.Close(context.Background())) })
 	return s
 }
 
@@ -57,25 +48,15 @@ func start(t *testing.T, c Config) (*Server, *httptest.Server) {
 
 func waitReady(t testing.TB, s *Server) {
 	t.Helper()
-	for range 12000 {
-		if s.generators.ready() == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if !check.Soon(func() bool { return s.sources.Ready() == nil }) {
+		t.Fatal(s.sources.Ready())
 	}
-	t.Fatal(s.generators.ready())
 }
 
 // hardly permits a token's burst of requests, and then only one request an hour.
-func hardly(t *testing.T, tokens *Tokens, name string) {
-	t.Helper()
-	tokens.mu.Lock()
-	defer tokens.mu.Unlock()
-	for _, e := range tokens.entries {
-		if e.name == name {
-			e.requests.SetLimit(rate.Every(time.Hour))
-		}
-	}
+func hardly(tokens *access.Tokens, bearer string) {
+	tokens.Find(strings.TrimPrefix(bearer, "Authorization: Bearer ")).Requests.SetLimit(
+		rate.Every(time.Hour))
 }
 
 type answer struct {
@@ -85,25 +66,27 @@ type answer struct {
 
 func send(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	must(t, err)
+	r := check.Must(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	if strings.Contains(url, "/v1/store/") {
-		r.Header.Set("Content-Type", typeJSON)
+		r.Header.Set("Content-Type", httpapi.TypeJSON)
 	}
+	setHeaders(r, headers)
+	return read(t)(http.DefaultTransport.RoundTrip(r))
+}
+
+func setHeaders(r *http.Request, headers []string) {
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Set(name, value)
 	}
-	return read(t)(http.DefaultTransport.RoundTrip(r))
 }
 
 func read(t *testing.T) func(*http.Response, error) answer {
 	return func(resp *http.Response, err error) answer {
 		t.Helper()
-		must(t, err)
+		check.OK(t, err)
 		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		must(t, err)
+		b := check.Must(io.ReadAll(resp.Body))(t)
 		return answer{resp, string(b)}
 	}
 }
@@ -121,8 +104,8 @@ func TestIDs(t *testing.T) {
 					a := send(t, http.MethodPost, url, "", "Accept: "+accept)
 					kind := a.Header.Get("Content-Type")
 					if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-store" ||
-						(kind == typeJSON) != (accept == typeJSON) ||
-						(kind == typeText) != (accept == "") || !strings.HasSuffix(a.body, "\n") {
+						(kind == httpapi.TypeJSON) != (accept == httpapi.TypeJSON) ||
+						(kind == httpapi.TypeText) != (accept == "") || !strings.HasSuffix(a.body, "\n") {
 						t.Fatalf("%s: %d %v: %s", url, a.StatusCode, a.Header, a.body)
 					}
 					if got := checkNew(t, a.Request, []byte(a.body), last); got != n {
@@ -137,7 +120,7 @@ func TestIDs(t *testing.T) {
 func TestMostIDs(t *testing.T) {
 	_, ts := start(t, Config{})
 	for _, query := range []string{"?n=100000", "?n=%3100000"} {
-		for _, accept := range []string{typeText, typeJSON} {
+		for _, accept := range []string{httpapi.TypeText, httpapi.TypeJSON} {
 			a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128"+query, "", "Accept: "+accept)
 			if a.StatusCode != http.StatusOK ||
 				max(strings.Count(a.body, "\n"), strings.Count(a.body, `,"`)) < 100_000 {
@@ -194,7 +177,7 @@ func TestRequests(t *testing.T) {
 	waitReady(t, s)
 	_, bare := start(t, Config{})
 	long, base := strings.Repeat("x", 70000), ts.URL
-	check := func(name, request string, status int, want, body string, headers ...string) {
+	expect := func(name, request string, status int, want, body string, headers ...string) {
 		method, path, _ := strings.Cut(request, " ")
 		url := base + path
 		t.Run(name, func(t *testing.T) {
@@ -213,70 +196,70 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
-	check("unknown format", "GET /v1/ids/scru12", 422, strings.Join(format.Names(), ", "), "")
-	check("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
-	check("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
-	check("negative", "GET /v1/ids/scru128?n=-1", 422, "query.n", "")
-	check("not a number", "GET /v1/ids/scru128?n=many", 422, "query.n", "")
-	check("unknown encoding", "GET /v1/ids/scru128?encoding=ulid", 422, "text, hex, int and uuid",
+	expect("unknown format", "GET /v1/ids/scru12", 422, strings.Join(format.Names(), ", "), "")
+	expect("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
+	expect("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
+	expect("negative", "GET /v1/ids/scru128?n=-1", 422, "query.n", "")
+	expect("not a number", "GET /v1/ids/scru128?n=many", 422, "query.n", "")
+	expect("unknown encoding", "GET /v1/ids/scru128?encoding=ulid", 422, "text, hex, int and uuid",
 		"")
-	check("encoding of another width", "GET /v1/ids/scru64?encoding=uuid", 422,
+	expect("encoding of another width", "GET /v1/ids/scru64?encoding=uuid", 422,
 		"scru64 IDs have 64 bits", "")
-	check("unknown parameter", "GET /v1/ids/scru128?m=3", 422, "unknown query parameter", "")
-	check("accepts neither", "GET /v1/ids/scru128", 406, "text/plain or application/json", "",
+	expect("unknown parameter", "GET /v1/ids/scru128?m=3", 422, "unknown query parameter", "")
+	expect("accepts neither", "GET /v1/ids/scru128", 406, "text/plain or application/json", "",
 		"Accept: image/png")
-	check("prefers JSON", "GET /v1/ids/scru128", 200, `{"format"`, "",
+	expect("prefers JSON", "GET /v1/ids/scru128", 200, `{"format"`, "",
 		"Accept: text/plain;q=0.5, application/json")
-	check("unknown path", "GET /v2/ids", 404, "no such path", "")
-	check("unknown method", "DELETE /v1/ids/euid", 405, "this path takes GET, HEAD, POST", "")
-	check("options", "OPTIONS /v1/inspect", 204, "", "")
-	check("head", "HEAD /v1/ids/euid", 200, "", "")
-	check("inspect", "GET /v1/inspect/0372ijojuxuhjsfkeryi2mrtm", 200,
+	expect("unknown path", "GET /v2/ids", 404, "no such path", "")
+	expect("unknown method", "DELETE /v1/ids/euid", 405, "this path takes GET, HEAD, POST", "")
+	expect("options", "OPTIONS /v1/inspect", 204, "", "")
+	expect("head", "HEAD /v1/ids/euid", 200, "", "")
+	expect("inspect", "GET /v1/inspect/0372ijojuxuhjsfkeryi2mrtm", 200,
 		`"time":"2022-04-03T11:40:14.308Z"`, "")
-	check("inspect no ID", "GET /v1/inspect/nonsense", 422, `"location":"path.id"`, "")
-	check("inspect as", "GET /v1/inspect/naS8QBhxi?format=euid", 422, "euid", "")
-	check("inspect long", "GET /v1/inspect/"+long[:300], 422, "expected length <= 200", "")
-	check("lines", "POST /v1/inspect", 200, `no format known to sortid has such IDs"}`+"\n"+
+	expect("inspect no ID", "GET /v1/inspect/nonsense", 422, `"location":"path.id"`, "")
+	expect("inspect as", "GET /v1/inspect/naS8QBhxi?format=euid", 422, "euid", "")
+	expect("inspect long", "GET /v1/inspect/"+long[:300], 422, "expected length <= 200", "")
+	expect("lines", "POST /v1/inspect", 200, `no format known to sortid has such IDs"}`+"\n"+
 		`{"format":"scru64","text":"0u2pf62ji4b9"`,
 		"nonsense\n\n 0u2pf62ji4b9 \r\n"+long+"\nxinaS8QBh")
-	check("a long line", "POST /v1/inspect", 200,
+	expect("a long line", "POST /v1/inspect", 200,
 		`{"line":1,"error":"longer than 1024 bytes, so it is not an ID"}`+"\n"+`{"format":"uid60"`,
 		long+"\nxinaS8QBh")
-	check("no lines", "POST /v1/inspect", 200, "", "")
-	check("bounds", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-18", 200,
+	expect("no lines", "POST /v1/inspect", 200, "", "")
+	expect("bounds", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-18", 200,
 		`"to":"2026-11-18T00:00:00.000Z"`, "")
-	check("bounds without a start", "GET /v1/bounds/scru64", 422, "query.from", "")
-	check("bounds, no time", "GET /v1/bounds/scru64?from=soon", 422, `"location":"query.from"`, "")
-	check("bounds, empty", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-16", 422, "is empty",
+	expect("bounds without a start", "GET /v1/bounds/scru64", 422, "query.from", "")
+	expect("bounds, no time", "GET /v1/bounds/scru64?from=soon", 422, `"location":"query.from"`, "")
+	expect("bounds, empty", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-16", 422, "is empty",
 		"")
-	check("formats", "GET /v1/formats", 200, `{"name":"scru64"`, "")
-	check("live", "GET /healthz", 200, "ok", "")
-	check("ready", "GET /readyz", 200, "ready", "")
-	check("metrics", "GET /metrics", 200, "# HELP sortid_lease_remaining_seconds", "")
-	check("description", "GET /openapi.json", 200, `"version":"v1.2.3"`, "")
-	check("page", "GET /", 200, "GET /v1/ids/{format}", "")
-	check("not JSON", "POST /v1/store/get", 400, "not the JSON that /openapi.json describes",
+	expect("formats", "GET /v1/formats", 200, `{"name":"scru64"`, "")
+	expect("live", "GET /healthz", 200, "ok", "")
+	expect("ready", "GET /readyz", 200, "ready", "")
+	expect("metrics", "GET /metrics", 200, "# HELP sortid_lease_remaining_seconds", "")
+	expect("description", "GET /openapi.json", 200, `"version":"v1.2.3"`, "")
+	expect("page", "GET /", 200, "GET /v1/ids/{format}", "")
+	expect("not JSON", "POST /v1/store/get", 400, "not the JSON that /openapi.json describes",
 		"realm")
-	check("more than JSON", "POST /v1/store/get", 400, "goes on after its JSON object",
+	expect("more than JSON", "POST /v1/store/get", 400, "goes on after its JSON object",
 		`{"realm":"r","blocks":["1/8"]} x`)
-	check("unknown member", "POST /v1/store/get", 400, `unknown field \"block\"`,
+	expect("unknown member", "POST /v1/store/get", 400, `unknown field \"block\"`,
 		`{"realm":"r","block":"1/8"}`)
-	check("a long realm", "POST /v1/store/get", 422, "has 5002 bytes",
+	expect("a long realm", "POST /v1/store/get", 422, "has 5002 bytes",
 		`{"realm":"r@`+long[:5000]+`","blocks":["0/0","0/0"]}`)
-	check("list of a long realm", "POST /v1/store/list", 422, "has 5000 bytes",
+	expect("list of a long realm", "POST /v1/store/list", 422, "has 5000 bytes",
 		`{"realm":"`+long[:5000]+`"}`)
-	check("no block", "POST /v1/store/get", 400, "not a node ID and its size",
+	expect("no block", "POST /v1/store/get", 400, "not a node ID and its size",
 		`{"realm":"r","blocks":["1/99"]}`)
-	check("a body too large", "POST /v1/store/get", 413, "", strings.Repeat(" ", 2<<20))
-	check("two realms", "POST /v1/store/compare-and-set", 422, "different blocks",
+	expect("a body too large", "POST /v1/store/get", 413, "", strings.Repeat(" ", 2<<20))
+	expect("two realms", "POST /v1/store/compare-and-set", 422, "different blocks",
 		`{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`)
-	check("no changes", "POST /v1/store/compare-and-set", 422, "0 changes, want 1 to",
+	expect("no changes", "POST /v1/store/compare-and-set", 422, "0 changes, want 1 to",
 		`{"changes":[]}`)
 	base = bare.URL
-	check("no store", "GET /v1/ids/scru64", 503, "has no store to lease a node ID of scru64 from",
+	expect("no store", "GET /v1/ids/scru64", 503, "has no store to lease a node ID of scru64 from",
 		"")
-	check("no store for others", "POST /v1/store/time", 404, "no such path", "{}")
-	check("no store, ready", "GET /readyz", 200, "ready", "")
+	expect("no store for others", "POST /v1/store/time", 404, "no such path", "{}")
+	expect("no store, ready", "GET /readyz", 200, "ready", "")
 }
 
 func TestGzip(t *testing.T) {
@@ -285,8 +268,7 @@ func TestGzip(t *testing.T) {
 	if a.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatal(a.Header)
 	}
-	r, err := gzip.NewReader(strings.NewReader(a.body))
-	must(t, err)
+	r := check.Must(gzip.NewReader(strings.NewReader(a.body)))(t)
 	b, err := io.ReadAll(r)
 	if err != nil || bytes.Count(b, []byte("\n")) != 1000 {
 		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
@@ -314,11 +296,10 @@ func openStore(t *testing.T, store lease.Store,
 	anyChange func(context.Context, []lease.Change) (bool, error)) func() lease.Store {
 	s, ts := start(t, Config{Store: store, Conditions: []string{"as long as the process lives"}})
 	if anyChange != nil {
-		s.change = anyChange
+		s.store.Change = anyChange
 	}
 	return func() lease.Store {
-		s, err := httpstore.Open(t.Context(), ts.URL)
-		must(t, err)
+		s := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
 		if got := s.Conditions(); !slices.Equal(got, []string{"as long as the process lives"}) {
 			t.Errorf("conditions: %q", got)
 		}
@@ -435,17 +416,11 @@ func newFlaky() *flaky {
 
 // Without the store, the server makes only IDs without leases. When the store returns, it makes
 // all again. Details are only in the log.
-func TestStoreAway(t *testing.T) {
+func TestStoreUnreachable(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
-	var log bytes.Buffer
-	var mu sync.Mutex
-	logger := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return log.Write(b)
-	}), nil))
-	s, ts := start(t, Config{Store: store, Logger: logger})
+	var log check.Log
+	s, ts := start(t, Config{Store: store, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for path, status := range map[string]int{
 		"/v1/ids/scru128": 200, "/v1/ids/scru160": 200, "/v1/ids/euid": 200, "/healthz": 200,
 		"/v1/ids/scru64": 503, "/v1/ids/uid60": 503, "/readyz": 503,
@@ -468,11 +443,9 @@ func TestStoreAway(t *testing.T) {
 	if a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru64", ""); a.StatusCode != 200 {
 		t.Errorf("%d: %s", a.StatusCode, a.body)
 	}
-	mu.Lock()
-	if !strings.Contains(log.String(), "10.9.8.7") {
-		t.Errorf("the log does not say what is wrong with the store: %s", &log)
+	if text := log.Take(); !strings.Contains(text, "10.9.8.7") {
+		t.Errorf("the log does not say what is wrong with the store: %s", text)
 	}
-	mu.Unlock()
 
 	s.Drain()
 	if a := send(t, http.MethodGet, ts.URL+"/readyz", ""); a.StatusCode != 503 ||
@@ -481,20 +454,14 @@ func TestStoreAway(t *testing.T) {
 	}
 }
 
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
-
 func TestClose(t *testing.T) {
 	store := lease.NewMemory()
 	s := newServer(t, Config{Store: store})
 	waitReady(t, s)
 	held := func() (n int) {
 		for _, realm := range format.NamesOf(format.Leased()) {
-			root, err := store.Get(t.Context(), realm, lease.Block{})
-			must(t, err)
-			records, err := store.List(t.Context(), realm+"@"+root.Generation)
-			must(t, err)
+			root := check.Must(store.Get(t.Context(), realm, lease.Block{}))(t)
+			records := check.Must(store.List(t.Context(), realm+"@"+root.Generation))(t)
 			for _, r := range records {
 				if (r.Owner != lease.Owner{}) {
 					n++
@@ -506,7 +473,7 @@ func TestClose(t *testing.T) {
 	if n := held(); n != 2 {
 		t.Errorf("%d node IDs held, want 2", n)
 	}
-	must(t, s.Close(t.Context()))
+	check.OK(t, s.Close(t.Context()))
 	if n := held(); n != 0 {
 		t.Errorf("%d node IDs held after Close", n)
 	}
@@ -521,7 +488,6 @@ func TestTokens(t *testing.T) {
 		return strings.TrimPrefix(bearer[name], "Authorization: Bearer ")
 	}
 	const get = `{"realm":"%s","blocks":["1/8"]}`
-	cas := func(realm string) string { return strings.ReplaceAll(realmChange, "made", realm) }
 	for _, c := range []struct {
 		method, path, body string
 		ids, orders, admin int // statuses
@@ -539,8 +505,8 @@ func TestTokens(t *testing.T) {
 		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), 403, 403, 200},
 		{"POST", "/v1/store/list", `{"realm":"other"}`, 403, 403, 200},
 		{"POST", "/v1/store/list", `{"realm":"orders"}`, 403, 200, 200},
-		{"POST", "/v1/store/compare-and-set", cas("other"), 403, 403, 200},
-		{"POST", "/v1/store/compare-and-set", cas("orders"), 403, 200, 200},
+		{"POST", "/v1/store/compare-and-set", realmChange("other"), 403, 403, 200},
+		{"POST", "/v1/store/compare-and-set", realmChange("orders"), 403, 200, 200},
 		{"POST", "/v1/store/time", "{}", 403, 200, 200},
 		{"POST", "/v1/store/conditions", "{}", 403, 200, 200},
 		{"POST", "/v1/store/realms", "{}", 403, 200, 200},
@@ -565,7 +531,7 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode,
 					want, a.body)
 			}
-			if want == 403 && !strings.Contains(a.body, `"detail":"`+forbidden+`"`) {
+			if want == 403 && !strings.Contains(a.body, `"detail":"`+access.Forbidden+`"`) {
 				t.Errorf("%s %s with %s: %s", c.method, c.path, name, a.body)
 			}
 		}
@@ -585,7 +551,7 @@ func TestTokens(t *testing.T) {
 	}
 
 	// The token permits two requests at once, and five IDs a second.
-	hardly(t, tokens, "slow")
+	hardly(tokens, bearer["slow"])
 	for i, want := range []int{200, 200, 429} {
 		a := send(t, http.MethodGet, ts.URL+"/v1/formats", "", bearer["slow"])
 		after, _ := strconv.Atoi(a.Header.Get("Retry-After"))
@@ -595,15 +561,11 @@ func TestTokens(t *testing.T) {
 		}
 	}
 
-	st, err := httpstore.Open(t.Context(), ts.URL+"?token="+textOf("orders"))
-	must(t, err)
+	st := check.Must(httpstore.Open(t.Context(), ts.URL+"?token="+textOf("orders")))(t)
 	defer st.Close()
-	l, err := lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64,
-		NodeBits: 8})
-	must(t, err)
-	if err := l.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64,
+		NodeBits: 8}))(t)
+	check.OK(t, l.Close(t.Context()))
 	if _, err := st.Get(t.Context(), "other", lease.Block{}); !errors.Is(err, httpstore.ErrAccess) {
 		t.Errorf("another realm: %v", err)
 	}
@@ -617,8 +579,7 @@ func TestGetOfOne(t *testing.T) {
 	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})
 	waitReady(t, s)
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	must(t, err)
+	client := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
 	defer client.Close()
 	store.count("Get")
 	r, err := client.Get(t.Context(), "scru64", lease.Block{})

@@ -3,13 +3,14 @@ package server
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 	httpstore "github.com/sortid/sortid/store/http"
 )
@@ -26,9 +27,8 @@ func serveRealm(t *testing.T) served {
 	t.Helper()
 	memory := lease.NewMemory()
 	client := serveStore(t, memory)
-	l, err := lease.Acquire(t.Context(), client, lease.Config{Realm: "orders", Format: lease.SCRU64,
-		NodeBits: 2, Name: "victim"})
-	must(t, err)
+	l := check.Must(lease.Acquire(t.Context(), client, lease.Config{Realm: "orders",
+		Format: lease.SCRU64, NodeBits: 2, Name: "victim"}))(t)
 	t.Cleanup(func() {
 		if err := l.Close(t.Context()); err != nil && !errors.Is(err, t.Context().Err()) {
 			t.Error(err)
@@ -46,32 +46,30 @@ func serveRealm(t *testing.T) served {
 func serveStore(t *testing.T, store lease.Store) *httpstore.Store {
 	t.Helper()
 	_, ts := start(t, Config{Store: store, MustExist: true})
-	client, err := httpstore.Open(t.Context(), ts.URL)
-	must(t, err)
+	client := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
 	t.Cleanup(func() { client.Close() })
 	return client
 }
 
 func orders(t *testing.T, store lease.Store) lease.Record {
 	t.Helper()
-	_, err := lease.Create(t.Context(), store, lease.Config{Realm: "orders", Format: lease.SCRU64})
-	must(t, err)
-	root, err := lease.Realm(t.Context(), store, "orders")
-	must(t, err)
-	return root
+	config := lease.Config{Realm: "orders", Format: lease.SCRU64}
+	check.Must(lease.Create(t.Context(), store, config))(t)
+	return check.Must(lease.Realm(t.Context(), store, "orders"))(t)
 }
 
-func TestReadsPerCheck(t *testing.T) {
-	memory := lease.NewMemory()
-	store := &hooked{Store: memory}
-	g := newCheckedStore(store)
-	root := orders(t, memory)
+func TestReadsPerCheck(t *testing.T) { inBubble(t, testReadsPerCheck) }
+
+func testReadsPerCheck(t *testing.T) {
+	store := &hooked{Store: lease.NewMemory()}
+	s := virtual(t, Config{Store: store})
+	root := orders(t, store)
 	r := lease.Record{Realm: "orders@" + root.Generation, Block: lease.Block{NodeID: 1, Size: 1}}
 	for i, state := range []lease.State{lease.Split, lease.Merging, lease.Split, lease.Merging} {
 		next := r
 		next.Revision, next.State = r.Revision+1, state
 		store.count("GetMany", "Get", "Time")
-		ok, err := g.compareAndSet(t.Context(), []lease.Change{{Prev: r, Next: next}})
+		ok, err := s.store.Change(t.Context(), []lease.Change{{Prev: r, Next: next}})
 		many, others := store.count("GetMany"), store.count("Get", "Time")
 		if !ok || err != nil || many != 1 || i > 0 && others != 0 {
 			t.Errorf("change %d: %v, %v, %d calls of GetMany, want 1, and %d of Get and Time", i,
@@ -175,8 +173,7 @@ func TestAttacks(t *testing.T) {
 			}
 			add(c.prev, c.change)
 			last := changes[len(changes)-1].Next
-			before, err := v.memory.Get(t.Context(), last.Realm, last.Block)
-			must(t, err)
+			before := check.Must(v.memory.Get(t.Context(), last.Realm, last.Block))(t)
 			ok, err := v.client.CompareAndSetMany(t.Context(), changes)
 			if ok || !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), c.want) ||
 				!strings.Contains(err.Error(), fmt.Sprintf("body.changes[%d]", len(changes)-1)) {
@@ -230,10 +227,8 @@ func TestOperators(t *testing.T) {
 		Window: time.Hour}); !made || err != nil {
 		t.Fatal(made, err)
 	}
-	_, err := lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second)
-	must(t, err)
-	_, err = lease.SetTerms(ctx, v.client, "made", 0, time.Minute)
-	must(t, err)
+	check.Must(lease.SetTerms(ctx, v.client, "made", 10*time.Second, time.Second))(t)
+	check.Must(lease.SetTerms(ctx, v.client, "made", 0, time.Minute))(t)
 }
 
 // The number of realms is limited for clients, but not at the store itself.
@@ -246,26 +241,20 @@ func TestManyRealms(t *testing.T) {
 		_, err := lease.Create(t.Context(), store, config(i))
 		return err
 	}
-	names, err := v.memory.Realms(t.Context())
-	must(t, err)
-	for i := len(names); i < maxRealms; i++ {
+	names := check.Must(v.memory.Realms(t.Context()))(t)
+	for i := len(names); i < limit.MaxRealms; i++ {
 		if err := create(v.client, i); err != nil {
 			t.Fatalf("realm %d: %v", i, err)
 		}
 	}
 	const want = "make it at the store itself"
-	if err := create(v.client, maxRealms); !errors.Is(err, lease.ErrIllegal) ||
+	if err := create(v.client, limit.MaxRealms); !errors.Is(err, lease.ErrIllegal) ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("one more realm: %v", err)
 	}
-	if err := create(v.memory, maxRealms); err != nil {
-		t.Error(err)
-	}
-	if l, err := lease.Acquire(t.Context(), v.client, config(maxRealms)); err != nil {
-		t.Error(err)
-	} else if err := l.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	check.OK(t, create(v.memory, limit.MaxRealms))
+	l := check.Must(lease.Acquire(t.Context(), v.client, config(limit.MaxRealms)))(t)
+	check.OK(t, l.Close(t.Context()))
 }
 
 // If clients could begin a generation, they could prepare records in it, and node IDs of two
@@ -278,11 +267,11 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	if ok, err := v.memory.CompareAndSet(ctx, v.held, far); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	before, err := lease.Realm(ctx, v.memory, "orders")
-	must(t, err)
+	before := check.Must(lease.Realm(ctx, v.memory, "orders"))(t)
 	for _, c := range []lease.Config{{Realm: "orders"}, {Realm: "lost", Format: lease.SCRU64}} {
-		_, err = lease.Fence(ctx, v.client, c, 0)
-		if !errors.Is(err, lease.ErrIllegal) || !strings.Contains(err.Error(), noFence) {
+		_, err := lease.Fence(ctx, v.client, c, 0)
+		if !errors.Is(err, lease.ErrIllegal) ||
+			!strings.Contains(err.Error(), "fence the realm at the store itself") {
 			t.Error(err)
 		}
 	}
@@ -315,9 +304,9 @@ func TestManyRecords(t *testing.T) {
 	space := "orders@" + orders(t, client).Generation
 	made, last := 0, error(nil)
 	for size := uint8(1); last == nil && size < 20; size++ {
-		for from := uint32(0); last == nil && from < 1<<size; from += maxMany {
+		for from := uint32(0); last == nil && from < 1<<size; from += limit.MaxMany {
 			var changes []lease.Change
-			for n := from; n < min(from+maxMany, 1<<size); n++ {
+			for n := from; n < min(from+limit.MaxMany, 1<<size); n++ {
 				b := lease.Block{NodeID: n, Size: size}
 				changes = append(changes, lease.Change{Prev: lease.Record{Realm: space, Block: b},
 					Next: lease.Record{Realm: space, Block: b, Revision: 1, State: lease.Split}})
@@ -330,11 +319,11 @@ func TestManyRecords(t *testing.T) {
 	}
 	records, err := memory.List(t.Context(), space)
 	if err != nil || len(records) != made || made > lease.MaxRecords ||
-		made < lease.MaxRecords-maxMany || !errors.Is(last, lease.ErrIllegal) ||
+		made < lease.MaxRecords-limit.MaxMany || !errors.Is(last, lease.ErrIllegal) ||
 		!strings.Contains(last.Error(), "which is the limit") {
 		t.Errorf("%d records were made, there are %d, then %v, %v", made, len(records), last, err)
 	}
-	if n := store.count("List"); n > made/recountAfter*2 {
+	if n := store.count("List"); n > made/1000*2 {
 		t.Errorf("%d lists for %d records", n, made)
 	}
 }
@@ -357,16 +346,12 @@ func TestStoreBodies(t *testing.T) {
 	}
 	for _, path := range []string{"get", "compare-and-set", "list", "realms", "time",
 		"conditions"} {
-		c, err := net.Dial("tcp", strings.TrimPrefix(ts.URL, "http://"))
-		must(t, err)
-		fmt.Fprintf(c, "POST /v1/store/%s HTTP/1.1\r\nHost: localhost\r\n"+
-			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", path)
-		must(t, c.(*net.TCPConn).CloseWrite())
-		answer, err := io.ReadAll(c)
-		c.Close()
-		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400 ") ||
-			!strings.Contains(string(answer), "the body ends too soon") {
-			t.Errorf("%s cut off: %v\n%s", path, err, answer)
+		c, in := raw(t, ts.URL, "POST /v1/store/"+path+" HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+		check.OK(t, c.(*net.TCPConn).CloseWrite())
+		a := read(t)(http.ReadResponse(in, nil))
+		if a.StatusCode != 400 || !strings.Contains(a.body, "the body ends too soon") {
+			t.Errorf("%s cut off: %d: %s", path, a.StatusCode, a.body)
 		}
 	}
 }

@@ -25,7 +25,9 @@ export interface Field {
 
 /** The error for a text that is not an ID. */
 export declare class ParseError extends Error {
-  constructor(format: string, input: string, reason: ParseError["reason"], offset: number, detail: string);
+  constructor(
+    format: string, input: string, reason: ParseError["reason"], offset: number, detail: string,
+  );
   readonly reason: "length" | "symbol" | "range" | "check" | "layout" | "prefix";
   /** The offset of the first wrong character; -1 if the whole text is wrong. */
   readonly offset: number;
@@ -61,7 +63,10 @@ export declare class ID {
   readonly fields: Readonly<Record<string, bigint>>;
   /** Remarks, such as that no generator makes this ID. */
   readonly notes: string[];
-  /** The same ID with the prefix of a typed ID, as in "user": its text is then user_0372... With "", it has none. */
+  /**
+   * The same ID with the prefix of a typed ID. With "user", its text is user_0372... With "", it
+   * has no prefix.
+   */
   withPrefix(prefix: string): ID;
   in(encoding: Encoding): string;
   field(field: Pick<Field, "low" | "bits">): bigint;
@@ -80,8 +85,8 @@ export interface GeneratorOptions {
   /** Fills the array with cryptographically strong random bytes; default crypto.getRandomValues. */
   random?: (bytes: Uint8Array) => unknown;
   /**
-   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it, and takes an ID to
-   * continue after, too, as in "0u2r85hm2pt3/16". scru160 can have it.
+   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it, and
+   * takes an ID to continue after, too, as in "0u2r85hm2pt3/16". scru160 can have it.
    */
   node?: string;
   /** The same for uid60, as in "5/4". */
@@ -93,11 +98,20 @@ export interface GeneratorOptions {
 /** A generator's IDs strictly increase while the clock goes back by ten seconds at most. */
 export interface IDGenerator {
   /**
-   * The next ID. If the tick has no more IDs, it waits for the next (uid60 has 512 in a millisecond), or takes the
-   * next ahead of the clock (scru64, scru128). It throws a GeneratorError if that takes too long, or with scru64 and
-   * uid60 if the clock has gone back by more than ten seconds; the others then start afresh.
+   * The next ID. If a tick has no more IDs, it waits for the next tick (uid60 has 512 in a
+   * millisecond), or takes the next tick ahead of the clock (scru64, scru128). It throws a
+   * GeneratorError if that takes too long. If the clock has gone back by more than ten seconds,
+   * scru64 and uid60 throw a GeneratorError, and the others start afresh.
    */
   generate(): ID;
+}
+
+/** An option of a format's generators. */
+export interface FormatOption {
+  name: string;
+  value?: string;
+  usage: string;
+  needed?: boolean;
 }
 
 /** A format: a row of "sortid formats -o json", whose schema describes it, and more. */
@@ -108,7 +122,8 @@ export declare class Format {
   readonly summary: string;
   readonly source: string;
   /**
-   * Whether sortid makes IDs of the format. Only such formats have options, plan, sql and similar members.
+   * Whether sortid makes IDs of the format. Only such formats have options, plan, sql and similar
+   * members.
    */
   readonly generates: boolean;
   /** The bits of an ID. */
@@ -136,7 +151,11 @@ export declare class Format {
   };
   readonly example: string;
   /** Absent if IDs carry no time. The same in milliseconds is in epoch, tick and so on. */
-  readonly time?: { readonly tick_ns: number; readonly reserved?: boolean; readonly [name: string]: unknown };
+  readonly time?: {
+    readonly tick_ns: number;
+    readonly reserved?: boolean;
+    readonly [name: string]: unknown;
+  };
   readonly epoch?: number;
   readonly tick?: number;
   /** The first and the last time of generated IDs. */
@@ -144,22 +163,22 @@ export declare class Format {
   readonly last?: number;
   readonly lastTick?: bigint;
   readonly plausibleFrom?: number;
-  readonly options?: readonly { name: string; value?: string; usage: string; needed?: boolean }[];
+  readonly options?: readonly FormatOption[];
   /** The options that generator knows. */
-  readonly generatorOptions: readonly { name: string; value?: string; usage: string; needed?: boolean }[];
+  readonly generatorOptions: readonly FormatOption[];
   readonly needs_node?: boolean;
   readonly [name: string]: unknown;
   /**
-   * The ID of a text as the format writes it. All methods that read texts throw a ParseError for a text that is not an
-   * ID.
+   * The ID of a text as the format writes it. All methods that read texts throw a ParseError for a
+   * text that is not an ID.
    */
   parse(text: string): ID;
   parseAs(encoding: Encoding, text: string): ID;
   /** The ID of a text in any encoding. The text may be a typed ID. */
   parseAny(text: string): { id: ID; encoding: Encoding };
   /**
-   * The ID of a typed ID's text, in a format that sortid makes. Its prefix must be the one that is wanted, as in "user";
-   * without that it may have any or none.
+   * The ID of a typed ID's text, in a format that sortid makes. If a prefix is given, as in "user",
+   * the text must have it. Otherwise the text may have any prefix or none.
    */
   parseTyped(text: string, prefix?: string): ID;
   /** The prefix and underscore of a text that is as long as a typed ID's, or "". */
@@ -245,8 +264,9 @@ export declare class Ratio {
 export declare function formatTime(milli: number): string;
 
 /**
- * The time that a text means, in Unix milliseconds: a day, a time, @ and Unix seconds (or milliseconds, from 13 digits
- * on), now, -7d. A time without an offset is in the zone, such as "Europe/Berlin"; without this, in UTC.
+ * The time that a text means, in Unix milliseconds: a day, a time, @ and Unix seconds (or
+ * milliseconds, from 13 digits on), now, -7d. A time without an offset is in the zone, such as
+ * "Europe/Berlin"; without a zone, in UTC.
  */
 export declare function parseTime(text: string, now?: number, zone?: string): number;
 
@@ -289,7 +309,9 @@ export declare function plan(request: PlanRequest): {
 };
 
 /** The probability that two IDs of a format are ever the same. */
-export declare function collisionProbability(format: Format, request: Required<Omit<PlanRequest, "burst" | "bits" | "from">>): number;
+export declare function collisionProbability(
+  format: Format, request: Required<Omit<PlanRequest, "burst" | "bits" | "from">>,
+): number;
 
 /** A probability in words, such as "one in 3 million". */
 export declare function odds(p: number): string;

@@ -205,7 +205,7 @@ func (l *changer) change(t *testing.T) bool {
 		t.Errorf("%s: without the last %d bytes: %v, %v", l.was.Realm, missing, ok, err)
 	}
 	for _, c := range changes {
-		if err != nil { // another change makes the change on its way impossible
+		if err != nil { // make another change, so that a late request is refused
 			if _, err := l.direct.CompareAndSet(t.Context(), c.Prev,
 				following(c.Prev, "another")); err != nil {
 				t.Error(err)

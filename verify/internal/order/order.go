@@ -41,9 +41,8 @@ type Sink interface {
 //
 // To tell these cases apart, it holds the newest ID until the next one comes.
 type Checker struct {
-	Sink Sink
-
 	f        *format.Format
+	sink     Sink
 	state    state
 	last     item // the ID before held, with line 0 if there is none
 	held     item
@@ -69,16 +68,16 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker adds its checks to found. The caller must set its Sink.
-func NewChecker(f *format.Format, found *findings.List) *Checker {
+// NewChecker adds its checks to found, except rollback.
+func NewChecker(f *format.Format, sink Sink, found *findings.List,
+	rollback *findings.Check) *Checker {
 	return &Checker{
-		f:         f,
+		f: f, sink: sink, rollback: rollback,
 		duplicate: found.Check("order.duplicate", "no ID comes twice in a row"),
 		swapped:   found.Check("order.swapped", "no two neighbouring IDs are swapped"),
 		ahead:     found.Check("order.ahead", "no single ID is larger than the IDs after it"),
 		behind:    found.Check("order.behind", "no single ID is smaller than the IDs before it"),
 		back:      found.Check("order.back", "IDs do not go back within a tick"),
-		rollback:  found.Check("clock.rollback", "timestamps do not go back"),
 	}
 }
 
@@ -102,7 +101,7 @@ func (o *Checker) feed(list []format.Words, line uint64, rising bool) {
 		o.release()
 		o.last = o.held
 		if n > 1 {
-			o.Sink.Accept(list[:n-1], line)
+			o.sink.Accept(list[:n-1], line)
 			o.last = item{list[n-2], line + uint64(n) - 2}
 		}
 		o.hold(item{list[n-1], line + uint64(n) - 1})
@@ -115,7 +114,7 @@ func (o *Checker) hold(v item) { o.held, o.released, o.state = v, false, steady 
 func (o *Checker) release() {
 	if !o.released {
 		o.one[0] = o.held.id
-		o.Sink.Accept(o.one[:], o.held.line)
+		o.sink.Accept(o.one[:], o.held.line)
 		o.released = true
 	}
 }
@@ -126,7 +125,7 @@ func (o *Checker) Gap() {
 	if o.state == steady {
 		o.release()
 	}
-	o.Sink.Gap()
+	o.sink.Gap()
 }
 
 // Finish ends the checks.
@@ -154,7 +153,7 @@ func (o *Checker) step(v item) {
 			o.foundDuplicate(o.held, v)
 			return
 		}
-		switch o.Sink.Back(&o.held.id, &v.id, v.line) {
+		switch o.sink.Back(&o.held.id, &v.id, v.line) {
 		case Outlier:
 		case Continue:
 			o.restart(v)
@@ -170,7 +169,7 @@ func (o *Checker) foundDuplicate(first, second item) {
 
 func (o *Checker) restart(v item) {
 	o.release()
-	o.Sink.Restart()
+	o.sink.Restart()
 	o.last = item{}
 	o.hold(v)
 }
@@ -190,18 +189,18 @@ func (o *Checker) judgeOdd(next item) {
 	case fits && (none || o.held.id.Less(&next.id)):
 		o.swapped.FoundID(o.odd.line, &o.odd.id,
 			"is smaller than the ID in line %d, and belongs before it", o.held.line)
-		o.Sink.Gap()
+		o.sink.Gap()
 		o.released = true // the sink gets neither of the two
 	case fits && o.odd.id.Less(&next.id):
 		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the IDs after it, by %s",
 			o.distance())
-		o.Sink.Gap()
+		o.sink.Gap()
 		o.hold(o.odd)
 	case !none && o.held.id.Less(&next.id):
 		o.behind.FoundID(o.odd.line, &o.odd.id, "is smaller than the IDs before it, by %s",
 			o.distance())
 		o.release()
-		o.Sink.Gap()
+		o.sink.Gap()
 	default:
 		o.wentBack()
 		o.restart(o.odd)

@@ -226,23 +226,25 @@ func (f *Field) ones(bit int) (n uint64) {
 	return n
 }
 
-// The tests' names.
-const (
-	testSame       = "same"
-	testBalance    = "balance"
-	testBytes      = "bytes"
-	testRuns       = "runs"
-	testSerial     = "serial"
-	testNeighbours = "neighbours"
-	testRepeats    = "repeats"
+// A kind is a kind of test.
+type kind struct{ name, title string }
+
+var (
+	testSame       = kind{"same", "no bit is always the same"}
+	testBalance    = kind{"balance", "each bit is 1 in half of the values"}
+	testBytes      = kind{"bytes", "all values are equally frequent"}
+	testRuns       = kind{"runs", "each bit changes from one value to the next in half of the cases"}
+	testSerial     = kind{"serial", "a value does not depend on the one before"}
+	testNeighbours = kind{"neighbours", "neighbouring bits differ in half of the values"}
+	testRepeats    = kind{"repeats", "values repeat as often as by chance"}
 )
 
-var testNames = [...]string{testBalance, testBytes, testRuns, testSerial, testNeighbours,
-	testRepeats}
+// kinds has all kinds except testSame, which has no p-value.
+var kinds = []kind{testBalance, testBytes, testRuns, testSerial, testNeighbours, testRepeats}
 
 // A result is the result of one test, of a bit, a chunk or the field.
 type result struct {
-	test string
+	kind kind
 	p    float64
 	note string
 }
@@ -260,8 +262,8 @@ func (f *Field) results() (rs []result) {
 	if f.n < 2 {
 		return nil
 	}
-	add := func(test string, p float64, format string, args ...any) {
-		rs = append(rs, result{test, p, fmt.Sprintf(format, args...)})
+	add := func(k kind, p float64, format string, args ...any) {
+		rs = append(rs, result{k, p, fmt.Sprintf(format, args...)})
 	}
 	for bit := range f.width {
 		k := f.ones(bit)

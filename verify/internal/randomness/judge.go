@@ -21,16 +21,6 @@ import (
 // with findings.Improbable, it is below one in a million.
 const familyErrorRate = 5e-7
 
-var testTitles = map[string]string{
-	testSame:       "no bit is always the same",
-	testBalance:    "each bit is 1 in half of the values",
-	testBytes:      "all values are equally frequent",
-	testRuns:       "each bit changes from one value to the next in half of the cases",
-	testSerial:     "a value does not depend on the one before",
-	testNeighbours: "neighbouring bits differ in half of the values",
-	testRepeats:    "values repeat as often as by chance",
-}
-
 // A Set is one source's random fields. The zero value is empty.
 type Set struct {
 	fields  []*Field
@@ -87,26 +77,26 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	for i, f := range s.fields {
 		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
 			Ones: []float64{}}
-		checks := map[string]*findings.Check{}
-		checks[testSame] = found.Check("random."+f.name+"."+testSame, f.name+": "+
-			testTitles[testSame])
-		f.judgeSame(checks[testSame])
+		check := func(k kind) *findings.Check {
+			return found.Check("random."+f.name+"."+k.name, f.name+": "+k.title)
+		}
+		f.judgeSame(check(testSame))
 		if f.SameOnly {
 			continue
 		}
-		for _, test := range testNames {
-			checks[test] = found.Check("random."+f.name+"."+test, f.name+": "+testTitles[test])
+		checks, worst := map[kind]*findings.Check{}, map[kind]float64{}
+		for _, k := range kinds {
+			checks[k], worst[k] = check(k), math.Inf(1)
 		}
-		worst := map[string]float64{}
 		for _, r := range results[i] {
-			c := checks[r.test]
+			c := checks[r.kind]
 			entry.Tests++
 			if r.p < entry.P {
 				entry.P, entry.Adjusted, entry.Worst = r.p, adjusted[0], r.note
 			}
-			if p, seen := worst[r.test]; !seen || r.p < p {
-				worst[r.test] = r.p
-				c.Status, c.Detail = report.Pass, r.note+", p "+words.Probability(r.p)
+			if r.p < worst[r.kind] {
+				worst[r.kind] = r.p
+				c.Detail = r.note + ", p " + words.Probability(r.p)
 			}
 			if adjusted[0] < familyErrorRate {
 				c.Count++
@@ -114,11 +104,11 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			adjusted = adjusted[1:]
 		}
 		enough := f.n > 1 && pvalue.Coin(0, f.n)*float64(len(ps)) < familyErrorRate
-		for _, test := range testNames {
+		for _, c := range checks {
 			if f.fixedBits() != 0 {
-				checks[test].Skip("bits of %s are always the same", f.name)
-			} else if _, ran := worst[test]; !ran || !enough {
-				checks[test].Skip("too few values: %s", words.Count(f.n))
+				c.Skip("bits of %s are always the same", f.name)
+			} else if c.Detail == "" || !enough {
+				c.Skip("too few values: %s", words.Count(f.n))
 			}
 		}
 		for bit := f.width - 1; bit >= 0 && f.n > 0; bit-- {

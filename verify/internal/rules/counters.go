@@ -24,17 +24,12 @@ type renewal struct {
 
 const never = math.MaxUint64
 
-func newRenewal(r *Rules, u *usage, f format.Field) *renewal {
-	n := &renewal{Field: f, shift: uint(f.Low - u.field.Low), mask: 1<<f.Bits - 1,
-		values: r.Fields.Add(f.Name, f.Bits), at: never}
-	if !r.Unordered {
-		n.missed = r.Chance("rules."+f.Name,
-			fmt.Sprintf("%s is renewed after %d ticks", f.Name, f.Every),
-			math.Ldexp(1, -f.Bits))
-		n.early = r.check(f.Name+".early", "%s is kept for at least %d ticks", f.Name,
-			f.Every)
-	}
-	return n
+func newRenewal(c *counter, f format.Field) *renewal {
+	return &renewal{Field: f, shift: uint(f.Low - c.field.Low), mask: 1<<f.Bits - 1,
+		values: c.Fields.Add(f.Name, f.Bits), at: never,
+		missed: c.Chance("rules."+f.Name,
+			fmt.Sprintf("%s is renewed after %d ticks", f.Name, f.Every), math.Ldexp(1, -f.Bits)),
+		early: c.check(f.Name+".early", "%s is kept for at least %d ticks", f.Name, f.Every)}
 }
 
 func (n *renewal) of(h head) uint64 { return h.low >> n.shift & n.mask }
@@ -45,9 +40,7 @@ func (n *renewal) begin(tick uint64, renewed bool) {
 	}
 }
 
-func (n *renewal) forget() { n.at, n.exactly = never, false }
-
-func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, line uint64) {
+func (n *renewal) judge(last, h head, now uint64, v *format.Words, line uint64) {
 	value := n.of(h)
 	due := now-n.at >= n.Every
 	if due {
@@ -71,6 +64,7 @@ func (n *renewal) judge(r *Rules, last, h head, now uint64, v *format.Words, lin
 // sequences checks a counter that continues from tick to tick. The counter must not repeat a value
 // in a tick, even on distant lines.
 type sequences struct {
+	heads  *heads
 	check  *findings.Check
 	recent [recentTicks]used
 }
@@ -84,11 +78,11 @@ type used struct {
 // alternate.
 const recentTicks = 16
 
-func (s *sequences) add(r *Rules, list []format.Words, line uint64) {
-	u := r.usage
+func (s *sequences) add(list []format.Words, line uint64) {
+	u := s.heads
 	for i := range list {
-		h := u.headOf(&list[i])
-		tick, value := u.tickOf(h), h.low&u.counter
+		h := u.of(&list[i])
+		tick, value := u.tick(h), h.low&u.counter
 		if !s.fresh(tick, value, u.counter) {
 			s.check.FoundID(line+uint64(i), &list[i], "%s %d occurs again in the same tick",
 				u.field.Name, value)

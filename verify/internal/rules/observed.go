@@ -5,11 +5,16 @@ import (
 	"slices"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/order"
+	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// Habits describe what another project's format leaves open: whether IDs of a tick are in order,
-// and by which bits.
+// Habits describe what a format leaves open: how the counter is used and, for another project's
+// format, whether IDs of a tick are in order, and by which bits.
 type Habits struct {
+	// Usage is the zero Usage if the format has only one.
+	Usage format.Usage
 	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
 	// Ordered is the lowest bit that orders the IDs of a tick. It is in a counter or a finer time.
@@ -20,15 +25,54 @@ type Habits struct {
 }
 
 const (
-	// HabitIDs is how many IDs Observe needs.
-	HabitIDs = 4096
+	// habitIDs is how many IDs are enough to find habits.
+	habitIDs = 4096
 	// fewPairs is how many steps within a tick rule out chance.
 	fewPairs = 40
 )
 
-// Observe finds the habits of IDs in the order of their lines.
-func Observe(f *format.Format, list []format.Words) Habits {
-	h := Habits{Ordered: f.Bits}
+// Open reports whether only IDs show the generator's habits.
+func (o *Options) Open(f *format.Format) bool {
+	usages, _ := o.layouts(f)
+	return !o.Unordered && (len(usages) > 1 || !f.Generates())
+}
+
+// A Sample has the first IDs of a source.
+type Sample struct {
+	f     *format.Format
+	list  []format.Words
+	steps steps
+	order *order.Checker // passes list's IDs to steps, without those that break the order
+}
+
+func NewSample(f *format.Format) *Sample {
+	s := &Sample{f: f, steps: steps{gaps: map[int]bool{}}}
+	found := findings.List{Show: func(format.Words) string { return "" }}
+	s.order = order.NewChecker(f, &s.steps, &found, found.Check("", ""))
+	return s
+}
+
+// Add takes IDs with their line in the source. It ignores the IDs after the first habitIDs.
+func (s *Sample) Add(list []format.Words, at reading.Segment) {
+	if at.Gap {
+		s.order.Gap()
+	}
+	list = list[:min(len(list), habitIDs-len(s.list))]
+	s.list = append(s.list, list...)
+	s.order.Feed(list, at.Line, at.Rising)
+}
+
+// Full reports whether more IDs make no difference.
+func (s *Sample) Full() bool { return len(s.list) == habitIDs }
+
+// Habits finds the habits of the IDs in the order of their lines.
+func (s *Sample) Habits(o *Options) Habits {
+	s.order.Finish()
+	f, list := s.f, s.list
+	usages, _ := o.layouts(f)
+	h := Habits{Usage: slices.MinFunc(usages, func(a, b format.Usage) int {
+		return s.steps.faults(f, a) - s.steps.faults(f, b)
+	}), Ordered: f.Bits}
 	up, down, lowest := 0, 0, f.Bits
 	for i := 1; i < len(list); i++ {
 		last, v := &list[i-1], &list[i]
@@ -72,42 +116,70 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-func (r *Rules) observe(h Habits) {
-	u := newUsage(r.Format, r.candidates[0])
-	u.randoms = nil
-	for _, f := range u.Layout {
+// steps has increasing IDs.
+type steps struct {
+	list []format.Words
+	gaps map[int]bool // indexes of IDs whose step from the ID before cannot be judged
+}
+
+func (s *steps) Accept(list []format.Words, _ uint64) { s.list = append(s.list, list...) }
+
+func (s *steps) Back(_, _ *format.Words, _ uint64) order.Step { return order.Unknown }
+
+func (s *steps) Gap() { s.gaps[len(s.list)] = true }
+
+func (s *steps) Restart() { s.Gap() }
+
+// faults counts the faults of the IDs under a usage.
+func (s *steps) faults(f *format.Format, u format.Usage) (n int) {
+	list := s.list
+	heads, fields := newHeads(f, u.Layout), watchedIn(u.Layout)
+	for i := 1; i < len(list); i++ {
+		if s.gaps[i] {
+			continue
+		}
+		h, before := heads.of(&list[i]), heads.of(&list[i-1])
+		counter, same := h.low&heads.counter, heads.tick(h) == heads.tick(before)
+		bad := same && counter != before.low&heads.counter+1 || !same && counter > heads.most
+		for _, w := range fields {
+			v := w.place.Of(&list[i])
+			bad = bad || w.Most > 0 && v > w.Most || w.Most == 0 && v != w.place.Of(&list[i-1])
+		}
+		if bad {
+			n++
+		}
+	}
+	return n
+}
+
+// addHabits adds the random fields of another project's format.
+func (r *Rules) addHabits() {
+	h := &r.Habits
+	for _, f := range r.usage.Layout {
 		free := min(f.Bits, h.Ordered-f.Low)
 		switch {
 		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
 		case r.Unordered:
 			// If there are several generators, some may count within a tick.
-			sample := newRandom(f.Name, f.Low, f.Bits)
-			sample.starts, sample.same = true, true
-			u.randoms = append(u.randoms, sample)
+			sample := newRandom(r.Fields, f.Name, f.Low, f.Bits)
+			for _, half := range sample.fields {
+				half.SameOnly = true
+			}
+			r.firsts.randoms = append(r.firsts.randoms, sample)
 		case free == f.Bits:
-			u.randoms = append(u.randoms, newRandom(f.Name, f.Low, f.Bits))
+			r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, f.Bits))
 		default:
-			first := newRandom(f.Name+".first", f.Low, f.Bits)
-			first.starts = true
-			u.randoms = append(u.randoms, first)
+			r.firsts.randoms = append(r.firsts.randoms,
+				newRandom(r.Fields, f.Name+".first", f.Low, f.Bits))
 			if free >= 8 {
-				u.randoms = append(u.randoms, newRandom(f.Name, f.Low, free))
+				r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, free))
 			}
 		}
 	}
-	if r.Unordered {
-		u.nodes, h.Changing, r.sampled = nil, nil, map[uint64]bool{}
-	}
-	u.nodes = slices.DeleteFunc(
-		u.nodes, func(n *watched) bool { return slices.Contains(h.Changing, n.Name) })
-	for _, name := range h.Changing {
-		r.constant[name].Skip("it changes from ID to ID, which the format allows")
-	}
-	r.begin(u)
-	if r.Unordered {
-		return
-	}
+	r.firsts.timestamp = r.Format.Timestamp
 	switch {
+	case r.Unordered:
+		r.firsts.sampled = map[uint64]bool{}
 	case !h.Rising:
 		r.Fact("order", "by time; the IDs of one tick are not in order")
 	case h.Ordered < r.Format.Bits:
@@ -115,5 +187,41 @@ func (r *Rules) observe(h Habits) {
 			h.Ordered)
 	default:
 		r.Fact("order", "all IDs increase")
+	}
+}
+
+// firsts takes the random fields of one ID of each tick, because a generator may count within a
+// tick.
+type firsts struct {
+	randoms   []random
+	timestamp func(*format.Words) uint64
+	tick      uint64
+	known     bool
+	sampled   map[uint64]bool // if unordered, the ticks whose random fields were read
+}
+
+// maxSamples limits the ticks from which firsts takes an unordered ID.
+const maxSamples = 4096
+
+func (s *firsts) add(list []format.Words) {
+	if len(s.randoms) == 0 {
+		return
+	}
+	for i := range list {
+		if len(s.sampled) == maxSamples {
+			return
+		}
+		tick := s.timestamp(&list[i])
+		fresh := s.known && tick != s.tick
+		if s.sampled != nil {
+			fresh = !s.sampled[tick]
+			s.sampled[tick] = true
+		}
+		for k := range s.randoms {
+			if fresh {
+				s.randoms[k].add(list[i : i+1])
+			}
+		}
+		s.tick, s.known = tick, true
 	}
 }

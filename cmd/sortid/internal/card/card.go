@@ -164,7 +164,7 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 	return b
 }
 
-// distance says how long before or after now t is, in two units.
+// distance says how far t is from now, in two units, and whether it is before or after now.
 func distance(t, now time.Time) string {
 	d := now.Unix() - t.Unix() // a time.Duration is at most 292 years
 	past := d >= 0

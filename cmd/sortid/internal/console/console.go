@@ -54,7 +54,8 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth returns the width in characters. Without a terminal, that is the number otherwise.
+// terminalWidth returns the width in characters. If f is no terminal, it returns the parameter
+// otherwise.
 func terminalWidth(f *os.File, otherwise int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
@@ -89,8 +90,8 @@ func Wrap(text string, width int, indent string) string {
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
 }
 
-// Hang wraps a text for Out. Its first line begins after indent characters that are there already,
-// and the others below it.
+// Hang wraps a text for Out. The first line follows indent characters that the caller writes, and
+// the other lines are indented by as many.
 func (c *Console) Hang(text string, indent int) string {
 	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
 }

@@ -19,8 +19,8 @@ type Progress struct {
 	shown bool
 }
 
-// Progress returns a Progress for a task of unknown size, which it counts in the unit what. It
-// returns nil if other output would mix with the Progress.
+// Progress returns a Progress for a task of unknown size. The parameter what is the unit, such as
+// "lines". Progress returns nil if other output would mix with the Progress.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
 		return nil

@@ -281,7 +281,7 @@ func kindsOf(text []byte) (kinds byte) {
 }
 
 // judgeText is judge for a format's own encoding. All letters must have the same case, unless
-// the case tells digits apart. A short text does not count if it is a number such as
+// the format's alphabet has both cases. A short text does not count if it is a number such as
 // 0x0123456789, or inside Base64. If its format is not named, it must have a digit, and the
 // case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {

@@ -189,8 +189,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits for the next millisecond. A millisecond has
-// room for mean IDs on average, and always for least.
+// waits judges rates and bursts in a format that waits for the next millisecond. The parameters
+// mean and least say how many IDs a millisecond has room for: on average, and always.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick

@@ -100,7 +100,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Wait()
 }
 
-// copy forwards pieces as long as before returns true, which it calls for each piece.
+// copy calls before ahead of each piece. It forwards the pieces until before returns false.
 func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -22,7 +22,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before the end of its lease a program must end. The reason is that nobody
+// Times say when a program must end: some time before its lease does. The reason is that nobody
 // checks the ticks of its IDs, and its generator may run ahead of the clock, by default up to 10 s.
 type Times struct {
 	Terminate time.Duration // before the end: ask the program to end

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { readFileSync } from "node:fs";
-import { ParseError, detect, formatTime, formats, lookup, parseTime, scru128, scru160, scru64, uid60 } from "../sortid.js";
+import {
+  ParseError, detect, formatTime, formats, lookup, parseTime, scru128, scru160, scru64, uid60,
+} from "../sortid.js";
 
 const ours = formats.filter((format) => format.generates);
 
@@ -20,12 +22,17 @@ test("every encoding reads back, and texts sort like integers", () => {
       if (!format.admits(value & ~format.mask | format.fixed)) continue; // it has no text
       const id = format.fromInt(value & ~format.mask | format.fixed);
       for (const encoding of format.encodings) {
-        const prefix = format.text.prefix && encoding === "text" ? (format.text.prefix.known?.[0] ?? "user") + "_" : "";
-        assert.ok(format.parseAs(encoding, prefix + id.in(encoding)).equals(id), `${format.name} ${encoding} ${id.int}`);
+        const prefixed = format.text.prefix && encoding === "text";
+        const prefix = prefixed ? (format.text.prefix.known?.[0] ?? "user") + "_" : "";
+        const parsed = format.parseAs(encoding, prefix + id.in(encoding));
+        assert.ok(parsed.equals(id), `${format.name} ${encoding} ${id.int}`);
       }
       assert.ok(format.fromBytes(id.bytes).equals(id));
       assert.ok(format.fromFields(id.fields).equals(id));
-      if (format.generates && format.text.sorts) assert.equal(String(id) < String(last) ? -1 : Number(String(id) > String(last)), id.compare(last), `${last} ${id}`);
+      if (format.generates && format.text.sorts) {
+        const order = String(id) < String(last) ? -1 : Number(String(id) > String(last));
+        assert.equal(order, id.compare(last), `${last} ${id}`);
+      }
       last = id;
     }
   }
@@ -40,7 +47,9 @@ test("the smallest ID of a time, and the bounds of a range", () => {
     const time = new Date("2026-11-17T10:30:00.123Z");
     const first = format.first(time);
     assert.ok(first.milli <= Number(time) && Number(time) < first.milli + Math.max(1, format.tick));
-    if (format.mask === 0n) assert.equal(format.fromInt(first.value - 1n).milli, first.milli - format.tick);
+    if (format.mask === 0n) {
+      assert.equal(format.fromInt(first.value - 1n).milli, first.milli - format.tick);
+    }
     const { first: a, end: b } = format.bounds(time, Number(time) + 1000 + format.tick);
     assert.ok(a.equals(first) && b.milli > a.milli);
     assert.throws(() => format.bounds(time, time), /empty/);
@@ -56,16 +65,22 @@ test("the smallest ID of a time, and the bounds of a range", () => {
 });
 
 test("wrong input is named", () => {
-  for (const [text, reason] of [["017fef39c2641ba56a9483188841e05g", '"g" at offset 31'], ["12", "32"]]) {
-    assert.throws(() => scru128.parseAs("hex", text), (error) => error instanceof ParseError && error.message.includes(reason));
+  for (const [text, reason] of [
+    ["017fef39c2641ba56a9483188841e05g", '"g" at offset 31'], ["12", "32"],
+  ]) {
+    assert.throws(() => scru128.parseAs("hex", text),
+      (error) => error instanceof ParseError && error.message.includes(reason));
   }
-  assert.throws(() => scru128.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e0_a"), /"_" at offset 34/);
-  assert.throws(() => scru64.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e05a"), /have no encoding "uuid"/);
+  assert.throws(() => scru128.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e0_a"),
+    /"_" at offset 34/);
+  assert.throws(() => scru64.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e05a"),
+    /have no encoding "uuid"/);
   assert.throws(() => scru64.fromInt(36n ** 12n), /larger than zzzzzzzzzzzz/);
   assert.throws(() => uid60.parseAs("int", (1n << 60n).toString()), /larger/);
   assert.throws(() => scru160.parseAs("int", "9".repeat(100_000)), /larger/);
   assert.throws(() => scru128.parseAs("int", "-1"), /decimal digit/);
-  assert.throws(() => scru128.fromFields({ timestamp: 1n << 48n, counter_hi: 0, counter_lo: 0, entropy: 0 }), /timestamp has 48 bits/);
+  const fields = { timestamp: 1n << 48n, counter_hi: 0, counter_lo: 0, entropy: 0 };
+  assert.throws(() => scru128.fromFields(fields), /timestamp has 48 bits/);
   assert.throws(() => lookup("toString"), /unknown format "toString"/);
   assert.throws(() => lookup("ulid").generate(), /reads ulid IDs, and makes none/);
   assert.throws(() => scru128.parse("x".repeat(1_000_000)), (error) => error.message.length < 200);
@@ -78,13 +93,18 @@ test("an unknown text is taken for what it is", () => {
       const time = Date.now() - years * 365 * day - day;
       if (time < format.plausibleFrom) break;
       for (let i = 0; i < 50; i++) {
-        const generator = format.generator({ now: () => time, ...(format === scru64 && { node: "42/8" }) });
-        const id = generator.generate();
+        const node = format === scru64 && { node: "42/8" };
+        const id = format.generator({ now: () => time, ...node }).generate();
         for (const encoding of format.encodings) {
-          const found = detect(id.in(encoding)).filter((candidate) => ours.includes(candidate.id.format)); // by chance it has a UUID's bits
-          const at = found.findIndex((candidate) => candidate.id.equals(id) && candidate.encoding === encoding);
+          const text = id.in(encoding);
+          // By chance it has a UUID's bits.
+          const found = detect(text).filter((candidate) => ours.includes(candidate.id.format));
+          const at = found.findIndex((candidate) =>
+            candidate.id.equals(id) && candidate.encoding === encoding);
           // A number may be an ID of several 64-bit formats.
-          assert.ok(at === 0 || at > 0 && format.bits <= 64 && encoding !== "text", `${format.name} ${encoding} ${id.in(encoding)}: ${found[0]?.id.format.name} ${found[0]?.encoding}`);
+          const [first] = found;
+          assert.ok(at === 0 || at > 0 && format.bits <= 64 && encoding !== "text",
+            `${format.name} ${encoding} ${text}: ${first?.id.format.name} ${first?.encoding}`);
         }
       }
     }
@@ -92,7 +112,8 @@ test("an unknown text is taken for what it is", () => {
 });
 
 test("times are read as the command reads them", () => {
-  const { now, cases } = JSON.parse(readFileSync(new URL("../../../../testdata/times.json", import.meta.url)));
+  const url = new URL("../../../../testdata/times.json", import.meta.url);
+  const { now, cases } = JSON.parse(readFileSync(url));
   assert.ok(cases.length > 80);
   for (const { text, zone, time, error } of cases) {
     const read = () => formatTime(parseTime(text, Date.parse(now), zone));

@@ -1,7 +1,9 @@
 // Generators under a clock and an entropy source that the test moves.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { GeneratorError, euid, formats as all, scru128, scru160, scru64, uid60 } from "../sortid.js";
+import {
+  GeneratorError, euid, formats as all, scru128, scru160, scru64, uid60,
+} from "../sortid.js";
 
 const formats = all.filter((format) => format.generates);
 const START = Date.parse("2026-11-17T10:30:00.000Z");
@@ -9,7 +11,7 @@ const node = (format) => (format === scru64 ? { node: "42/8" } : {});
 const ones = (bytes) => bytes.fill(0xff);
 const zeros = (bytes) => bytes.fill(0);
 
-test("IDs strictly increase and are of the clock's time, wherever the clock goes within ten seconds", () => {
+test("IDs strictly increase and show the clock's time, wherever it goes within ten seconds", () => {
   for (const format of formats) {
     let now = START;
     const generator = format.generator({ now: () => now, ...node(format) });
@@ -18,10 +20,12 @@ test("IDs strictly increase and are of the clock's time, wherever the clock goes
       now += [0, 0, 1, 7, -3, 0][i % 6];
       if (i === 2500) now -= 9000;
       if (i === 2600) now += 9000;
-      if (last.fields.sequence === 511n) now = Math.max(now, last.milli + 1); // which it would wait for
+      // It would wait for that time.
+      if (last.fields.sequence === 511n) now = Math.max(now, last.milli + 1);
       const id = generator.generate();
       assert.equal(id.compare(last), 1, `${format.name}: ${id} after ${last}`);
-      assert.ok(id.milli > now - format.tick && id.milli <= now + 9100, `${format.name}: ${id.time} at ${new Date(now)}`);
+      assert.ok(id.milli > now - format.tick && id.milli <= now + 9100,
+        `${format.name}: ${id.time} at ${new Date(now)}`);
       last = id;
     }
   }
@@ -44,7 +48,8 @@ test("random bits are new, and all of them are used", () => {
     }[format.name];
     if (want !== undefined) assert.equal(moving.toString(2), want.toString(2), format.name);
     for (const { kind, low: at, bits } of format.layout) { // of any format
-      if (kind === "random") assert.equal((or & ~and) >> BigInt(at) & (1n << BigInt(bits)) - 1n, (1n << BigInt(bits)) - 1n, format.name);
+      const all = (1n << BigInt(bits)) - 1n;
+      if (kind === "random") assert.equal((or & ~and) >> BigInt(at) & all, all, format.name);
     }
     if (format === euid) assert.equal((or & ~and) & (1n << 64n) - 1n, (1n << 64n) - 1n);
   }
@@ -68,8 +73,10 @@ test("a clock that goes back by more than ten seconds", () => {
 
 test("a time that no ID can carry", () => {
   for (const format of formats) {
-    for (const now of [format.epoch - 1, 1e15, NaN, ...(format.time.reserved ? [format.epoch] : [])]) {
-      assert.throws(() => format.generator({ now: () => now, ...node(format) }).generate(), GeneratorError, `${format.name} ${now}`);
+    const reserved = format.time.reserved ? [format.epoch] : [];
+    for (const now of [format.epoch - 1, 1e15, NaN, ...reserved]) {
+      const generator = format.generator({ now: () => now, ...node(format) });
+      assert.throws(() => generator.generate(), GeneratorError, `${format.name} ${now}`);
     }
   }
 });
@@ -94,11 +101,15 @@ test("scru64: the node ID, the counter, and full counters", () => {
   full.generate();
 
   // From 20 node bits on, half of the counter stays free.
-  assert.equal(scru64.generator({ now: () => now, node: "5/20", random: ones }).generate().fields.node_ctr, 5n << 4n | 7n);
+  const half = scru64.generator({ now: () => now, node: "5/20", random: ones });
+  assert.equal(half.generate().fields.node_ctr, 5n << 4n | 7n);
 
   const after = scru64.generator({ now: () => Number(last.milli), node: `${last.text}/8` });
   assert.ok(after.generate().compare(last) > 0);
-  for (const wrong of [undefined, "", "42", "256/8", "1/24", "1/0", " 1/8", "1/8 ", "-1/8", "0x/8", "123456789/23", "zzzzzzzzzzz!/8"]) {
+  for (const wrong of [
+    undefined, "", "42", "256/8", "1/24", "1/0", " 1/8", "1/8 ", "-1/8", "0x/8", "123456789/23",
+    "zzzzzzzzzzz!/8",
+  ]) {
     assert.throws(() => scru64.generator({ node: wrong }), RangeError, wrong);
   }
 });
@@ -127,7 +138,8 @@ test("scru128: counter_hi is renewed each second, counter_lo each millisecond", 
 
 test("scru160: the counter, its end, and the node ID", () => {
   let reads = 0;
-  const generator = scru160.generator({ now: () => START + (reads++ > 40_000 ? 1 : 0), random: zeros });
+  const now = () => START + (reads++ > 40_000 ? 1 : 0);
+  const generator = scru160.generator({ now, random: zeros });
   let last = generator.generate();
   assert.equal(last.fields.counter, 0n);
   while (last.fields.counter < 0xffff) {
@@ -136,7 +148,8 @@ test("scru160: the counter, its end, and the node ID", () => {
     assert.equal(last.milli, START);
   }
   assert.equal(generator.generate().milli, START + 1); // it waited
-  assert.equal(scru160.generator({ node: "5/4", now: () => START }).generate().fields.random16 >> 12n, 5n);
+  const { fields } = scru160.generator({ node: "5/4", now: () => START }).generate();
+  assert.equal(fields.random16 >> 12n, 5n);
   assert.throws(() => scru160.generator({ node: "1/17" }), RangeError);
 });
 

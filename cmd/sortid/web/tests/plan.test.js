@@ -26,14 +26,16 @@ test("shared cases", () => {
 
 test("words", () => {
   assert.deepEqual([0, 1, 0.5, 1e-3, 3.3e-7, 9.996e-7, 1e-30].map(odds),
-    ["none", "certain", "50 %", "one in 1000", "one in 3 million", "one in 1 million", "one in 10^30"]);
+    ["none", "certain", "50 %", "one in 1000", "one in 3 million", "one in 1 million",
+      "one in 10^30"]);
   assert.deepEqual([0, 9999, 12345, 999_600, 3.16e12, 1e18].map(count),
     ["0", "9999", "12 thousand", "1 million", "3.2 trillion", "10^18"]);
   assert.deepEqual([0.002, 1.536, 125, 9000].map(seconds), ["2 ms", "1.5 s", "2 min", "3 h"]);
 });
 
 test("what is out of range is named", () => {
-  for (const [name, value] of Object.entries({ rate: 0, burst: -1, processes: 1.5, years: 1e5, bits: 32, from: "now" })) {
+  const wrong = { rate: 0, burst: -1, processes: 1.5, years: 1e5, bits: 32, from: "now" };
+  for (const [name, value] of Object.entries(wrong)) {
     assert.throws(() => plan({ rate: 1, [name]: value }), new RegExp(`^RangeError: ${name} is`));
   }
 });

@@ -3,17 +3,23 @@ import assert from "node:assert/strict";
 import { createCipheriv } from "node:crypto";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { Finder, detect, find, formatTime, lookup, plausible, scru128, scru160, strip } from "../sortid.js";
+import {
+  Finder, detect, find, formatTime, lookup, plausible, scru128, scru160, strip,
+} from "../sortid.js";
 
-const { cases, now } = JSON.parse(readFileSync(new URL("../../../../testdata/scan.json", import.meta.url)));
-const options = (formats) => ({ now: Date.parse(now), ...(formats.length && { formats: formats.map(lookup) }) });
+const read = (name) =>
+  JSON.parse(readFileSync(new URL(`../../../../testdata/${name}.json`, import.meta.url)));
+const { cases, now } = read("scan");
+const options = (formats) =>
+  ({ now: Date.parse(now), ...(formats.length && { formats: formats.map(lookup) }) });
 
 test("shared cases", () => {
   assert.ok(cases.length > 50, `only ${cases.length} cases`);
   for (const { note, text, formats, ids } of cases) {
     const bytes = (offset) => Buffer.byteLength(text.slice(0, offset));
     const got = find(text, options(formats)).map(({ id, encoding, start, end }) => ({
-      start: bytes(start), end: bytes(end), format: id.format.name, encoding, time: id.timed ? formatTime(id.milli) : "", text: text.slice(start, end),
+      start: bytes(start), end: bytes(end), format: id.format.name, encoding,
+      time: id.timed ? formatTime(id.milli) : "", text: text.slice(start, end),
     }));
     assert.deepEqual(got, ids, note);
   }
@@ -22,7 +28,7 @@ test("shared cases", () => {
 // The command finds the same without a name.
 test("IDs of others in text", () => {
   const sure = "uuidv1 uuidv6 uuidv7 ulid ksuid xid objectid typeid datadog-trace".split(" ");
-  const { formats } = JSON.parse(readFileSync(new URL("../../../../testdata/formats.json", import.meta.url)));
+  const { formats } = read("formats");
   const places = (line, options) => find(line, { ...options, now: Date.parse(now) })
     .map(({ id, start, end }) => `${id.format.name} ${line.slice(start, end)}`).join();
   let tested = 0;
@@ -63,17 +69,22 @@ test("random text holds no IDs", () => {
     const bytes = random(16);
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    text += bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-") + "\n" + random(20).toString("hex") + "\n";
+    const uuid = bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+    text += uuid + "\n" + random(20).toString("hex") + "\n";
   }
   assert.deepEqual(find(text, options([])).map(({ start, end }) => text.slice(start, end)), []);
 });
 
 test("what stands around an ID is taken off", () => {
   for (const [text, want, ...names] of [
-    ["x", "x"], [" x\n", "x", "blanks"], ['"x",', "x", "comma", "quotes"], ["{'x'};", "x", "comma", "braces", "quotes"], ["<x>", "x", "brackets"],
-    ["urn:uuid:017fef39-c264-1ba5-6a94-83188841e05a", "017fef39-c264-1ba5-6a94-83188841e05a", "urn:uuid:"],
-    ["0x0027692f10061c62", "0027692f10061c62", "0x"], ["\\x017fef39c2641ba56a9483188841e05a", "017fef39c2641ba56a9483188841e05a", "\\x"],
-    ["0x12", "0x12"], ["C8EE9-34SR0-07G5Q-94QKK-XFRFV-8B", "C8EE934SR007G5Q94QKKXFRFV8B", "hyphens"], ['"', '"'], [",", ","], ["", ""],
+    ["x", "x"], [" x\n", "x", "blanks"], ['"x",', "x", "comma", "quotes"],
+    ["{'x'};", "x", "comma", "braces", "quotes"], ["<x>", "x", "brackets"],
+    ["urn:uuid:017fef39-c264-1ba5-6a94-83188841e05a", "017fef39-c264-1ba5-6a94-83188841e05a",
+      "urn:uuid:"],
+    ["0x0027692f10061c62", "0027692f10061c62", "0x"],
+    ["\\x017fef39c2641ba56a9483188841e05a", "017fef39c2641ba56a9483188841e05a", "\\x"],
+    ["0x12", "0x12"], ['"', '"'], [",", ","], ["", ""],
+    ["C8EE9-34SR0-07G5Q-94QKK-XFRFV-8B", "C8EE934SR007G5Q94QKKXFRFV8B", "hyphens"],
   ]) assert.deepEqual(strip(text), { text: want, stripped: names }, text);
 });
 

@@ -4,7 +4,9 @@ import test from "node:test";
 import { Scru128Generator, Scru128Id } from "scru128";
 import { scru128 } from "sortid";
 
-const show = (id) => [id.toString(), id.toHex().replace("0x", ""), id.timestamp, id.counterHi, id.counterLo, id.entropy].join(" ");
+const show = (id) => [
+  id.toString(), id.toHex().replace("0x", ""), id.timestamp, id.counterHi, id.counterLo, id.entropy,
+].join(" ");
 const ours = (id) => [id.text, id.hex, ...Object.values(id.fields)].join(" ");
 
 test("what one writes the other reads", () => {

@@ -26,7 +26,9 @@ export function checkVectors(format, vectors) {
       }
     }
     same(v.note, "time", formatTime(id.milli), v.time);
-    for (const [name, want] of Object.entries(v.fields)) same(v.note, name, id.fields[name].toString(), want);
+    for (const [name, want] of Object.entries(v.fields)) {
+      same(v.note, name, id.fields[name].toString(), want);
+    }
     same(v.note, "number of fields", Object.keys(id.fields).length, Object.keys(v.fields).length);
     same(v.note, "the ID of the fields", format.fromFields(v.fields).text, text);
     same(v.note, "the ID of the bytes", format.fromBytes(id.bytes).text, text);

@@ -1,4 +1,5 @@
-package server
+// Package ids makes IDs and serves them.
+package ids
 
 import (
 	"bytes"
@@ -15,34 +16,23 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/format"
 )
 
-const (
-	typeText   = "text/plain; charset=utf-8"
-	typeJSON   = "application/json"
-	typeNDJSON = "application/x-ndjson"
-
-	idsPath   = "/v1/ids/"
-	storePath = "/v1/store/"
-)
-
-// pieceSize is how many IDs are made and written at a time. It limits memory.
-const pieceSize = 1024
-
-// takeTimeout is how long a client may take for one piece.
-const takeTimeout = 10 * time.Second
-
-type rawOutput struct {
-	ContentType  string `header:"Content-Type"`
-	CacheControl string `header:"Cache-Control"`
-	Body         []byte
+// An Endpoint makes IDs.
+type Endpoint struct {
+	Sources *Sources
+	Tokens  *access.Tokens
+	Large   *limit.Gate // of answers of more than one piece
+	Log     *slog.Logger
 }
 
-// registerIDs registers requests for IDs. net/http handles them, because they are the most
-// frequent; huma only describes them.
-func (s *Server) registerIDs() {
-	least, most := 1.0, float64(maxIDs)
+// Register registers requests for IDs. net/http handles them, because they are the most frequent;
+// huma only describes them.
+func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 	var encodings []any
 	for _, f := range format.Ours() {
 		for _, encoding := range f.Encodings {
@@ -52,66 +42,60 @@ func (s *Server) registerIDs() {
 		}
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		op := &huma.Operation{
+		op := access.Require(access.PermitIDs, huma.Operation{
 			OperationID: strings.ToLower(method) + "-ids",
 			Method:      method,
-			Path:        idsPath + "{format}",
+			Path:        httpapi.IDsPath + "{format}",
 			Summary:     "Make IDs",
 			Description: "Returns new IDs, in order. The answer must not be cached. " +
 				"scru64 and uid60 need a server with a store.",
 			Tags: []string{"ids"},
 			Parameters: []*huma.Param{
 				{Name: "format", In: "path", Required: true, Description: "The format's name",
-					Schema: &huma.Schema{Type: huma.TypeString, Enum: formatNames()}},
+					Schema: httpapi.FormatName("").Schema(nil)},
 				{Name: "n", In: "query", Description: "How many IDs",
-					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most,
-						Default: 1}},
+					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0),
+						Maximum: new(float64(limit.MaxIDs)), Default: 1}},
 				{Name: "encoding", In: "query",
 					Description: "The encoding of the IDs; uuid is for formats of 128 bits",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
 						Default: string(format.Text)}},
-				{Name: "Accept", In: "header", Schema: text(""),
+				{Name: "Accept", In: "header", Schema: httpapi.Text(),
 					Description: "text/plain, one ID a line, or application/json"},
 			},
-			Responses: answers("IDs, one a line, or as JSON", "text/plain", text("")),
-		}
-		op.Responses["200"].Content[typeJSON] = &huma.MediaType{Schema: object(properties{
-			"format": text(""), "ids": arrayOf(text(""))}, "format", "ids")}
-		s.describeErrors(op, http.StatusUnauthorized, http.StatusForbidden,
+			Responses: httpapi.Answers("IDs, one a line, or as JSON", "text/plain", httpapi.Text()),
+		})
+		op.Responses["200"].Content[httpapi.TypeJSON] = &huma.MediaType{Schema: &huma.Schema{
+			Type: huma.TypeObject, Required: []string{"format", "ids"},
+			Properties: map[string]*huma.Schema{"format": httpapi.Text(),
+				"ids": {Type: huma.TypeArray, Items: httpapi.Text()}}}}
+		problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}
+		for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
-			http.StatusTooManyRequests, http.StatusServiceUnavailable)
-		s.secure(op, permitIDs)
-		s.api.OpenAPI().AddOperation(op)
-		s.mux.HandleFunc(method+" "+op.Path, s.serveIDs)
+			http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+			op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code),
+				Content: map[string]*huma.MediaType{"application/problem+json": problem}}
+		}
+		api.OpenAPI().AddOperation(&op)
+		mux.HandleFunc(method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+			if err := e.serve(w, r); err != nil {
+				httpapi.Refuse(w, err)
+			}
+		})
 	}
 }
 
-func (s *Server) describeErrors(op *huma.Operation, codes ...int) {
-	problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}
-	for _, code := range codes {
-		op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code),
-			Content: map[string]*huma.MediaType{"application/problem+json": problem}}
-	}
-}
-
-func (s *Server) serveIDs(w http.ResponseWriter, r *http.Request) {
-	if err := s.writeIDs(w, r); err != nil {
-		s.refuse(w, err)
-	}
-}
-
-type idsRequest struct {
+type request struct {
 	source   *source
 	n        int
 	encoding format.Encoding
 	asJSON   bool
 }
 
-// parseIDs checks the whole request, before a token is charged or an ID made.
-func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
-	name := r.PathValue("format")
-	if in.source = s.generators.byName[name]; in.source == nil {
-		return in, invalid("unknown format, want one of "+strings.Join(format.Names(), ", "),
+// parse checks the whole request, before a token is charged or an ID made.
+func (e *Endpoint) parse(r *http.Request) (in request, err error) {
+	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
+		return in, httpapi.Invalid("unknown format, want one of "+strings.Join(format.Names(), ", "),
 			"path.format")
 	}
 	in.n, in.encoding = 1, format.Text
@@ -121,62 +105,74 @@ func (s *Server) parseIDs(r *http.Request) (in idsRequest, err error) {
 		}
 	}
 	if err := in.source.format.CheckEncoding(in.encoding); err != nil {
-		return in, invalid(err.Error(), "query.encoding")
+		return in, httpapi.Invalid(err.Error(), "query.encoding")
 	}
 	in.asJSON, err = accepts(r.Header.Get("Accept"))
 	return in, err
 }
 
-func (in *idsRequest) parseQuery(raw string) error {
+func (in *request) parseQuery(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return invalid("malformed query: "+err.Error(), "query")
+		return httpapi.Invalid("malformed query: "+err.Error(), "query")
 	}
 	for name, values := range query {
 		value := values[len(values)-1]
 		switch name {
 		case "n":
 			n, err := strconv.Atoi(value)
-			if len(values) > 1 || err != nil || n < 1 || n > maxIDs {
-				return invalid(fmt.Sprintf("%.20q is not a number of IDs, want 1 to %d", value,
-					maxIDs), "query.n")
+			if len(values) > 1 || err != nil || n < 1 || n > limit.MaxIDs {
+				return httpapi.Invalid(fmt.Sprintf("%.20q is not a number of IDs, want 1 to %d", value,
+					limit.MaxIDs), "query.n")
 			}
 			in.n = n
 		case "encoding":
-			in.encoding = format.Encoding(value) // parseIDs checks it
+			in.encoding = format.Encoding(value) // parse checks it
 		default:
-			return invalid("unknown query parameter", "query."+name)
+			return httpapi.Invalid("unknown query parameter", "query."+name)
 		}
+	}
+	return nil
+}
+
+// charge takes the IDs from the token's limit and the source. If one has fewer, it takes none.
+func (e *Endpoint) charge(r *http.Request, in request) error {
+	mine := e.Tokens.IDs(r.Context())
+	if in.source.queue != nil {
+		return in.source.queue.take(r.Context(), e.Tokens.Client(r), in.n, mine)
+	}
+	if wait := limit.Take(mine, in.n); wait > 0 {
+		return tooMany(wait)
 	}
 	return nil
 }
 
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeIDs answers a request. It returns an error only before it writes. A later error breaks
-// the answer off, so that the client sees that IDs are missing.
-func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
-	if err := s.allow(r.Context(), permitIDs); err != nil {
+// serve answers a request. It returns a problem only before it writes. A later error breaks the
+// answer off, so that the client sees that IDs are missing.
+func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
+	if err := e.Tokens.Allow(r.Context(), access.PermitIDs); err != nil {
 		return err
 	}
-	in, err := s.parseIDs(r)
+	in, err := e.parse(r)
 	if err != nil {
 		return err
 	}
-	if in.n > pieceSize {
-		c := s.client(r)
-		if !s.largeAnswers.enter(c) {
-			return s.largeAnswers.full()
+	if in.n > limit.Piece {
+		c := e.Tokens.Client(r)
+		if !e.Large.Enter(c) {
+			return e.Large.Full()
 		}
-		defer s.largeAnswers.leave(c)
+		defer e.Large.Leave(c)
 	}
-	if err := s.charge(r, in.source, in.n); err != nil {
+	if err := e.charge(r, in); err != nil {
 		return err
 	}
 	b := pieces.Get().(*[]byte)
 	defer pieces.Put(b)
 	if err := in.piece(r.Context(), b, 0); err != nil {
-		return busy("%v", err)
+		return httpapi.Busy("%v", err)
 	}
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = headerText, headerNoStore
@@ -187,31 +183,29 @@ func (s *Server) writeIDs(w http.ResponseWriter, r *http.Request) error {
 		if _, err := w.Write(*b); err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		n := min(pieceSize, in.n-done)
+		n := min(limit.Piece, in.n-done)
 		in.source.made.Add(float64(n))
 		if done += n; done == in.n {
 			return nil
 		}
 		if err := in.piece(r.Context(), b, done); err != nil {
-			s.log.Warn("an answer breaks off", slog.String("format", in.source.format.Name),
+			e.Log.Warn("an answer breaks off", slog.String("format", in.source.format.Name),
 				slog.Any("error", err))
 			panic(http.ErrAbortHandler)
 		}
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeTimeout))
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit.TakeTimeout))
 	}
 }
 
 // All answers share these header values.
 var (
-	headerText    = []string{typeText}
-	headerJSON    = []string{typeJSON}
+	headerText    = []string{httpapi.TypeText}
+	headerJSON    = []string{httpapi.TypeJSON}
 	headerNoStore = []string{"no-store"}
-	headerNoSniff = []string{"nosniff"}
-	headerClose   = []string{"close"}
 )
 
-func (in *idsRequest) piece(ctx context.Context, b *[]byte, done int) error {
-	n := min(pieceSize, in.n-done)
+func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
+	n := min(limit.Piece, in.n-done)
 	var err error
 	if *b, err = in.source.append(ctx, (*b)[:0], n, in.encoding); err != nil || !in.asJSON {
 		return err
@@ -249,7 +243,7 @@ func accepts(header string) (asJSON bool, err error) {
 		}
 		var isJSON bool
 		switch strings.ToLower(strings.TrimSpace(mediaType)) {
-		case typeJSON, "application/*":
+		case httpapi.TypeJSON, "application/*":
 			isJSON = true
 		case "text/plain", "text/*", "*/*":
 		default:
@@ -266,13 +260,4 @@ func accepts(header string) (asJSON bool, err error) {
 				Value: header})
 	}
 	return asJSON, nil
-}
-
-func busy(format string, args ...any) error {
-	return busyFor(retryAfter*time.Second, format, args...)
-}
-
-func busyFor(d time.Duration, format string, args ...any) error {
-	return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)),
-		http.Header{"Retry-After": {seconds(d)}})
 }

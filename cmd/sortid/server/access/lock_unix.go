@@ -1,6 +1,6 @@
 //go:build unix && !aix && !solaris
 
-package server
+package access
 
 import (
 	"os"

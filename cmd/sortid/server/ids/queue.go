@@ -1,4 +1,4 @@
-package server
+package ids
 
 import (
 	"context"
@@ -7,21 +7,23 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
-)
 
-const patience = time.Second
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/format"
+)
 
 // A queue shares the IDs of one node ID by start-time fair queueing. It counts each client's
 // IDs since IDs became scarce, and next serves the client with the lowest count. A request
 // counts only after it was served, so large requests get their turn, too. An absent client
 // saves nothing: its count is at least the count of the client served last.
 type queue struct {
-	limit *rate.Limiter
+	ids *rate.Limiter // that the node ID has left
 
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
 	last    int64     // the count of the client served last, before its request
-	counts  map[client]*int64
+	counts  map[limit.Client]*int64
 }
 
 type waiter struct {
@@ -32,43 +34,55 @@ type waiter struct {
 // maxCounts limits the memory of the counts.
 const maxCounts = 4096
 
+// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself
+// waits for ticks. A generator may run 10 s ahead of the clock. The queue allows 2 s, so that a
+// request is served in full, or refused before an ID is made.
+func newQueue(f *format.Format, nodeBits int) *queue {
+	if f.NodeCounter == 0 {
+		return nil
+	}
+	perSecond := 0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds()
+	ids := rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), limit.MaxIDs))
+	return &queue{ids: ids, counts: map[limit.Client]*int64{}}
+}
+
 // take takes n IDs, and n from the limit of token if token is not nil. If it cannot do so soon, it
 // takes nothing and returns a problem.
-func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) error {
+func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
-	if spare := int(q.limit.TokensAt(now)) - q.limit.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
+	if spare := int(q.ids.TokensAt(now)) - q.ids.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
 		clear(q.counts)
 		if spare >= n { // there are still enough, so nothing is counted
-			if wait := take(token, n); wait > 0 {
-				return tooManyIDs(wait)
+			if wait := limit.Take(token, n); wait > 0 {
+				return tooMany(wait)
 			}
-			q.limit.AllowN(now, n)
+			q.ids.AllowN(now, n)
 			return nil
 		}
 	}
 	w := q.join(c)
 	defer q.leave(w)
-	for giveUp := now.Add(patience); ; now = time.Now() {
-		if wait := lacks(token, n, now); wait > 0 {
-			return tooManyIDs(wait)
+	for giveUp := now.Add(limit.QueueTimeout); ; now = time.Now() {
+		if wait := limit.Lacks(token, n, now); wait > 0 {
+			return tooMany(wait)
 		}
-		wait, left := lacks(q.limit, n, now), giveUp.Sub(now)
+		wait, left := limit.Lacks(q.ids, n, now), giveUp.Sub(now)
 		first := q.first() == w
 		switch {
 		case first && wait == 0:
-			if wait := take(token, n); wait > 0 {
-				return tooManyIDs(wait)
+			if wait := limit.Take(token, n); wait > 0 {
+				return tooMany(wait)
 			}
-			q.limit.ReserveN(now, n)
+			q.ids.ReserveN(now, n)
 			q.last = max(q.last, *w.count)
 			*w.count = q.last + int64(n)
 			return nil
 		case left <= 0 || first && wait > left || ctx.Err() != nil:
-			return busyFor(wait,
+			return httpapi.BusyFor(wait,
 				"the server cannot make %d more IDs within %v; ask again later, or for fewer", n,
-				patience)
+				limit.QueueTimeout)
 		case !first:
 			wait = left
 		}
@@ -82,14 +96,18 @@ func (q *queue) take(ctx context.Context, c client, n int, token *rate.Limiter) 
 	}
 }
 
+func tooMany(wait time.Duration) error {
+	return httpapi.TooMany(wait, "the token's limit of IDs a second is reached")
+}
+
 // probe takes one ID. If there is none, later requests wait longer.
 func (q *queue) probe() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.limit.Reserve()
+	q.ids.Reserve()
 }
 
-func (q *queue) join(c client) *waiter {
+func (q *queue) join(c limit.Client) *waiter {
 	if len(q.counts) > maxCounts {
 		clear(q.counts)
 	}

@@ -1,53 +1,24 @@
-package server
+package access
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), 0o600))
-}
-
-type logText struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (l *logText) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Buffer.Write(b)
-}
-
-// check checks that the log has one line, with want, or that it is empty if want is.
-func (l *logText) check(t *testing.T, what, want string) {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if got := l.String(); !strings.Contains(got, want) || strings.Count(got, "\n") != min(len(want),
-		1) {
-		t.Errorf("%s: want one line with %q, got %q", what, want, got)
-	}
-	l.Reset()
-}
-
 func untilRead() {
-	time.Sleep(watchInterval)
+	time.Sleep(watch.Interval)
 	synctest.Wait()
 }
 
@@ -58,70 +29,68 @@ func testTokensReread(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	one, line1, _ := NewToken("one", []string{"ids"}, 0, 0)
 	two, line2, _ := NewToken("two", []string{"ids"}, 0, 0)
-	write(t, path, "# tokens\n\n"+line1)
-	var log logText
+	check.Write(t, path, "# tokens\n\n"+line1)
+	var log check.Log
 	ctx, cancel := context.WithCancel(t.Context())
-	tokens, err := OpenTokens(ctx, path, slog.New(slog.NewTextHandler(&log, nil)))
-	must(t, err)
-	check := func(what string, hasOne, hasTwo bool, logged string) {
+	tokens := check.Must(OpenTokens(ctx, path, slog.New(slog.NewTextHandler(&log, nil))))(t)
+	expect := func(what string, hasOne, hasTwo bool, logged string) {
 		t.Helper()
 		for range 10 {
 			untilRead()
 		}
-		if (tokens.find(one) != nil) != hasOne || (tokens.find(two) != nil) != hasTwo {
+		if (tokens.Find(one) != nil) != hasOne || (tokens.Find(two) != nil) != hasTwo {
 			t.Errorf("%s: has one: %v, has two: %v", what, !hasOne, !hasTwo)
 		}
-		log.check(t, what, logged)
+		log.Line(t, what, logged)
 	}
-	check("at first", true, false, "")
-	write(t, path, line2)
-	check("after a change", false, true, "level=INFO")
-	write(t, path, line2+"three deadbeef ids\n")
-	check("with a mistake", false, true, "line 2: three: the SHA-256 has 8 characters")
-	write(t, path, line2+"three deadbeef ids\n")
-	check("written again with the same mistake", false, true, "")
-	write(t, path, line2+"three deadbeef ads\n")
-	check("with another mistake", false, true, "level=ERROR")
-	write(t, path, line2+strings.TrimSuffix(line1, "\n"))
-	check("cut off", false, true, "line 2 does not end in a newline")
-	write(t, path, "")
-	check("emptied", false, true, "there are no tokens")
+	after := func(text, what string, hasOne, hasTwo bool, logged string) {
+		t.Helper()
+		check.Write(t, path, text)
+		expect(what, hasOne, hasTwo, logged)
+	}
+	expect("at first", true, false, "")
+	after(line2, "after a change", false, true, "level=INFO")
+	after(line2+"three deadbeef ids\n", "with a mistake", false, true,
+		"line 2: three: the SHA-256 has 8 characters")
+	after(line2+"three deadbeef ids\n", "written again with the same mistake", false, true, "")
+	after(line2+"three deadbeef ads\n", "with another mistake", false, true, "level=ERROR")
+	after(line2+strings.TrimSuffix(line1, "\n"), "cut off", false, true,
+		"line 2 does not end in a newline")
+	after("", "emptied", false, true, "there are no tokens")
 	os.Remove(path)
-	check("removed", false, true, "open "+path)
-	write(t, path, line1)
-	check("after it came back", true, false, "level=INFO")
+	expect("removed", false, true, "open "+path)
+	after(line1, "after it came back", true, false, "level=INFO")
 
-	info, err := os.Stat(path)
-	must(t, err)
-	write(t, path, line2)
-	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	info := check.Must(os.Stat(path))(t)
+	check.Write(t, path, line2)
+	check.OK(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() ||
 		!now.ModTime().Equal(info.ModTime()) {
 		t.Fatalf("%v: the size or the time differs", err)
 	}
-	check("with the same size and time", false, true, "level=INFO")
+	expect("with the same size and time", false, true, "level=INFO")
 
 	// Kubernetes changes secrets in this way: it replaces a link to a directory.
 	dir := t.TempDir()
 	for name, line := range map[string]string{"old": line2, "new": line1} {
-		must(t, os.Mkdir(filepath.Join(dir, name), 0o700))
-		write(t, filepath.Join(dir, name, "tokens"), line)
+		check.OK(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		check.Write(t, filepath.Join(dir, name, "tokens"), line)
 	}
 	link := func(name string) {
 		t.Helper()
 		next, data := filepath.Join(dir, "next"), filepath.Join(dir, "data")
-		must(t, errors.Join(os.Symlink(name, next), os.Rename(next, data)))
+		check.OK(t, errors.Join(os.Symlink(name, next), os.Rename(next, data)))
 	}
 	link("old")
 	os.Remove(path)
-	must(t, os.Symlink(filepath.Join(dir, "data", "tokens"), path))
-	check("as a link to the same content", false, true, "")
+	check.OK(t, os.Symlink(filepath.Join(dir, "data", "tokens"), path))
+	expect("as a link to the same content", false, true, "")
 	link("new")
-	check("after the link was replaced", true, false, "level=INFO")
+	expect("after the link was replaced", true, false, "level=INFO")
 
 	cancel()
-	write(t, path, line2)
-	check("after the end", true, false, "")
+	check.Write(t, path, line2)
+	expect("after the end", true, false, "")
 }
 
 // Tokens keep what they have spent.
@@ -129,22 +98,21 @@ func TestSpentTokensReread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
 		text, line, _ := NewToken("one", []string{"ids"}, 1, 0)
-		write(t, path, line)
-		tokens, err := OpenTokens(t.Context(), path, nil)
-		must(t, err)
+		check.Write(t, path, line)
+		tokens := check.Must(OpenTokens(t.Context(), path, nil))(t)
 		const hour = 3600
-		if take(tokens.find(text).requests, 1) > 0 {
+		if limit.Take(tokens.Find(text).Requests, 1) > 0 {
 			t.Error("the first request is not permitted")
 		}
-		tokens.find(text).requests.SetLimit(1. / hour)
-		write(t, path, "# a comment\n"+line)
+		tokens.Find(text).Requests.SetLimit(1. / hour)
+		check.Write(t, path, "# a comment\n"+line)
 		untilRead()
-		if take(tokens.find(text).requests, 1) == 0 {
+		if limit.Take(tokens.Find(text).Requests, 1) == 0 {
 			t.Error("a second request is permitted after a comment was added")
 		}
-		write(t, path, strings.Replace(line, "requests=1", "requests=2", 1))
+		check.Write(t, path, strings.Replace(line, "requests=1", "requests=2", 1))
 		untilRead()
-		if take(tokens.find(text).requests, 2) > 0 {
+		if limit.Take(tokens.Find(text).Requests, 2) > 0 {
 			t.Error("the old limit is used after it was changed")
 		}
 	})
@@ -165,12 +133,9 @@ func TestAppendToken(t *testing.T) {
 		{"# tokens\n", line, ""},
 		{line, two, ""},
 	} {
-		write(t, path, c.have)
+		check.Write(t, path, c.have)
 		err := AppendToken(path, c.line)
-		b, readErr := os.ReadFile(path)
-		if readErr != nil {
-			t.Fatal(readErr)
-		}
+		b := check.Must(os.ReadFile(path))(t)
 		if c.want == "" {
 			if err != nil || string(b) != c.have+c.line {
 				t.Errorf("%q: %v, %q", c.have, err, b)
@@ -181,7 +146,7 @@ func TestAppendToken(t *testing.T) {
 		}
 	}
 	fresh := filepath.Join(t.TempDir(), "fresh")
-	must(t, AppendToken(fresh, line))
+	check.OK(t, AppendToken(fresh, line))
 	if info, err := os.Stat(fresh); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("%v, %v: others can read the file", info.Mode(), err)
 	}
@@ -194,12 +159,9 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
 	_, again, _ := NewToken("one", []string{"ids"}, 0, 0)
-	other, err := os.Create(path)
-	if err == nil {
-		err = lock(other)
-	}
-	must(t, err)
+	other := check.Must(os.Create(path))(t)
 	defer other.Close()
+	check.OK(t, lock(other))
 	appended := make(chan error)
 	go func() { appended <- AppendToken(path, again) }()
 	time.Sleep(100 * time.Millisecond) // long enough for an append that does not wait
@@ -211,60 +173,16 @@ func TestAppendTokenAtOnce(t *testing.T) {
 	}
 }
 
-func TestInspectedLines(t *testing.T) { synctest.Test(t, testInspectedLines) }
-
-func testInspectedLines(t *testing.T) {
-	for _, c := range []struct{ lines, size, want int }{
-		{1, 0, 1}, {1, 64, 1}, {1, 65, 2}, {1, 64 << 10, 1024}, {1000, 26_000, 1000},
-		{1000, 100_000, 1563},
+// A limit of requests does not limit the IDs.
+func TestTokenLimits(t *testing.T) {
+	for limits, want := range map[string][2]bool{
+		"": {}, "requests=1": {true, false}, "ids=1": {false, true}, "ids=1 requests=1": {true, true},
 	} {
-		if got := linesCost(c.lines, c.size); got != c.want {
-			t.Errorf("%d lines of %d bytes cost %d, want %d", c.lines, c.size, got, c.want)
+		e := check.Must(parseToken(strings.Fields(
+			"a " + strings.Repeat("ab", 32) + " ids " + limits)))(t)
+		if got := [2]bool{e.Requests != nil, e.IDs != nil}; got != want {
+			t.Errorf("%q limits requests and IDs: %v, want %v", limits, got, want)
 		}
-	}
-
-	s := &Server{config: Config{Tokens: &Tokens{}}}
-	ctx := func(limits string) context.Context {
-		e, err := parseToken(strings.Fields("one " + strings.Repeat("ab", 32) + " ids " + limits))
-		must(t, err)
-		return context.WithValue(t.Context(), tokenKey{}, e)
-	}
-	begin := time.Now()
-	for _, free := range []context.Context{t.Context(), ctx(""), ctx("requests=1")} {
-		for range 10 {
-			must(t, errors.Join(s.spendLines(free, maxIDs, 64*maxIDs),
-				s.waitLines(free, maxIDs, 64*maxIDs)))
-		}
-	}
-	limited := ctx("ids=100")
-	must(t, s.spendLines(limited, maxIDs-1, 0))
-	must(t, s.waitLines(limited, 1, 64))
-	if took := time.Since(begin); took > 0 {
-		t.Errorf("below the limit it waits for %v", took)
-	}
-	// 64 KiB are 1024 IDs: 10.24 s.
-	var problem huma.HeadersError
-	if err := s.spendLines(limited, 1, 64<<10); !errors.As(err, &problem) ||
-		problem.GetHeaders().Get("Retry-After") != "11" {
-		t.Errorf("above the limit: %v", err)
-	}
-	var status huma.StatusError
-	if err := s.spendLines(limited, 1, 0); !errors.As(err, &status) ||
-		status.GetStatus() != http.StatusTooManyRequests {
-		t.Errorf("above the limit: %v", err)
-	}
-	if err := s.waitLines(limited, 1, 64<<10); err != nil ||
-		time.Since(begin) != 10240*time.Millisecond {
-		t.Errorf("%v after %v", err, time.Since(begin))
-	}
-	begin = time.Now()
-	if err := s.waitLines(limited, 4000, 0); err == nil || time.Since(begin) > 0 {
-		t.Errorf("%v after %v", err, time.Since(begin))
-	}
-	gone, cancel := context.WithCancel(limited)
-	cancel()
-	if err := s.waitLines(gone, 1, 0); err == nil {
-		t.Error("it waits for a client that has left")
 	}
 }
 
@@ -293,7 +211,7 @@ func TestBadTokens(t *testing.T) {
 		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // maybe of 1000
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")
-		write(t, path, text)
+		check.Write(t, path, text)
 		if _, err := OpenTokens(t.Context(), path, nil); err == nil ||
 			!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v, want %s", text, err, want)

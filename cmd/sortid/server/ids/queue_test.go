@@ -1,27 +1,28 @@
-package server
+package ids
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
 )
 
 // Requests are counted only while IDs are scarce. Otherwise they allocate nothing.
-func TestQueueCountsScarceIDs(t *testing.T) { inBubble(t, testQueueCountsScarceIDs) }
+func TestQueueCountsScarceIDs(t *testing.T) { synctest.Test(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {
-	f, err := format.Lookup("scru64")
-	must(t, err)
+	f := check.Must(format.Lookup("scru64"))(t)
 	q := newQueue(f, 8)
 	take := func(n int) {
 		t.Helper()
-		must(t, q.take(t.Context(), "192.0.2.1", n, nil))
+		check.OK(t, q.take(t.Context(), "192.0.2.1", n, nil))
 	}
 	if n := testing.AllocsPerRun(100, func() { take(1) }); n != 0 || len(q.counts) != 0 {
 		t.Errorf("%v allocations, %d clients counted, want none", n, len(q.counts))
 	}
-	for _, n := range []int{q.limit.Burst()/2 + 1, q.limit.Burst()/2 + 2} {
+	for _, n := range []int{q.ids.Burst()/2 + 1, q.ids.Burst()/2 + 2} {
 		time.Sleep(time.Minute)
 		take(n) // leaves at most half of the limit
 		take(1)

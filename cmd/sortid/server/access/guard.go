@@ -1,4 +1,4 @@
-package server
+package access
 
 import (
 	"fmt"
@@ -8,26 +8,26 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// A guard refuses requests of other origins' web pages. Without tokens, a server trusts every
+// A Guard refuses requests of other origins' web pages. Without tokens, a server trusts every
 // client, and any page can send requests through its visitor's browser.
-type guard struct {
+type Guard struct {
 	anyHost   bool     // tokens protect the server
 	hosts     []string // lower case, without a port
 	anyOrigin bool     // pages of any origin may call the server, but not the store
 	origins   *http.CrossOriginProtection
 }
 
-// Check returns an error if Hosts or Origins has a mistake.
-func (c Config) Check() error {
-	_, err := newGuard(c)
-	return err
-}
-
-func newGuard(c Config) (*guard, error) {
-	g := &guard{anyHost: c.Tokens != nil, origins: http.NewCrossOriginProtection()}
-	for _, host := range c.Hosts {
+// NewGuard returns a guard of a server with these names, which pages of these origins may call. It
+// returns an error if a name or an origin has a mistake.
+func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
+	g := &Guard{anyHost: t != nil, origins: http.NewCrossOriginProtection()}
+	for _, host := range hosts {
 		name := hostName(host)
 		if name == "" || strings.Contains(name, "*") {
 			return nil, fmt.Errorf("%q is not a host, want a name or an address without a scheme, "+
@@ -35,7 +35,7 @@ func newGuard(c Config) (*guard, error) {
 		}
 		g.hosts = append(g.hosts, name)
 	}
-	for _, origin := range c.Origins {
+	for _, origin := range origins {
 		if origin == "*" {
 			g.anyOrigin = true
 			continue
@@ -48,17 +48,17 @@ func newGuard(c Config) (*guard, error) {
 	return g, nil
 }
 
-// protect refuses requests for other hosts, and changes by foreign pages.
-func (g *guard) protect(s *Server, next http.Handler) http.Handler {
+// Protect refuses requests for other hosts, and changes by foreign pages.
+func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.anyHost && !g.allows(r):
-			s.problem(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server has no tokens, "+
-				"so it does not answer for the host %.100q; use its address, or name the host "+
-				"with --host", r.Host))
+			httpapi.Refuse(w, huma.NewError(http.StatusMisdirectedRequest, fmt.Sprintf(
+				"this server has no tokens, so it does not answer for the host %.100q; "+
+					"use its address, or name the host with --host", r.Host)))
 		case g.foreign(r):
-			s.problem(w, http.StatusForbidden,
-				"a web page of another origin may not do this; --cors names the origins that may")
+			httpapi.Refuse(w, huma.Error403Forbidden(
+				"a web page of another origin may not do this; --cors names the origins that may"))
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -67,11 +67,11 @@ func (g *guard) protect(s *Server, next http.Handler) http.Handler {
 
 // foreign reports whether a page of another origin wants a change. A request that makes IDs is a
 // change, even with GET or HEAD.
-func (g *guard) foreign(r *http.Request) bool {
+func (g *Guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not a browser, or one that does not send the origin
 	}
-	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, storePath) {
+	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, httpapi.StorePath) {
 		return false
 	}
 	if makesIDs(r.URL.Path) && r.Method != http.MethodOptions {
@@ -84,12 +84,12 @@ func (g *guard) foreign(r *http.Request) bool {
 
 // makesIDs reports whether a request for the path makes IDs. Probes and metrics make IDs, too.
 func makesIDs(path string) bool {
-	return strings.HasPrefix(path, idsPath) || path == "/readyz" || path == "/metrics"
+	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
 // allows reports whether a request names a host of this server. With HTTP/1.0 it may name no host,
 // as load balancers do. Browsers always name one.
-func (g *guard) allows(r *http.Request) bool {
+func (g *Guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true
 	}

@@ -1,4 +1,5 @@
-package server
+// Package certs configures TLS with certificates from files, which may change.
+package certs
 
 import (
 	"bytes"
@@ -10,13 +11,15 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
+
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
-// TLSConfig returns a configuration with the certificate and key of these files. With clientCA,
-// a file of certificates, clients need a certificate that one of these signed. Changed files
-// are read within seconds until ctx is done. If a file has a mistake, that is logged, and the
-// file is not used.
-func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
+// TLS returns a configuration with the certificate and key of these files. With clientCA, a file
+// of certificates, clients need a certificate that one of these signed. Changed files are read
+// within seconds until ctx is done. A changed file with a mistake is not used, and the log says
+// why.
+func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
 	usePair := func(contents [][]byte) error {
@@ -29,7 +32,7 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 		}
 		return err
 	}
-	if err := watchFiles(ctx, log, "certificate", usePair, certFile, keyFile); err != nil {
+	if err := watch.Files(ctx, log, "certificate", usePair, certFile, keyFile); err != nil {
 		return nil, err
 	}
 	config := &tls.Config{
@@ -50,35 +53,26 @@ func TLSConfig(ctx context.Context, certFile, keyFile, clientCA string,
 		return current.Load(), nil
 	}
 	useClientCA := func(contents [][]byte) error {
-		pool, err := certPool(contents[0])
+		certs, err := decodeCertificates(contents[0])
 		if err != nil {
 			return err
 		}
 		c := config.Clone()
-		c.ClientCAs = pool
+		c.ClientCAs = x509.NewCertPool()
+		for i, der := range certs {
+			cert, err := x509.ParseCertificate(der)
+			if err != nil {
+				return fmt.Errorf("certificate %d: %w", i+1, err)
+			}
+			c.ClientCAs.AddCert(cert)
+		}
 		current.Store(c)
 		return nil
 	}
-	if err := watchFiles(ctx, log, "certificates of clients", useClientCA, clientCA); err != nil {
+	if err := watch.Files(ctx, log, "certificates of clients", useClientCA, clientCA); err != nil {
 		return nil, err
 	}
 	return config, nil
-}
-
-func certPool(text []byte) (*x509.CertPool, error) {
-	certs, err := decodeCertificates(text)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	for i, der := range certs {
-		cert, err := x509.ParseCertificate(der)
-		if err != nil {
-			return nil, fmt.Errorf("certificate %d: %w", i+1, err)
-		}
-		pool.AddCert(cert)
-	}
-	return pool, nil
 }
 
 // decodeCertificates returns the certificates of a PEM text, or an error if one is cut off or

@@ -1,4 +1,4 @@
-package server
+package access
 
 import (
 	"bytes"
@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -20,14 +19,18 @@ import (
 	"unicode"
 
 	"golang.org/x/time/rate"
+
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
+// Permissions that an endpoint can need.
 const (
-	permitNone   = ""      // needs no token
-	permitAny    = "any"   // any token is enough
-	permitIDs    = "ids"   // make IDs
-	permitAdmin  = "admin" // everything
-	permitRealms = "realm" // use the store for this realm, as in "realm:orders"
+	PermitNone   = ""      // Needs no token.
+	PermitAny    = "any"   // Any token is enough.
+	PermitIDs    = "ids"   // Make IDs.
+	PermitAdmin  = "admin" // Everything.
+	PermitRealms = "realm" // Use the store for a realm, as in "realm:orders".
 )
 
 // Tokens is a file of tokens, with a line for each:
@@ -37,26 +40,31 @@ const (
 // SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
 // "realm:NAME", "admin". Limits are per second; inspected lines count as IDs. Blank lines and
 // lines that begin with # are skipped. Each line must end in a newline, because a line without
-// one may be incomplete. Tokens is safe for concurrent use.
+// one may be incomplete.
+//
+// Tokens says who may do what. A nil Tokens lets everybody do everything. Tokens is safe for
+// concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
-	entries map[[sha256.Size]byte]*token // by their hashes
+	entries map[[sha256.Size]byte]*Token // by their hashes
 }
 
-type token struct {
-	name     string
-	sum      [sha256.Size]byte
-	permits  []string
-	requests *rate.Limiter // nil: no limit
-	ids      *rate.Limiter
-	limits   string // as in the file; a token with unchanged limits keeps its limiters
+// A Token is a line of the file.
+type Token struct {
+	// Requests and IDs are the limits; nil means no limit.
+	Requests, IDs *rate.Limiter
+
+	name    string
+	sum     [sha256.Size]byte
+	permits []string
+	limits  string // as in the file; a token with unchanged limits keeps its limiters
 }
 
 // OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done.
 // A changed file with a mistake, or without tokens, is not used, and the log says why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
-	if err := watchFiles(ctx, log, "file of tokens", t.use, path); err != nil {
+	if err := watch.Files(ctx, log, "file of tokens", t.use, path); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -70,17 +78,17 @@ func (t *Tokens) use(contents [][]byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before := t.entries
-	t.entries = map[[sha256.Size]byte]*token{}
+	t.entries = map[[sha256.Size]byte]*Token{}
 	for _, e := range entries {
 		if old := before[e.sum]; old != nil && old.limits == e.limits { // keep what it has spent
-			e.requests, e.ids = old.requests, old.ids
+			e.Requests, e.IDs = old.Requests, old.IDs
 		}
 		t.entries[e.sum] = e
 	}
 	return nil
 }
 
-func parseTokens(text []byte) (entries []*token, err error) {
+func parseTokens(text []byte) (entries []*Token, err error) {
 	if err := checkLastLine(text); err != nil {
 		return nil, err
 	}
@@ -113,18 +121,16 @@ func checkLastLine(text []byte) error {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return nil
 	}
-	return fmt.Errorf(
-		"line %d does not end in a newline, so it may be cut off: complete or delete it, "+
-			"and end the file in a newline",
-		bytes.Count(text, []byte("\n"))+1)
+	return fmt.Errorf("line %d does not end in a newline, so it may be cut off: complete or "+
+		"delete it, and end the file in a newline", bytes.Count(text, []byte("\n"))+1)
 }
 
-func parseToken(fields []string) (*token, error) {
+func parseToken(fields []string) (*Token, error) {
 	if len(fields) < 3 {
 		return nil, errors.New(
 			"want NAME SHA256 PERMISSIONS, as \"sortid serve token\" prints them")
 	}
-	e := &token{name: fields[0], permits: strings.Split(fields[2], ","),
+	e := &Token{name: fields[0], permits: strings.Split(fields[2], ","),
 		limits: strings.Join(fields[3:], " ")}
 	if n, err := hex.Decode(e.sum[:], []byte(fields[1])); err != nil || n != sha256.Size {
 		return nil, fmt.Errorf("%s: the SHA-256 has %d characters, want 64 hexadecimal digits",
@@ -135,66 +141,44 @@ func parseToken(fields []string) (*token, error) {
 			return nil, fmt.Errorf("%s: %w", e.name, err)
 		}
 	}
-	for _, limit := range fields[3:] {
-		name, value, _ := strings.Cut(limit, "=")
+	for _, field := range fields[3:] {
+		name, value, _ := strings.Cut(field, "=")
 		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, limit)
-		}
-		switch name {
-		case "requests":
-			e.requests = rate.NewLimiter(rate.Limit(n), n)
-		case "ids": // the burst must be enough for a whole answer
-			e.ids = rate.NewLimiter(rate.Limit(n), max(n, maxIDs))
+		valid := err == nil && n >= 1
+		switch {
+		case valid && name == "requests":
+			e.Requests = rate.NewLimiter(rate.Limit(n), n)
+		case valid && name == "ids": // the burst must be enough for a whole answer
+			e.IDs = rate.NewLimiter(rate.Limit(n), max(n, limit.MaxIDs))
 		default:
-			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, limit)
+			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, field)
 		}
 	}
 	return e, nil
 }
 
 func checkPermission(p string) error {
-	realm, ok := strings.CutPrefix(p, permitRealms+":")
-	if p == permitIDs || p == permitAdmin || ok && realm != "" {
+	realm, ok := strings.CutPrefix(p, PermitRealms+":")
+	if p == PermitIDs || p == PermitAdmin || ok && realm != "" {
 		return nil
 	}
 	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
 }
 
-func (t *Tokens) of(h http.Header) *token {
-	if t == nil {
-		return nil
-	}
-	scheme, text, ok := strings.Cut(h.Get("Authorization"), " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return nil
-	}
-	return t.find(strings.TrimSpace(text))
-}
-
-// find returns a token's entry, or nil. How long it takes reveals nothing about other tokens,
+// Find returns a token's entry, or nil. How long it takes reveals nothing about other tokens,
 // because nobody can choose a text by its hash.
-func (t *Tokens) find(text string) *token {
+func (t *Tokens) Find(text string) *Token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission, for the realm if that is not "".
-func (e *token) may(permission, realm string) bool {
-	switch {
-	case permission == permitAny || slices.Contains(e.permits, permitAdmin):
-		return true
-	case permission == permitRealms:
-		return slices.Contains(e.permits, permitRealms+":"+realm)
-	}
-	return slices.Contains(e.permits, permission)
-}
-
-func (e *token) mayUseStore() bool {
-	return slices.ContainsFunc(e.permits, func(p string) bool {
-		return p == permitAdmin || strings.HasPrefix(p, permitRealms+":")
+// may reports whether the token has a permission. [PermitRealms] alone means any realm.
+func (e *Token) may(permission string) bool {
+	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
+		return p == PermitAdmin || p == permission ||
+			permission == PermitRealms && strings.HasPrefix(p, PermitRealms+":")
 	})
 }
 
@@ -202,10 +186,8 @@ func (e *token) mayUseStore() bool {
 func NewToken(name string, permissions []string, requests, ids int) (text, line string, err error) {
 	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
-		return "", "", fmt.Errorf(
-			"%q is not a name of a token: "+
-				"want printable characters without spaces, the first not #",
-			name)
+		return "", "", fmt.Errorf("%q is not a name of a token: "+
+			"want printable characters without spaces, the first not #", name)
 	}
 	if len(permissions) == 0 {
 		return "", "", errors.New("a token without permissions: want ids, realm:NAME or admin")
@@ -259,56 +241,3 @@ func AppendToken(path, line string) error {
 	}
 	return f.Close()
 }
-
-type tokenKey struct{}
-
-// withToken returns the request, with a valid token in the context.
-func (s *Server) withToken(r *http.Request) *http.Request {
-	e := s.config.Tokens.of(r.Header)
-	if e == nil {
-		return r
-	}
-	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, e))
-}
-
-func (s *Server) tokenOf(ctx context.Context) *token {
-	if s.config.Tokens == nil {
-		return nil
-	}
-	e, _ := ctx.Value(tokenKey{}).(*token)
-	return e
-}
-
-// spendLines takes inspected lines, of size bytes together, from the token's limit. If the limit is
-// reached, it returns a problem.
-func (s *Server) spendLines(ctx context.Context, lines, size int) error {
-	e := s.tokenOf(ctx)
-	if e == nil {
-		return nil
-	}
-	if wait := take(e.ids, linesCost(lines, size)); wait > 0 {
-		return tooMany(wait,
-			"the token's limit of IDs a second is reached; each inspected line counts as one")
-	}
-	return nil
-}
-
-// waitLines is spendLines for an answer that has begun. It waits for at most lineTimeout.
-func (s *Server) waitLines(ctx context.Context, lines, size int) error {
-	e := s.tokenOf(ctx)
-	if e == nil || e.ids == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, lineTimeout)
-	defer cancel()
-	if err := e.ids.WaitN(ctx, linesCost(lines, size)); err != nil {
-		return errLimit
-	}
-	return nil
-}
-
-var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
-
-// linesCost returns how many IDs lines count as: one a line or, if that is more, one for each
-// 64 bytes.
-func linesCost(lines, size int) int { return max(lines, (size+63)/64) }

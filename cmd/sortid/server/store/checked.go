@@ -1,12 +1,14 @@
-package server
+package store
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -44,17 +46,17 @@ func newCheckedStore(store lease.Store) *checkedStore {
 }
 
 // compareAndSet fails with [lease.ErrIllegal] if the protocol forbids a change.
-func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
+func (s *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
 		return false, err
 	}
-	records, err := g.store.GetMany(ctx, space, blocks)
+	records, err := s.store.GetMany(ctx, space, blocks)
 	if err != nil {
 		return false, err
 	}
 	if changes[0].Next.Block == (lease.Block{}) {
-		return g.changeRealm(ctx, changes, records)
+		return s.changeRealm(ctx, changes, records)
 	}
 	made := 0
 	for i, c := range changes {
@@ -66,20 +68,20 @@ func (g *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change
 			made++
 		}
 	}
-	if ok, err := g.allows(ctx, changes, records, made); !ok || err != nil {
+	if ok, err := s.allows(ctx, changes, records, made); !ok || err != nil {
 		return false, err
 	}
-	stored, err := g.store.CompareAndSetMany(ctx, changes)
+	stored, err := s.store.CompareAndSetMany(ctx, changes)
 	if !stored && err == nil {
-		g.add(space, -made)
+		s.add(space, -made)
 	}
 	return stored, err
 }
 
-func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
+func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	records []lease.Record) (bool, error) {
 	realm := changes[0].Next.Realm
-	k, err := g.read(ctx, realm)
+	k, err := s.read(ctx, realm)
 	if err != nil {
 		return false, err
 	}
@@ -89,44 +91,50 @@ func (g *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	case next.HWM != k.root.HWM || k.root.Revision != 0 && next.Generation != k.root.Generation:
 		return false, &lease.ChangeError{Reason: "a server does not pass on a fence; " + noFence}
 	case k.root.Revision == 0:
-		names, err := g.store.Realms(ctx)
+		names, err := s.store.Realms(ctx)
 		if err != nil {
 			return false, err
 		}
-		if len(names) >= maxRealms {
+		if len(names) >= limit.MaxRealms {
 			return false, &lease.ChangeError{Reason: fmt.Sprintf("the store has %d realms, and "+
 				"a server makes one only while there are fewer than %d; "+
-				"make it at the store itself", len(names), maxRealms)}
+				"make it at the store itself", len(names), limit.MaxRealms)}
 		}
 	}
 	if ok, err := k.with(records).Check(changes); !ok || err != nil {
 		return false, err
 	}
 	changes[0].Prev = k.root
-	defer g.forget(realm)
-	return g.store.CompareAndSetMany(ctx, changes)
+	defer s.forget(realm)
+	return s.store.CompareAndSetMany(ctx, changes)
+}
+
+// baseRealm returns the realm of a name that may have a generation.
+func baseRealm(name string) string {
+	realm, _, _ := strings.Cut(name, "@")
+	return realm
 }
 
 // allows reports whether the protocol allows changes of blocks. made is how many of the changes
 // make a record.
-func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
+func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
 	realm := baseRealm(space)
-	remembered, young := g.recall(realm)
+	remembered, young := s.recall(realm)
 	if young && remembered.current() == space {
-		ok, err := g.check(ctx, remembered, changes, records, made)
+		ok, err := s.check(ctx, remembered, changes, records, made)
 		if ok || err != nil && !errors.Is(err, lease.ErrIllegal) {
 			return ok, err
 		}
 	}
 	// The remembered record may be too old to refuse a change.
-	k, err := g.read(ctx, realm)
+	k, err := s.read(ctx, realm)
 	switch {
 	case err != nil:
 		return false, err
 	case made == 0 || k.root.Revision == 0 || k.current() == space:
-		return g.check(ctx, k, changes, records, made)
+		return s.check(ctx, k, changes, records, made)
 	case remembered.current() == space: // the realm was fenced meanwhile
 		return false, nil
 	}
@@ -135,25 +143,24 @@ func (g *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			noFence}
 }
 
-// noFence says what to do instead. If a client could begin a generation, it could put overlapping
-// records into it.
+// noFence says what to do instead. A client that begins a generation could put overlapping records
+// into it.
 const noFence = "fence the realm at the store itself"
 
-// check checks changes with what is known of the realm, and the records that [lease.Evidence]
-// asks for.
-func (g *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
+// check applies the protocol to changes, with the records that [lease.Evidence] asks for.
+func (s *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
 	records []lease.Record, made int) (bool, error) {
 	space := changes[0].Next.Realm
 	now := k.with(records)
 	var err error
 	if made > 0 {
-		if now.Count, err = g.reserve(ctx, space, made); err != nil {
+		if now.Count, err = s.reserve(ctx, space, made); err != nil {
 			return false, err
 		}
 	}
 	ok, err := now.Check(changes)
 	if !ok || err != nil {
-		g.add(space, -made)
+		s.add(space, -made)
 	}
 	return ok, err
 }
@@ -166,42 +173,42 @@ func (k known) current() string { return k.root.Realm + "@" + k.root.Generation 
 
 // reserve counts n records that will be made, and returns how many there were. It seldom lists
 // the records. If there are too many, it never lists them again: their number cannot fall.
-func (g *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
-	g.mu.Lock()
-	c, ok := g.counts[space]
-	g.mu.Unlock()
+func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
+	s.mu.Lock()
+	c, ok := s.counts[space]
+	s.mu.Unlock()
 	if !ok || c.since+n > recountAfter && c.all < lease.MaxRecords {
-		records, err := g.store.List(ctx, space)
+		records, err := s.store.List(ctx, space)
 		if err != nil {
 			return 0, err
 		}
-		g.mu.Lock()
-		if len(g.counts) >= mostRealms {
-			clear(g.counts)
+		s.mu.Lock()
+		if len(s.counts) >= mostRealms {
+			clear(s.counts)
 		}
-		g.counts[space] = count{all: len(records)}
-		g.mu.Unlock()
+		s.counts[space] = count{all: len(records)}
+		s.mu.Unlock()
 	}
-	return g.add(space, n), nil
+	return s.add(space, n), nil
 }
 
-func (g *checkedStore) add(space string, n int) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	c, ok := g.counts[space]
+func (s *checkedStore) add(space string, n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.counts[space]
 	if ok {
-		g.counts[space] = count{c.all + n, c.since + n}
+		s.counts[space] = count{c.all + n, c.since + n}
 	}
 	return c.all
 }
 
-func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
-	root, err := g.store.Get(ctx, realm, lease.Block{})
+func (s *checkedStore) read(ctx context.Context, realm string) (known, error) {
+	root, err := s.store.Get(ctx, realm, lease.Block{})
 	if err != nil {
 		return known{}, err
 	}
 	k := known{root: root, read: time.Now()}
-	now, err := g.store.Time(ctx)
+	now, err := s.store.Time(ctx)
 	switch {
 	case errors.Is(err, lease.ErrNoTime):
 		k.lead = root.Terms.Duration(root.Terms.Lead)
@@ -210,30 +217,27 @@ func (g *checkedStore) read(ctx context.Context, realm string) (known, error) {
 	default:
 		k.ahead = now.Sub(k.read)
 	}
-	if root.Revision != 0 {
-		g.remember(realm, k)
+	if root.Revision == 0 {
+		return k, nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.realms) >= mostRealms {
+		clear(s.realms)
+	}
+	s.realms[realm] = k
 	return k, nil
 }
 
-func (g *checkedStore) recall(realm string) (known, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	k, ok := g.realms[realm]
+func (s *checkedStore) recall(realm string) (known, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, ok := s.realms[realm]
 	return k, ok && time.Since(k.read) < rememberFor
 }
 
-func (g *checkedStore) remember(realm string, k known) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.realms) >= mostRealms {
-		clear(g.realms)
-	}
-	g.realms[realm] = k
-}
-
-func (g *checkedStore) forget(realm string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.realms, realm)
+func (s *checkedStore) forget(realm string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.realms, realm)
 }

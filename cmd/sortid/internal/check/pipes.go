@@ -1,0 +1,47 @@
+package check
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// Pipes is a listener in memory, for tests in virtual time. Make one with [NewPipes].
+type Pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+// NewPipes returns an open listener.
+func NewPipes() *Pipes { return &Pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
+
+// Dial connects. The server sees the address from.
+func (p *Pipes) Dial(from string) net.Conn {
+	client, server := net.Pipe()
+	p.conns <- pipe{server, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from))}
+	return client
+}
+
+func (p *Pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *Pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (p *Pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+type pipe struct {
+	net.Conn
+	from net.Addr
+}
+
+func (p pipe) RemoteAddr() net.Addr { return p.from }

@@ -1,0 +1,133 @@
+// Package access says who may do what. Tokens identify clients, and a guard protects a server
+// without tokens from web pages.
+package access
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"golang.org/x/time/rate"
+
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
+)
+
+type tokenKey struct{}
+
+// Identify finds the token of each request, for the other methods.
+func (t *Tokens) Identify(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, text, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+		if ok && strings.EqualFold(scheme, "Bearer") {
+			if e := t.Find(strings.TrimSpace(text)); e != nil {
+				r = r.WithContext(context.WithValue(r.Context(), tokenKey{}, e))
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// of returns the token of a request, or nil.
+func (t *Tokens) of(ctx context.Context) *Token {
+	if t == nil {
+		return nil
+	}
+	e, _ := ctx.Value(tokenKey{}).(*Token)
+	return e
+}
+
+// IDs returns the request's limit of IDs; nil means no limit.
+func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
+	if e := t.of(ctx); e != nil {
+		return e.IDs
+	}
+	return nil
+}
+
+// Client returns the client that sent a request.
+func (t *Tokens) Client(r *http.Request) limit.Client {
+	if e := t.of(r.Context()); e != nil {
+		return limit.Client("token " + e.name)
+	}
+	return limit.ClientAt(r.RemoteAddr)
+}
+
+// Forbidden is what a client without a permission is told.
+const Forbidden = "this token does not permit that"
+
+// Allow returns a problem if the token forbids the request or has reached its limit. For
+// [PermitRealms], call AllowRealm later, because the body names the realm.
+func (t *Tokens) Allow(ctx context.Context, permission string) error {
+	if t == nil || permission == PermitNone {
+		return nil
+	}
+	e := t.of(ctx)
+	if e == nil {
+		return huma.ErrorWithHeaders(huma.Error401Unauthorized(
+			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
+			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
+	}
+	if !e.may(permission) {
+		return huma.Error403Forbidden(Forbidden)
+	}
+	if wait := limit.Take(e.Requests, 1); wait > 0 {
+		return httpapi.TooMany(wait, "the token's limit of requests a second is reached")
+	}
+	return nil
+}
+
+// AllowRealm returns a problem if the token forbids to use the store for this realm.
+func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
+	if e := t.of(ctx); e != nil && !e.may(PermitRealms+":"+realm) {
+		return huma.Error403Forbidden(Forbidden)
+	}
+	return nil
+}
+
+const metadataPermission = "permission"
+
+// Require makes an operation need a permission.
+func Require(permission string, op huma.Operation) huma.Operation {
+	op.Metadata = map[string]any{metadataPermission: permission}
+	if permission != PermitNone {
+		op.Security = []map[string][]string{{"token": {}}}
+	}
+	return op
+}
+
+// Authorize is [Tokens.Allow] for the operations of [Require].
+func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
+	permission, _ := ctx.Operation().Metadata[metadataPermission].(string)
+	if err := t.Allow(ctx.Context(), permission); err != nil {
+		_, w := humago.Unwrap(ctx)
+		httpapi.Refuse(w, err)
+		return
+	}
+	next(ctx)
+}
+
+// Within calls next while the client has a place in the gate. If there is none, it refuses the
+// request.
+func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
+	c := t.Client(r)
+	if !g.Enter(c) {
+		httpapi.Refuse(w, g.Full())
+		return
+	}
+	defer g.Leave(c)
+	next()
+}
+
+// Through is [Tokens.Within] for operations.
+func (t *Tokens) Through(g *limit.Gate) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, w := humago.Unwrap(ctx)
+		t.Within(g, w, r, func() { next(ctx) })
+	}
+}

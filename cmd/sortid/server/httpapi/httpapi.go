@@ -1,0 +1,97 @@
+// Package httpapi has what all endpoints share: paths, the form of answers and problems, and the
+// words that describe them in OpenAPI.
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sortid/sortid/format"
+)
+
+// The paths of several endpoints begin with these.
+const (
+	IDsPath   = "/v1/ids/"
+	StorePath = "/v1/store/"
+)
+
+// The types of answers.
+const (
+	TypeText   = "text/plain; charset=utf-8"
+	TypeJSON   = "application/json"
+	TypeNDJSON = "application/x-ndjson"
+)
+
+// A Raw answer is sent as it is.
+type Raw struct {
+	ContentType  string `header:"Content-Type"`
+	CacheControl string `header:"Cache-Control"`
+	Body         []byte
+}
+
+// A FormatName is a parameter: the name of a format.
+type FormatName string
+
+// Schema lists the names.
+func (FormatName) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, name := range format.Names() {
+		s.Enum = append(s.Enum, name)
+	}
+	return s
+}
+
+// Text describes a string.
+func Text() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
+
+// Answers describes the answer 200.
+func Answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {Description: description,
+		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
+}
+
+// Busy returns the problem 503. The client may ask again after a second.
+func Busy(format string, args ...any) error { return BusyFor(time.Second, format, args...) }
+
+// BusyFor is [Busy] for a client that may ask again after d.
+func BusyFor(d time.Duration, format string, args ...any) error {
+	return retryAfter(d, huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)))
+}
+
+// TooMany returns the problem 429: a limit of the client's token is reached. The client may ask
+// again after d.
+func TooMany(d time.Duration, detail string) error {
+	return retryAfter(d, huma.Error429TooManyRequests(detail))
+}
+
+func retryAfter(d time.Duration, problem error) error {
+	seconds := fmt.Sprintf("%.0f", max(1, math.Ceil(d.Seconds())))
+	return huma.ErrorWithHeaders(problem, http.Header{"Retry-After": {seconds}})
+}
+
+// Invalid returns the problem 422 for one part of a request, such as "query.n".
+func Invalid(message, location string) error {
+	return huma.Error422UnprocessableEntity("invalid request", &huma.ErrorDetail{Message: message,
+		Location: location})
+}
+
+// Refuse answers with a problem. It panics if the error is not one.
+func Refuse(w http.ResponseWriter, err error) {
+	var problem huma.StatusError
+	if !errors.As(err, &problem) {
+		panic(err)
+	}
+	var headers huma.HeadersError
+	if errors.As(err, &headers) {
+		maps.Copy(w.Header(), headers.GetHeaders())
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(problem.GetStatus())
+	huma.DefaultJSONFormat.Marshal(w, problem)
+}

@@ -1,0 +1,77 @@
+// Package limit has the limits of the service, and shares them among its clients.
+package limit
+
+import (
+	"math"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Sizes of requests and answers.
+const (
+	MaxIDs    = 100_000  // In one answer.
+	Piece     = 1024     // IDs that are made and written at a time. It limits memory.
+	MaxLine   = 1 << 10  // Bytes of a line to inspect. All IDs are much shorter.
+	MaxLines  = 64 << 20 // Bytes of lines to inspect.
+	MaxBody   = 1 << 20  // Bytes of other bodies.
+	MaxMany   = 1000     // Records in one request.
+	MaxRealms = 100      // In the store. Then clients can make no more.
+	MaxHeader = 16 << 10 // Bytes of a request's headers.
+)
+
+// What can be under way or open at a time.
+const (
+	MaxStreams = 32 // Of one HTTP/2 connection.
+	// A store has two connections, and the server's own leases get the next free one. So they never
+	// wait until the queue of requests is empty.
+	MaxStoreCalls = 2
+
+	maxConnections  = 2048
+	maxRequests     = 1024
+	maxLargeAnswers = 64
+	maxLineBodies   = 64
+	maxStoreBodies  = 256
+	maxStoreQueue   = 64
+	maxStoreLists   = 4 // Each may need as much memory as a realm's records.
+)
+
+// How long a client may take.
+const (
+	HeaderTimeout = 5 * time.Second
+	BodyTimeout   = 5 * time.Second  // For a body, if it is not lines.
+	LineTimeout   = 30 * time.Second // For the next part of a body of lines.
+	LinesTimeout  = 10 * time.Minute // For the whole body of lines.
+	TakeTimeout   = 10 * time.Second // To take one piece of an answer.
+	IdleTimeout   = 2 * time.Minute  // Between requests.
+)
+
+// How long the server may take.
+const (
+	QueueTimeout = time.Second      // Until it has the IDs of a node ID.
+	StoreTimeout = 15 * time.Second // Until it calls the store.
+	CallTimeout  = 5 * time.Second  // For the call. It is short, so that leases are renewed in time.
+	WriteTimeout = 30 * time.Second // For an answer. It is longer than the store may take.
+)
+
+// Take takes n from a limit and returns 0. If fewer are left, it takes none and returns how long
+// to wait. A nil limit has no end.
+func Take(l *rate.Limiter, n int) time.Duration {
+	if l == nil {
+		return 0
+	}
+	now := time.Now()
+	if l.AllowN(now, n) {
+		return 0
+	}
+	return max(time.Millisecond, Lacks(l, n, now))
+}
+
+// Lacks returns how long after now the limit has n, without taking them.
+func Lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
+	if l == nil {
+		return 0
+	}
+	missing := float64(n) - l.TokensAt(now)
+	return max(0, time.Duration(math.Ceil(missing/float64(l.Limit())*float64(time.Second))))
+}

@@ -1,0 +1,136 @@
+// Package monitor shows operators the requests of a server, and whether it can make IDs.
+package monitor
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/ids"
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
+)
+
+// A Monitor observes a server. It is safe for concurrent use.
+type Monitor struct {
+	Registry *prometheus.Registry // of all metrics
+
+	log      *slog.Logger
+	sources  *ids.Sources
+	draining atomic.Bool
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+
+	mu     sync.Mutex
+	series map[answered]series
+}
+
+// answered are the labels by which requests are counted.
+type answered struct {
+	route  string
+	status int
+}
+
+type series struct {
+	requests prometheus.Counter
+	duration prometheus.Observer
+}
+
+// New returns a monitor of a server that makes IDs of these sources.
+func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
+	m := &Monitor{
+		Registry: prometheus.NewRegistry(), log: log, sources: sources,
+		series: map[answered]series{},
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sortid_requests_total", Help: "Requests by route and status code.",
+		}, []string{"route", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "sortid_request_duration_seconds", Help: "Time to answer, by route.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25,
+				1, 5},
+		}, []string{"route"}),
+	}
+	m.Registry.MustRegister(sources.Metrics()...)
+	m.Registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.requests, m.duration, watch.Refused,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "sortid_build_info", Help: "1, with the versions of the server and of Go.",
+			ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+		}, func() float64 { return 1 }))
+	return m
+}
+
+// Drain makes /readyz fail, and asks clients to close their connections.
+func (m *Monitor) Drain() { m.draining.Store(true) }
+
+// count counts a request. It keeps the series, because their look-up by labels is slower.
+func (m *Monitor) count(a answered, took time.Duration) {
+	m.mu.Lock()
+	of, ok := m.series[a]
+	if !ok {
+		of = series{m.requests.WithLabelValues(a.route, strconv.Itoa(a.status)),
+			m.duration.WithLabelValues(a.route)}
+		m.series[a] = of
+	}
+	m.mu.Unlock()
+	of.requests.Inc()
+	of.duration.Observe(took.Seconds())
+}
+
+// Register registers /healthz, /readyz and /metrics.
+func (m *Monitor) Register(api huma.API) {
+	get := func(id, path, summary, permission, answer string, errors ...int) huma.Operation {
+		return access.Require(permission, huma.Operation{OperationID: id, Method: http.MethodGet,
+			Path: path, Summary: summary, Tags: []string{"status"}, Errors: errors,
+			Responses: httpapi.Answers(answer, "text/plain", httpapi.Text())})
+	}
+	said := func(line string) (*httpapi.Raw, error) {
+		return &httpapi.Raw{ContentType: httpapi.TypeText, CacheControl: "no-store",
+			Body: []byte(line + "\n")}, nil
+	}
+
+	huma.Register(api, get("healthz", "/healthz", "Say whether the process lives", access.PermitNone,
+		"the process lives"), func(context.Context, *struct{}) (*httpapi.Raw, error) {
+		return said("ok")
+	})
+
+	huma.Register(api, get("readyz", "/readyz",
+		"Say whether the server can make IDs of each format that it serves",
+		access.PermitNone, "the server can make these IDs", http.StatusUnprocessableEntity,
+		http.StatusServiceUnavailable),
+		func(ctx context.Context, _ *struct{}) (*httpapi.Raw, error) {
+			if m.draining.Load() {
+				return nil, huma.Error503ServiceUnavailable("the server shuts down")
+			}
+			if err := m.sources.Ready(); err != nil {
+				m.log.Warn("not ready", "error", err)
+				return nil, huma.Error503ServiceUnavailable(
+					"a format has no node ID, or can make no ID now; the server's log says more")
+			}
+			return said("ready")
+		})
+
+	metrics := promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{DisableCompression: true})
+	huma.Register(api, get("metrics", "/metrics", "Metrics for Prometheus", access.PermitAdmin,
+		"the metrics, in the text format of Prometheus", http.StatusUnauthorized,
+		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),
+		func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+			return &huma.StreamResponse{Body: func(ctx huma.Context) {
+				r, w := humago.Unwrap(ctx)
+				metrics.ServeHTTP(w, r)
+			}}, nil
+		})
+}

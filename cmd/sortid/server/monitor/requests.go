@@ -1,0 +1,96 @@
+package monitor
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/scru128"
+)
+
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Flush is for the compression, which does not call Unwrap.
+func (r *recorder) Flush() { http.NewResponseController(r.ResponseWriter).Flush() }
+
+// Unwrap is for [http.ResponseController].
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// All answers share these header values.
+var (
+	headerNoSniff = []string{"nosniff"}
+	headerClose   = []string{"close"}
+)
+
+// Observe gives each request an ID, and logs and counts it.
+func (m *Monitor) Observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		id := scru128.NewString()
+		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
+		if m.draining.Load() { // otherwise the connection's next request would be cut off
+			w.Header()["Connection"] = headerClose
+		}
+		rec := &recorder{ResponseWriter: w}
+		defer func() {
+			if p := recover(); p == http.ErrAbortHandler {
+				defer panic(p) // after it has been logged
+			} else if p != nil {
+				m.log.Error("panic", slog.String("request", id), slog.Any("value", p))
+				if rec.status == 0 {
+					httpapi.Refuse(rec, huma.Error500InternalServerError(
+						"the server failed; its log says more under request "+id))
+				}
+			}
+			if rec.status == 0 {
+				rec.status = http.StatusOK
+			}
+			route := r.Pattern
+			if route == "" {
+				route = "none"
+			}
+			took := time.Since(start)
+			m.count(answered{route, rec.status}, took)
+			m.logRequest(r, id, rec, start, took)
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+func (m *Monitor) logRequest(r *http.Request, id string, rec *recorder, start time.Time,
+	took time.Duration) {
+	log := m.log.Handler()
+	if !log.Enabled(r.Context(), slog.LevelInfo) {
+		return
+	}
+	// The Logger's methods are slower, because they look up their caller.
+	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
+	line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
+		slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+		slog.Int64("bytes", rec.bytes), slog.Int64("us", took.Microseconds()),
+		slog.String("from", r.RemoteAddr))
+	log.Handle(r.Context(), line)
+}

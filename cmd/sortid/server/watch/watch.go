@@ -1,0 +1,96 @@
+// Package watch reads files again when they change.
+package watch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Interval is how often files are read.
+const Interval = time.Second
+
+// Refused shows which files are refused now. Servers of a process share it, because files are
+// opened before servers are made.
+var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: "sortid_file_refused",
+	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
+}, []string{"file"})
+
+// A watcher reads files that change together, such as a certificate and its key. It compares
+// their contents, because a change may keep a file's size and time.
+type watcher struct {
+	what  string
+	paths []string
+	use   func(contents [][]byte) error
+
+	contents [][]byte // when they were last read
+	failure  string   // the error of that reading
+}
+
+// Files calls use with the files' contents, and again after each change until ctx is done. If use
+// fails, it must keep the previous contents. The first error is returned. Later errors are logged,
+// once for each change. what names the files in errors.
+func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
+	paths ...string) error {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	w := &watcher{what: what, paths: paths, use: use}
+	if _, err := w.refresh(); err != nil {
+		return err
+	}
+	refused := Refused.WithLabelValues(strings.Join(paths, " and "))
+	refused.Set(0)
+	go w.watch(ctx, log, refused)
+	return nil
+}
+
+func (w *watcher) watch(ctx context.Context, log *slog.Logger, refused prometheus.Gauge) {
+	ticker := time.NewTicker(Interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		switch changed, err := w.refresh(); {
+		case err != nil:
+			refused.Set(1)
+			log.Error("a changed file is not used; what was read before stays in use",
+				slog.Any("error", err))
+		case changed:
+			refused.Set(0)
+			log.Info("a changed file is used", slog.Any("files", w.paths))
+		}
+	}
+}
+
+func (w *watcher) refresh() (changed bool, err error) {
+	contents, failure := make([][]byte, len(w.paths)), ""
+	for i, path := range w.paths {
+		if contents[i], err = os.ReadFile(path); err != nil {
+			contents, failure = nil, err.Error()
+			break
+		}
+	}
+	if failure == w.failure && slices.EqualFunc(contents, w.contents, bytes.Equal) {
+		return false, nil
+	}
+	w.contents, w.failure = contents, failure
+	if err != nil {
+		return true, fmt.Errorf("%s: %w", w.what, err)
+	}
+	if err := w.use(contents); err != nil {
+		return true, fmt.Errorf("%s %s: %w", w.what, strings.Join(w.paths, " and "), err)
+	}
+	return true, nil
+}
