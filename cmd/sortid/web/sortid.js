@@ -1116,7 +1116,7 @@ export function plan(request) {
     };
     const unique = (format.node_counter ? byNode : byChance)(format, load, result, refuse);
     if (risk > MOST_RISK) {
-      refuse(`two IDs would be the same: ${odds(risk)}, more than one in a million`);
+      refuse(`collision: ${odds(risk)}; the limit is one in a million`);
     }
     if (end > last) refuse(`its timestamps end in ${new Date(last).getUTCFullYear()}`);
     if (asked.bits !== 0 && bits > asked.bits) refuse(`an ID has ${bits} bits`);
