@@ -65,7 +65,7 @@ type counter struct {
 	heads
 	*Context
 	guarded bool     // the node ID is not known, so it is a part of the counter
-	starts  *starts  // nil if the counter never starts again
+	starts  *starts  // nil if the counter never starts again.
 	renewal *renewal // nil without an upper counter
 	taken   *taken   // nil without a partly random field
 
