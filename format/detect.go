@@ -199,8 +199,9 @@ func (w way) fits(text string, alphabets class) bool {
 	return true
 }
 
-// Mixed reports whether digits, small letters and capitals alternate as in random texts: at least
-// three times, and about every second character if all are letters.
+// Mixed reports whether digits, small letters and capitals alternate as in random texts. The kind
+// of character must change at least three times. If the text has only letters, the kind must change
+// at about every second character.
 func Mixed(text string) bool {
 	changes, letters := 0, true
 	var last class

@@ -125,7 +125,7 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		reason = fmt.Sprintf("it would be %s, but of a version that no generator makes", as)
 	}
 	return &ReadError{text, Implausible, f, reason + "; --format " + f.Name +
-		" reads it all the same"}
+		" reads it anyway"}
 }
 
 // damaged explains a text that differs from an ID by one character: added, lost or changed. The ID

@@ -124,8 +124,8 @@ type Search struct {
 	// Labelled: other numbers look like texts. If the format is not named, "id" must be before the
 	// text.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect requires digits and letters that alternate. So it misses about one random ID in
-	// 200 with 20 or more characters, and up to one in 30 of the shorter ones.
+	// Mixed: Detect requires digits and letters that alternate. So it misses about one in 200
+	// random IDs of 20 or more characters, and up to one in 30 shorter IDs.
 	Mixed bool `json:"mixed,omitempty"`
 }
 

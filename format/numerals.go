@@ -12,7 +12,9 @@ type Group struct {
 	Digits  int    `json:"digits"`
 	Symbols string `json:"symbols,omitempty"` // in order of value; if empty, the format's
 	Bits    int    `json:"bits"`
-	Low     int    `json:"low"` // the lowest bit's position; if it is -n, n more bits follow the ID
+	// Low is the position in the ID of the number's lowest bit. If it is -n, the number ends with n
+	// more bits that follow the ID, such as a check value.
+	Low int `json:"low"`
 }
 
 // numerals reads and writes texts of groups of digits.

@@ -9,6 +9,32 @@ import (
 	"time"
 )
 
+// becomes, shown and retiredFor return changes of a record.
+func becomes(state State, hwm int64) func(r *Record) {
+	return func(r *Record) { r.State, r.HWM = state, hwm }
+}
+
+func shown(hwm int64, key Owner) func(r *Record) {
+	return func(r *Record) { *r = vacate(*r); r.HWM, r.Key = hwm, key }
+}
+
+func retiredFor(revision uint64) func(r *Record) {
+	return func(r *Record) { *r = vacate(*r); r.State, r.Request = Retired, revision }
+}
+
+// to returns the next record after a change.
+func to(r Record, change func(r *Record)) Record {
+	r.Revision++
+	change(&r)
+	return r
+}
+
+func heldBy(key Owner, r Record, from, hwm, deadline int64) Record {
+	r.State, r.Owner, r.From, r.HWM, r.Deadline, r.Request = Whole, ownerOf(key), from, hwm,
+		deadline, 5
+	return r
+}
+
 func TestCheck(t *testing.T) {
 	const window, lead, now = 60, 10, 1000
 	generation, other := "0123456789abcdef", "fedcba9876543210"
@@ -28,23 +54,7 @@ func TestCheck(t *testing.T) {
 	}
 	none := func(block string) Record { return rec(block, 0, Retired, 0) }
 	held := func(r Record, from, hwm, deadline int64) Record {
-		r.State, r.Owner, r.From, r.HWM, r.Deadline, r.Request = Whole, ownerOf(key), from, hwm,
-			deadline, 5
-		return r
-	}
-	to := func(r Record, change func(r *Record)) Record {
-		r.Revision++
-		change(&r)
-		return r
-	}
-	becomes := func(state State, hwm int64) func(r *Record) {
-		return func(r *Record) { r.State, r.HWM = state, hwm }
-	}
-	shown := func(hwm int64, key Owner) func(r *Record) {
-		return func(r *Record) { *r = vacate(*r); r.HWM, r.Key = hwm, key }
-	}
-	retiredFor := func(revision uint64) func(r *Record) {
-		return func(r *Record) { *r = vacate(*r); r.State, r.Request = Retired, revision }
+		return heldBy(key, r, from, hwm, deadline)
 	}
 	proven := func(r Record, revision uint64) Record { r.Request = revision; return r }
 	fence := func(generation string, floor int64) func(r *Record) {

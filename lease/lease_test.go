@@ -888,47 +888,74 @@ func TestFence(t *testing.T) {
 		if err != nil || root.HWM != until.UnixMilli()/256 || len(blocks) == 0 {
 			t.Errorf("%+v, %v, %v", root, blocks, err)
 		}
-		fence := func(c Config, skew time.Duration) (time.Time, error) {
-			return Fence(t.Context(), m, c, skew)
+		closed(t, l)
+	})
+}
+
+// A later fence never lowers the floor.
+func TestFenceAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		l := acquire(t, m, config(8))
+		var last time.Time
+		for i, skew := range []time.Duration{5 * time.Second, 0, time.Hour} {
+			time.Sleep(2 * time.Minute)
+			until, err := Fence(t.Context(), m, Config{Realm: "realm"}, skew)
+			if err != nil || !until.After(last) {
+				t.Errorf("fence %d: until %v, %v, the last until %v", i, until, err, last)
+			}
+			last = until
 		}
-		again, err := fence(Config{Realm: "realm"}, 0)
-		if err != nil || !again.After(until) {
-			t.Errorf("fenced again until %v, %v", again, err)
-		}
-		// A later fence never lowers the floor.
-		high, err := fence(Config{Realm: "realm"}, time.Hour)
-		must(t, err)
-		if low, err := fence(Config{Realm: "realm"}, 0); err != nil || low != high {
-			t.Errorf("fenced until %v, and then with less skew until %v, %v", high, low, err)
+		until, err := Fence(t.Context(), m, Config{Realm: "realm"}, 0)
+		if err != nil || until != last {
+			t.Errorf("fenced until %v, and then with less skew until %v, %v", last, until, err)
 		}
 		closed(t, l)
+	})
+}
 
+func TestFenceErrors(t *testing.T) {
+	m := NewMemory()
+	closed(t, acquire(t, m, config(8)))
+	for _, c := range []struct {
+		what   string
+		config Config
+		skew   time.Duration
+		err    error
+	}{
+		{"no realm", Config{Realm: "none"}, 0, ErrNoRealm},
+		{"a skew of more than a day", Config{Realm: "realm"}, 24*time.Hour + 1, ErrConfig},
+		{"a negative skew", Config{Realm: "realm"}, -1, ErrConfig},
+		{"another format", Config{Realm: "realm", Format: UID60}, 0, ErrRealm},
+	} {
+		_, err := Fence(t.Context(), m, c.config, c.skew)
+		fails(t, c.what, err, c.err)
+	}
+	if names, err := m.Realms(t.Context()); err != nil || !slices.Equal(names, []string{"realm"}) {
+		t.Errorf("the realms are %q, %v", names, err)
+	}
+}
+
+// A fence uses the longer of its terms and the realm's, and makes a missing realm.
+func TestFenceTerms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMemory()
+		// Before the fence, a process creates the realm again, with a smaller window.
+		closed(t, acquire(t, m, Config{Realm: "anew", Format: SCRU64, NodeBits: 8,
+			Window: 10 * time.Second, MaxLead: time.Second}))
 		for _, c := range []struct {
 			what   string
 			config Config
-			skew   time.Duration
-			err    error
+			least  time.Duration
 		}{
-			{"no realm", Config{Realm: "none"}, 0, ErrNoRealm},
-			{"a skew of more than a day", Config{Realm: "realm"}, 24*time.Hour + 1, ErrConfig},
-			{"a negative skew", Config{Realm: "realm"}, -1, ErrConfig},
-			{"another format", Config{Realm: "realm", Format: UID60}, 0, ErrRealm},
+			{"with longer terms than the realm's", Config{Realm: "anew", Format: SCRU64,
+				Window: time.Hour, MaxLead: time.Minute}, 61*time.Minute - 2*SCRU64.Tick},
+			{"that makes the realm", Config{Realm: "none", Format: UID60}, 70 * time.Second},
 		} {
-			_, err := fence(c.config, c.skew)
-			fails(t, c.what, err, c.err)
-		}
-		// Before the fence, a process creates the realm again, with a smaller window.
-		small := Config{Realm: "anew", Format: SCRU64, NodeBits: 8, Window: 10 * time.Second,
-			MaxLead: time.Second}
-		closed(t, acquire(t, m, small))
-		large := Config{Realm: "anew", Format: SCRU64, Window: time.Hour, MaxLead: time.Minute}
-		if until, err := fence(large, 0); err != nil ||
-			time.Until(until) < 61*time.Minute-2*SCRU64.Tick {
-			t.Errorf("Fence with longer terms than the realm's: %v, %v", until, err)
-		}
-		if until, err := fence(Config{Realm: "none", Format: UID60}, 0); err != nil ||
-			time.Until(until) < 70*time.Second {
-			t.Errorf("Fence that makes the realm: %v, %v", until, err)
+			until, err := Fence(t.Context(), m, c.config, 0)
+			if err != nil || time.Until(until) < c.least {
+				t.Errorf("a fence %s: %v, %v", c.what, until, err)
+			}
 		}
 	})
 }

@@ -2,10 +2,13 @@ package lease
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"hash/maphash"
+	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unsafe"
@@ -77,6 +80,13 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
+// stored returns the record that a change to r stores.
+func stored(r Record) mRec {
+	m := fromRecord(r)
+	m.revision++
+	return m
+}
+
 // A change is one compare-and-set on its way, or two together: the whole block, then a half.
 type change struct {
 	gen, block int8
@@ -101,19 +111,30 @@ func (c change) String() string {
 		c.next.owner)
 }
 
+type stage int8
+
 const (
-	idle     = iota
-	drawn    // before it asks for a grant
-	pending  // it has asked for a grant, without an answer
-	refused  // the store has refused the grant: the process must still read why
-	checking // the grant was made: the process must still read the generation
-	closing  // the generator has stopped, and the block is not yet released
+	idle       stage = iota
+	prepared         // it is about to ask for a grant
+	unanswered       // it has asked for a grant, without an answer
+	refused          // the store has refused the grant: the process must still read why
+	granted          // the grant was made: the process must still read the generation
+	closing          // the generator has stopped, and the block is not yet released
 	over
 )
 
+type overlap int8
+
+const (
+	single  overlap = iota
+	cloned          // it was cloned, or is a clone
+	settles         // it has made a request since then
+)
+
 type mProc struct {
-	id, gen, stage int8
-	owner          int8 // of its block: its own id, or its original's
+	id, gen int8
+	stage   stage
+	owner   int8 // of its block: its own id, or its original's
 
 	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole block was seen Split after this half was read
@@ -123,7 +144,7 @@ type mProc struct {
 	askLo  int8
 	unsure bool // it was sent before, but not answered
 
-	overlap int8 // 0: none; 1: cloned or a clone; 2: has made a request since then
+	overlap overlap
 
 	held   int8
 	rec    mRec
@@ -157,6 +178,11 @@ func (p *mProc) learn(b int8, r mRec, written bool) {
 		whole.state == Split)
 }
 
+// known returns what the process knows of a record.
+func (p *mProc) known(b int8) (Record, bool) {
+	return p.mem[b].record(b), p.mem[b] != unknown
+}
+
 func (p *mProc) grant() {
 	p.owner = p.ask.next.owner
 	p.held, p.rec, p.heldLo = p.ask.block, p.ask.next, p.askLo
@@ -173,18 +199,26 @@ func (p *mProc) withdraw() { p.win, p.winLo, p.winHi = -1, 0, 0 }
 
 func (p *mProc) settled() {
 	p.stage, p.ask, p.askLo, p.unsure = idle, noChange, 0, false
-	if p.overlap == 2 {
-		p.overlap = 0
+	if p.overlap == settles {
+		p.overlap = single
 	}
 	p.forget()
 }
+
+type copied int8
+
+const (
+	notCopied copied = iota
+	wasCopied
+	restored
+)
 
 // An mState is hashed, so every field has one byte.
 type mState struct {
 	recs   [2][3]mRec
 	gen    int8
 	floor  int8
-	copied int8 // 0: no copy of the store; 1: one; 2: it was restored
+	copied copied // whether the store was copied, and the copy restored
 	copy   [3]mRec
 	top    int8 // the highest hwm stored after the copy, which a restore loses
 	forgot bool
@@ -194,6 +228,16 @@ type mState struct {
 	cloned bool
 	issued [2]uint8 // the used ticks of each half, outside of overlaps
 	twice  bool
+}
+
+// use adds a tick of a block to the used ones.
+func (s *mState) use(b, tick int8) {
+	for h := range s.issued {
+		if b == mWhole || int(b) == h+1 {
+			s.twice = s.twice || s.issued[h]&(1<<tick) != 0
+			s.issued[h] |= 1 << tick
+		}
+	}
 }
 
 func (s *mState) bytes() []byte {
@@ -209,11 +253,11 @@ const dead = 9
 
 type model struct {
 	variant   variant
-	procs     int
+	procs     int // 0: 2
 	ticks     int8
-	windows   []int64
-	revisions int8 // the last revision of a record; 0: no limit
-	net       int  // late changes at a time
+	windows   int64 // the windows are 1 to this number of ticks; 0: 1
+	revisions int8  // the last revision of a record; 0: no limit
+	net       int   // late changes at a time
 	halves    bool
 	fence     bool
 	release   bool
@@ -234,7 +278,7 @@ const (
 func (m *model) start() *mState {
 	s := &mState{net: [2]change{noChange, noChange}}
 	for i := range s.procs {
-		s.procs[i] = m.boot(s, int8(i+1))
+		s.procs[i] = boot(s, int8(i+1))
 		if i >= m.procs || m.clones != never && i == m.procs-1 {
 			s.procs[i].stage = over
 		}
@@ -242,61 +286,85 @@ func (m *model) start() *mState {
 	return s
 }
 
-func (m *model) boot(s *mState, id int8) mProc {
+func boot(s *mState, id int8) mProc {
 	p := mProc{id: id, owner: id, gen: s.gen, ask: noChange, held: -1, win: -1, used: -1}
 	p.forget()
 	return p
 }
 
+// step adds the state after a change of s.
+func (m *model) step(s *mState, change func(s *mState), what string, args ...any) {
+	next := *s
+	change(&next)
+	m.add(&next, 0, what, args...)
+}
+
+// next adds the states after all possible steps.
 func (m *model) next(s *mState) {
+	m.arrive(s)
+	m.copyStore(s)
+	m.restoreCopy(s)
+	m.passTime(s)
+	for i := range m.procs {
+		turn{m, s, &s.procs[i], i}.steps()
+	}
+	m.clone(s)
+}
+
+func (m *model) arrive(s *mState) {
 	for i := range m.net {
 		if c := s.net[i]; c.block >= 0 {
-			t := *s
-			t.net[i] = noChange
-			ok := m.apply(&t, c)
-			m.add(&t, func() string { return fmt.Sprintf("late: %v: %v", c, ok) })
-		}
-	}
-	if m.fence && s.copied == 0 {
-		t := *s
-		t.copied, t.copy, t.top = 1, s.recs[0], 0
-		m.add(&t, func() string { return "the store is copied" })
-	}
-	if m.fence && s.copied == 1 {
-		t := *s
-		t.recs[0], t.copy, t.copied, t.top = s.copy, [3]mRec{}, 2, 0
-		t.floor = s.top
-		if m.variant != floorAlone {
-			t.gen = 1
-			m.carry(&t)
-		}
-		m.add(&t, func() string {
-			return fmt.Sprintf("the copy is restored; fenced at %d", t.floor)
-		})
-	}
-	if m.variant == ttl && s.time < m.ticks-1 {
-		t := *s
-		t.time++
-		m.add(&t, func() string { return fmt.Sprintf("the time is %d", t.time) })
-	}
-	for i := range m.procs {
-		m.process(s, i)
-	}
-	if m.clones != never && !s.cloned {
-		for i := range m.procs - 1 {
-			if s.procs[i].stage != over {
-				m.clone(s, i, m.procs-1)
-			}
+			next := *s
+			next.net[i] = noChange
+			ok := m.apply(&next, &c)
+			m.add(&next, 0, "late: %v: %v", &c, ok)
 		}
 	}
 }
 
-func (m *model) clone(s *mState, i, j int) {
-	t := *s
-	p := s.procs[i]
-	p.id, p.overlap = s.procs[j].id, 1
-	t.cloned, t.procs[j], t.procs[i].overlap = true, p, 1
-	m.add(&t, func() string { return fmt.Sprintf("%d: becomes a copy of %d", p.id, s.procs[i].id) })
+func (m *model) copyStore(s *mState) {
+	if m.fence && s.copied == notCopied {
+		m.step(s, func(s *mState) { s.copied, s.copy, s.top = wasCopied, s.recs[0], 0 },
+			"the store is copied")
+	}
+}
+
+func (m *model) restoreCopy(s *mState) {
+	if !m.fence || s.copied != wasCopied {
+		return
+	}
+	m.step(s, func(s *mState) {
+		s.recs[0], s.copy, s.copied, s.floor, s.top = s.copy, [3]mRec{}, restored, s.top, 0
+		if m.variant != floorAlone {
+			s.gen = 1
+			m.carry(s)
+		}
+	}, "the copy is restored; fenced at %d", s.top)
+}
+
+func (m *model) passTime(s *mState) {
+	if m.variant == ttl && s.time < m.ticks-1 {
+		m.step(s, func(s *mState) { s.time++ }, "the time is %d", s.time+1)
+	}
+}
+
+// clone makes the last process a copy of another.
+func (m *model) clone(s *mState) {
+	if m.clones == never || s.cloned {
+		return
+	}
+	last := m.procs - 1
+	for i := range last {
+		if s.procs[i].stage == over {
+			continue
+		}
+		m.step(s, func(s *mState) {
+			s.procs[i].overlap = cloned
+			id := s.procs[last].id
+			s.procs[last], s.cloned = s.procs[i], true
+			s.procs[last].id = id
+		}, "%d: becomes a copy of %d", s.procs[last].id, s.procs[i].id)
+	}
 }
 
 func (m *model) carry(s *mState) {
@@ -305,433 +373,491 @@ func (m *model) carry(s *mState) {
 		old = append(old, s.recs[0][b].record(int8(b)))
 	}
 	for _, r := range carryOver(old, int64(s.floor)) {
-		for b := range mBlocks {
-			if mBlocks[b] != r.Block || m.variant == hwmForgotten || m.variant == hwmInUnsplit &&
-				r.State == Split {
-				continue
-			}
-			r.Revision = 1
-			s.recs[1][b] = fromRecord(r)
+		if m.variant == hwmForgotten || m.variant == hwmInUnsplit && r.State == Split {
+			continue
 		}
+		r.Revision = 1
+		s.recs[1][slices.Index(mBlocks[:], r.Block)] = fromRecord(r)
 	}
 }
 
-func (m *model) apply(s *mState, c change) bool {
+func (m *model) apply(s *mState, c *change) bool {
+	matches := func(is, prev mRec) bool { return is.revision == prev.revision && is.hwm == prev.hwm }
 	r, whole := &s.recs[c.gen][c.block], &s.recs[c.gen][mWhole]
-	if !c.blind && (r.revision != c.prev.revision || r.hwm != c.prev.hwm) {
-		return false
-	}
-	if c.two && (whole.revision != c.firstPrev.revision || whole.hwm != c.firstPrev.hwm) {
+	if !c.blind && !matches(*r, c.prev) || c.two && !matches(*whole, c.firstPrev) {
 		return false
 	}
 	*r = c.next
 	if c.two {
 		*whole = c.firstNext
 	}
-	if m.fence && s.copied == 1 {
+	if m.fence && s.copied == wasCopied {
 		s.top = max(s.top, c.next.hwm)
 	}
 	return true
 }
 
-// send tries all outcomes of a change, and calls the function with each answer.
-func (m *model) send(s *mState, i int, c change, what string,
-	then func(p *mProc, answered, ok bool)) {
-	if m.revisions > 0 && max(c.next.revision, c.firstNext.revision) > m.revisions ||
-		c.next.hwm > m.ticks {
-		return
-	}
-	who := s.procs[i].id
-	try := func(carriedOut, answered bool, late int, how string) {
-		t := *s
-		ok := carriedOut && m.apply(&t, c)
-		if late >= 0 {
-			t.net[late] = c
-		}
-		then(&t.procs[i], answered, ok)
-		m.add(&t, func() string {
-			if answered {
-				how = fmt.Sprint(ok) + how
-			}
-			return fmt.Sprintf("%d: %s: %v: %s", who, what, c, how)
-		})
-	}
-	try(true, true, -1, "")
-	if m.clones == unsent {
-		return
-	}
-	try(true, false, -1, "carried out, no answer")
-	try(false, false, -1, "lost")
-	for n := range m.net {
-		if s.net[n].block < 0 {
-			try(false, false, n, "under way, no answer")
-			try(true, true, n, ", and a duplicate is under way")
-			try(true, false, n, "carried out, no answer, and a duplicate is under way")
-			break
-		}
-	}
-	if m.variant == storeForgets && !s.forgot {
-		t := *s
-		if m.apply(&t, c) {
-			t.recs, t.forgot = s.recs, true
-			then(&t.procs[i], true, true)
-			m.add(&t, func() string {
-				return fmt.Sprintf("%d: %s: %v: true, and then forgotten", who, what, c)
-			})
-		}
-	}
+// A turn is a process that may do one step in a state.
+type turn struct {
+	m *model
+	s *mState
+	p *mProc // in s
+	i int    // its number
 }
 
-func (m *model) process(s *mState, i int) {
-	p := &s.procs[i]
-	to := func(what string, change func(p *mProc)) {
-		t := *s
-		change(&t.procs[i])
-		m.add(&t, func() string { return fmt.Sprintf("%d: %s", p.id, what) })
-	}
-	if m.clones == never { // with clones there would be too many owners
-		t := *s
-		t.bury(i)
-		t.procs[i] = m.boot(s, p.id)
-		m.add(&t, func() string { return fmt.Sprintf("%d: ends, and another begins", p.id) })
-	}
-	if p.stage == over {
+// steps are all that the process can do.
+func (t turn) steps() {
+	t.restart()
+	switch {
+	case t.p.stage == over:
+		return
+	case t.m.variant == ttl:
+		t.takeForATime()
+		t.useTickInTime()
 		return
 	}
-	if m.variant == ttl {
-		m.processTTL(s, i)
-		return
-	}
-	m.generate(s, i)
-
-	if p.stage != closing && m.release && (p.held >= 0 || p.stage != idle) {
-		close := func(p *mProc) {
-			// The process holds the block that it has asked for, or the one before.
-			held, asked, gen, b, lo := p.rec, mRec{}, p.gen, p.held, p.heldLo
-			if p.stage != idle && p.stage != drawn {
-				held, asked, gen, b, lo = p.ask.prev, p.ask.next, p.ask.gen, p.ask.block, p.askLo
-				if held.owner != p.owner || p.stage == checking {
-					held = mRec{}
-				}
-				if p.stage != checking && !p.unsure {
-					asked = mRec{}
-				}
-			}
-			p.settled()
-			if b < 0 {
-				p.stage = over
-				return
-			}
-			p.held, p.gen, p.heldLo, p.rec, p.ask.next = b, gen, lo, held, asked
-			p.stage = closing
-			if m.variant != releaseRunning {
-				p.withdraw()
-			}
-		}
-		to("closes", close)
-	}
-	switch p.stage {
-	case drawn:
-		m.send(s, i, p.ask, "asks", m.asked(p.ask, p.askLo))
-		return
-	case pending:
-		if m.variant == silenceIsGrant {
-			to("takes a missing answer for a grant", (*mProc).grant)
-		}
-		m.ask(s, i, p.ask, p.askLo, "asks again")
-		return
-	case refused:
-		believed := p.unsure || m.variant == nonceBelieved || m.variant == believedAndRepeated
-		if believed && s.recs[p.ask.gen][p.ask.block] == p.ask.next {
-			to("finds its own grant", func(p *mProc) { p.stage = checking })
+	t.useTick()
+	t.close()
+	switch t.p.stage {
+	case idle:
+		if t.p.held >= 0 {
+			t.extend()
 		} else {
-			to("finds that it was too late", func(p *mProc) {
-				if m.variant != windowKept {
-					p.withdraw()
-				}
-				p.lose()
-			})
+			t.acquire()
 		}
-		return
-	case checking:
-		switch {
-		case m.variant == floorAlone && p.askLo < s.floor:
-			to("finds that the grant is below the floor", (*mProc).lose)
-		case s.gen == p.gen || m.variant == generationBefore:
-			to("has the grant", (*mProc).grant)
-		default:
-			to("finds that the realm was fenced", func(p *mProc) { p.lose(); p.gen = s.gen })
-		}
-		return
+	case prepared:
+		t.sendAsk(t.p.ask, t.p.askLo, "asks")
+	case unanswered:
+		t.believeSilence()
+		t.ask(t.p.ask, t.p.askLo, "asks again")
+	case refused:
+		t.readRefusal()
+	case granted:
+		t.readGeneration()
 	case closing:
-		b := p.held
-		if p.mem[b] == unknown {
-			to("reads "+mBlocks[b].String(), func(p *mProc) { p.learn(b, s.recs[p.gen][b], false) })
-			return
-		}
-		r, held := p.mem[b].record(b), p.rec.record(b)
-		if asked := p.ask.next.record(b); r == asked {
-			held = asked
-		}
-		if m.variant == releaseByOwner && r.Owner == (Owner{byte(p.owner)}) {
-			held = r
-		}
-		r.From, held.From = int64(p.heldLo), int64(p.heldLo)
-		next, err := release(r, held, int64(p.used))
-		if err != nil {
-			to("has nothing to release", func(p *mProc) { p.stage = over })
-			return
-		}
-		m.write(s, i, b, next, "releases")
-		return
+		t.release()
 	}
-	if p.held < 0 {
-		m.acquire(s, i)
-		return
-	}
-	m.grants(p, func(q request) {
-		next, err := q.extend(p.rec.record(p.held))
-		if err != nil || int8(next.HWM) == p.rec.hwm {
-			return
-		}
-		c := change{gen: p.gen, block: p.held, prev: p.rec, next: fromRecord(next),
-			blind: m.variant == blindExtend}
-		if c.next.revision++; c.blind {
-			c.next.revision = s.recs[p.gen][p.held].revision + 1
-		}
-		m.ask(s, i, c, p.heldLo, "extends")
-	})
 }
 
-func (m *model) generate(s *mState, i int) {
-	p := &s.procs[i]
+// acquire are all ways to get a block, and all steps that divide and merge blocks.
+func (t turn) acquire() {
+	t.readAndTake(mWhole)
+	if !t.m.halves {
+		return
+	}
+	t.readAndTake(mLeft)
+	t.readAndTake(mRight)
+	if whole, ok := t.p.known(mWhole); ok {
+		t.split(whole)
+		t.reviveAndSplit()
+		t.beginMerge(whole)
+		t.giveUpMerge(whole)
+		if t.m.variant == mergeNotStored && whole.State == Split {
+			whole.State = Merging // for the next steps
+		}
+		if whole.State == Merging {
+			t.retireHalves()
+			t.takeJoined(whole)
+		}
+	}
+}
+
+// do adds the state after a step that changes only the process.
+func (t turn) do(change func(p *mProc), what string, args ...any) {
+	next := *t.s
+	change(&next.procs[t.i])
+	t.add(&next, what, args...)
+}
+
+// add adds the state after a step.
+func (t turn) add(next *mState, what string, args ...any) {
+	t.m.add(next, t.p.id, what, args...)
+}
+
+func (t turn) restart() {
+	if t.m.clones != never { // with clones there would be too many owners
+		return
+	}
+	next := *t.s
+	next.bury(t.i)
+	next.procs[t.i] = boot(t.s, t.p.id)
+	t.add(&next, "ends, and another begins")
+}
+
+func (t turn) useTick() {
+	p := t.p
 	if p.win < 0 {
 		return
 	}
 	for tick := max(p.used+1, p.winLo); tick < p.winHi; tick++ {
-		t := *s
-		t.procs[i].used = tick
-		for h := range t.issued {
-			if (p.win == mWhole || int(p.win) == h+1) && p.overlap == 0 {
-				t.twice = t.twice || t.issued[h]&(1<<tick) != 0
-				t.issued[h] |= 1 << tick
-			}
+		next := *t.s
+		next.procs[t.i].used = tick
+		if p.overlap == single {
+			next.use(p.win, tick)
 		}
-		m.add(&t, func() string {
-			return fmt.Sprintf("%d: uses tick %d of %v", p.id, tick, mBlocks[p.win])
-		})
+		t.add(&next, "uses tick %d of %v", tick, &mBlocks[p.win])
 	}
 }
 
-func (m *model) grants(p *mProc, f func(q request)) {
-	owner, nonce := Owner{byte(p.id)}, uint64(0)
-	if p.held >= 0 {
-		owner[0] = byte(p.owner)
+func (t turn) close() {
+	p := t.p
+	if p.stage == closing || !t.m.release || p.held < 0 && p.stage == idle {
+		return
 	}
-	if m.clones != never && m.variant != nonceRepeated && m.variant != believedAndRepeated {
-		nonce = uint64(p.id)
-	}
-	for _, w := range m.windows {
-		for now := range int64(m.ticks) {
-			f(request{owner: owner, nonce: nonce, now: now, at: now, window: w,
-				lead: int64(m.ticks)})
+	// The process holds the block that it has asked for, or the one before.
+	held, asked, gen, b, lo := p.rec, mRec{}, p.gen, p.held, p.heldLo
+	if p.stage != idle && p.stage != prepared {
+		held, asked, gen, b, lo = p.ask.prev, p.ask.next, p.ask.gen, p.ask.block, p.askLo
+		if held.owner != p.owner || p.stage == granted {
+			held = mRec{}
+		}
+		if p.stage != granted && !p.unsure {
+			asked = mRec{}
 		}
 	}
-}
-
-// acquire tries all ways to get a block, and all steps that divide and merge blocks.
-func (m *model) acquire(s *mState, i int) {
-	p := &s.procs[i]
-	blocks := int8(1)
-	if m.halves {
-		blocks = 3
-	}
-	take := func(b int8, whole Record) {
-		m.grants(p, func(q request) {
-			if next, err := q.grant(whole); err == nil {
-				c := change{gen: p.gen, block: b, prev: p.mem[b], next: fromRecord(next)}
-				c.next.revision++
-				m.ask(s, i, c, int8(next.From), "takes")
-			}
-		})
-	}
-	divide := func(whole Record) {
-		if !m.together {
+	t.do(func(p *mProc) {
+		if p.settled(); b < 0 {
+			p.stage = over
 			return
 		}
-		for h := int8(mLeft); h <= mRight; h++ {
-			parent, err := split(whole, 0)
-			if err != nil || p.mem[h] == unknown {
-				continue
-			}
-			half, err := revive(p.mem[h].record(h), parent)
-			if err != nil {
-				continue
-			}
-			m.grants(p, func(q request) {
-				next, err := q.grant(half)
-				if err != nil {
-					return
-				}
-				c := change{
-					gen: p.gen, block: h, prev: p.mem[h], next: fromRecord(next),
-					two: true, firstPrev: p.mem[mWhole], firstNext: fromRecord(parent),
-				}
-				c.next.revision++
-				c.firstNext.revision++
-				m.ask(s, i, c, int8(next.From), "divides the block and takes a half")
-			})
+		p.held, p.gen, p.heldLo, p.rec, p.ask.next = b, gen, lo, held, asked
+		p.stage = closing
+		if t.m.variant != releaseRunning {
+			p.withdraw()
 		}
+	}, "closes")
+}
+
+func (t turn) believeSilence() {
+	if t.m.variant == silenceIsGrant {
+		t.do((*mProc).grant, "takes a missing answer for a grant")
 	}
-	for b := range blocks {
-		t := *s
-		t.procs[i].learn(b, s.recs[p.gen][b], false)
-		m.add(&t, func() string { return fmt.Sprintf("%d: reads %v", p.id, mBlocks[b]) })
-		if p.mem[b] == unknown {
+}
+
+func (t turn) readRefusal() {
+	p, m := t.p, t.m
+	believed := p.unsure || m.variant == nonceBelieved || m.variant == believedAndRepeated
+	if believed && t.s.recs[p.ask.gen][p.ask.block] == p.ask.next {
+		t.do(func(p *mProc) { p.stage = granted }, "finds its own grant")
+		return
+	}
+	t.do(func(p *mProc) {
+		if m.variant != windowKept {
+			p.withdraw()
+		}
+		p.lose()
+	}, "finds that it was too late")
+}
+
+func (t turn) readGeneration() {
+	switch {
+	case t.m.variant == floorAlone && t.p.askLo < t.s.floor:
+		t.do((*mProc).lose, "finds that the grant is below the floor")
+	case t.s.gen == t.p.gen || t.m.variant == generationBefore:
+		t.do((*mProc).grant, "has the grant")
+	default:
+		t.do(func(p *mProc) { p.lose(); p.gen = t.s.gen }, "finds that the realm was fenced")
+	}
+}
+
+func (t turn) release() {
+	p, b := t.p, t.p.held
+	r, ok := p.known(b)
+	if !ok {
+		t.read(b)
+		return
+	}
+	held := p.rec.record(b)
+	if asked := p.ask.next.record(b); r == asked {
+		held = asked
+	}
+	if t.m.variant == releaseByOwner && r.Owner == (Owner{byte(p.owner)}) {
+		held = r
+	}
+	r.From, held.From = int64(p.heldLo), int64(p.heldLo)
+	next, err := release(r, held, int64(p.used))
+	if err != nil {
+		t.do(func(p *mProc) { p.stage = over }, "has nothing to release")
+		return
+	}
+	t.write(b, next, "releases")
+}
+
+func (t turn) extend() {
+	p := t.p
+	for q := range t.requests() {
+		r, err := q.extend(p.rec.record(p.held))
+		if err != nil || int8(r.HWM) == p.rec.hwm {
 			continue
 		}
-		if r := p.mem[b].record(b); r.State == Whole {
-			take(b, r)
+		c := change{gen: p.gen, block: p.held, prev: p.rec, next: stored(r)}
+		if t.m.variant == blindExtend {
+			c.blind, c.next.revision = true, t.s.recs[p.gen][p.held].revision+1
 		}
-		if whole, ok := m.revived(s, p, b); ok {
-			take(b, whole)
-		}
+		t.ask(c, p.heldLo, "extends")
 	}
-	if !m.halves || p.mem[mWhole] == unknown {
-		return
-	}
+}
 
-	w := p.mem[mWhole].record(mWhole)
-	if next, err := split(w, 0); err == nil {
-		m.write(s, i, mWhole, next, "splits")
-		divide(w)
-	}
-	if whole, ok := m.revived(s, p, mWhole); ok {
-		divide(whole)
-		if next, err := split(whole, 0); err == nil {
-			m.write(s, i, mWhole, next, "revives and splits")
-		}
-	}
-	if next, err := merge(w); err == nil && m.variant != mergeNotStored {
-		m.write(s, i, mWhole, next, "begins to merge")
-	}
-	if next, err := resplit(w); err == nil {
-		m.write(s, i, mWhole, next, "gives up merging")
-	}
-	if m.variant == mergeNotStored && w.State == Split {
-		w.State = Merging // for the next steps
-	}
-	if w.State != Merging {
+func (t turn) read(b int8) {
+	t.do(func(p *mProc) { p.learn(b, t.s.recs[p.gen][b], false) }, "reads %v", &mBlocks[b])
+}
+
+func (t turn) readAndTake(b int8) {
+	t.read(b)
+	r, ok := t.p.known(b)
+	if !ok {
 		return
 	}
+	if r.State == Whole {
+		t.take(b, r)
+	}
+	if whole, ok := t.revived(b); ok {
+		t.take(b, whole)
+	}
+}
+
+// take asks for a grant of a block that is whole, or will be with the grant.
+func (t turn) take(b int8, whole Record) {
+	for q := range t.requests() {
+		if next, err := q.grant(whole); err == nil {
+			t.ask(change{gen: t.p.gen, block: b, prev: t.p.mem[b], next: stored(next)},
+				int8(next.From), "takes")
+		}
+	}
+}
+
+func (t turn) split(whole Record) {
+	if next, err := split(whole, 0); err == nil {
+		t.write(mWhole, next, "splits")
+		t.divide(whole)
+	}
+}
+
+func (t turn) reviveAndSplit() {
+	whole, ok := t.revived(mWhole)
+	if !ok {
+		return
+	}
+	t.divide(whole)
+	if next, err := split(whole, 0); err == nil {
+		t.write(mWhole, next, "revives and splits")
+	}
+}
+
+// divide splits the whole block and takes a half, in one change.
+func (t turn) divide(whole Record) {
+	parent, err := split(whole, 0)
+	if err != nil || !t.m.together {
+		return
+	}
+	p := t.p
 	for h := int8(mLeft); h <= mRight; h++ {
-		if p.mem[h] != unknown && !p.rewritten[h] {
-			if next, err := retire(p.mem[h].record(h), 0); err == nil {
-				m.write(s, i, h, next, "retires")
+		r, ok := p.known(h)
+		half, err := revive(r, parent)
+		if err != nil || !ok {
+			continue
+		}
+		for q := range t.requests() {
+			if next, err := q.grant(half); err == nil {
+				t.ask(change{gen: p.gen, block: h, prev: p.mem[h], next: stored(next), two: true,
+					firstPrev: p.mem[mWhole], firstNext: stored(parent)}, int8(next.From),
+					"divides the block and takes a half")
 			}
 		}
 	}
-	ready := p.rewritten[mLeft] && p.rewritten[mRight]
-	if m.variant == mergeUnwritten {
-		ready = p.mem[mLeft] != unknown && p.mem[mRight] != unknown
+}
+
+func (t turn) beginMerge(whole Record) {
+	if next, err := merge(whole); err == nil && t.m.variant != mergeNotStored {
+		t.write(mWhole, next, "begins to merge")
 	}
-	if ready {
-		if whole, err := join(w, p.mem[mLeft].record(mLeft),
-			p.mem[mRight].record(mRight)); err == nil {
-			take(mWhole, whole)
+}
+
+func (t turn) giveUpMerge(whole Record) {
+	if next, err := resplit(whole); err == nil {
+		t.write(mWhole, next, "gives up merging")
+	}
+}
+
+func (t turn) retireHalves() {
+	for h := int8(mLeft); h <= mRight; h++ {
+		r, ok := t.p.known(h)
+		if next, err := retire(r, 0); err == nil && ok && !t.p.rewritten[h] {
+			t.write(h, next, "retires")
 		}
 	}
 }
 
-func (m *model) revived(s *mState, p *mProc, b int8) (Record, bool) {
-	parent := Record{State: Split}
+func (t turn) takeJoined(whole Record) {
+	left, ok1 := t.p.known(mLeft)
+	right, ok2 := t.p.known(mRight)
+	ready := t.p.rewritten[mLeft] && t.p.rewritten[mRight]
+	if t.m.variant == mergeUnwritten {
+		ready = ok1 && ok2
+	}
+	if joined, err := join(whole, left, right); err == nil && ready {
+		t.take(mWhole, joined)
+	}
+}
+
+func (t turn) revived(b int8) (Record, bool) {
+	p, parent := t.p, Record{State: Split}
 	if p.gen == 1 {
-		parent.HWM = int64(s.floor)
+		parent.HWM = int64(t.s.floor)
 	}
 	if b != mWhole {
-		if p.mem[mWhole] == unknown || !p.ordered[b] && m.variant != parentFirst {
+		var ok bool
+		if parent, ok = p.known(mWhole); !ok || !p.ordered[b] && t.m.variant != parentFirst {
 			return Record{}, false
 		}
-		parent = p.mem[mWhole].record(mWhole)
 	}
-	if m.variant == hwmIgnored {
+	if t.m.variant == hwmIgnored {
 		parent.HWM = 0
 	}
-	whole, err := revive(p.mem[b].record(b), parent)
-	return whole, err == nil
+	r, ok := p.known(b)
+	whole, err := revive(r, parent)
+	return whole, ok && err == nil
 }
 
-func (m *model) ask(s *mState, i int, c change, lo int8, what string) {
-	if m.clones == unsent {
-		t := *s
-		p := &t.procs[i]
-		p.ask, p.askLo, p.stage = c, lo, drawn
-		p.forget()
-		m.add(&t, func() string { return fmt.Sprintf("%d: is about to ask: %v", p.id, c) })
+// requests are all requests that the process can make.
+func (t turn) requests() iter.Seq[request] {
+	q := request{owner: Owner{byte(t.p.id)}, lead: int64(t.m.ticks)}
+	if t.p.held >= 0 {
+		q.owner[0] = byte(t.p.owner)
+	}
+	v := t.m.variant
+	if t.m.clones != never && v != nonceRepeated && v != believedAndRepeated {
+		q.nonce = uint64(t.p.id)
+	}
+	return func(yield func(request) bool) {
+		for q.window = 1; q.window <= t.m.windows; q.window++ {
+			for now := range int64(t.m.ticks) {
+				if q.now, q.at = now, now; !yield(q) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ask asks for a grant from tick lo on.
+func (t turn) ask(c change, lo int8, what string) {
+	if t.m.clones != unsent {
+		t.sendAsk(c, lo, what)
 		return
 	}
-	m.send(s, i, c, what, m.asked(c, lo))
+	t.do(func(p *mProc) {
+		p.ask, p.askLo, p.stage = c, lo, prepared
+		p.forget()
+	}, "is about to ask: %v", &c)
 }
 
-func (m *model) asked(c change, lo int8) func(p *mProc, answered, ok bool) {
-	return func(p *mProc, answered, ok bool) {
-		if p.overlap == 1 && (p.stage == idle || p.stage == drawn) {
-			p.overlap = 2
+func (t turn) sendAsk(c change, lo int8, what string) {
+	t.send(c, what, func(p *mProc, answered, ok bool) {
+		if p.overlap == cloned && (p.stage == idle || p.stage == prepared) {
+			p.overlap = settles
 		}
 		p.ask, p.askLo = c, lo
 		p.forget()
 		switch {
 		case !answered:
-			p.stage, p.unsure = pending, true
+			p.stage, p.unsure = unanswered, true
 		case ok:
-			p.stage = checking
+			p.stage = granted
 		default:
 			p.stage = refused
-		}
-	}
-}
-
-func (m *model) write(s *mState, i int, b int8, next Record, what string) {
-	p := &s.procs[i]
-	c := change{gen: p.gen, block: b, prev: p.mem[b], next: fromRecord(next)}
-	c.next.revision++
-	m.send(s, i, c, what, func(p *mProc, answered, ok bool) {
-		switch {
-		case ok && answered && p.stage == closing:
-			p.stage = over
-		case ok && answered:
-			p.learn(b, c.next, true)
-		default:
-			p.learn(b, unknown, false)
 		}
 	})
 }
 
-// processTTL is another protocol, with exact clocks. A process has a block for one tick, or longer
-// with a heartbeat. The generator goes on until a late heartbeat shows that the block is lost.
-func (m *model) processTTL(s *mState, i int) {
-	p := &s.procs[i]
-	r := s.recs[0][mWhole] // hwm is the deadline
-	t := *s
-	switch {
-	case !p.believes && (r.owner == 0 || s.time >= r.hwm):
-		t.recs[0][mWhole] = mRec{revision: r.revision + 1, hwm: s.time + 1, state: Whole,
-			owner: p.id}
-		t.procs[i].believes = true
-		m.add(&t, func() string { return fmt.Sprintf("%d: takes the block", p.id) })
-	case p.believes && r.owner == p.id:
-		t.recs[0][mWhole].hwm = s.time + 1
-		m.add(&t, func() string { return fmt.Sprintf("%d: heartbeat", p.id) })
-	case p.believes:
-		t.procs[i].believes = false
-		m.add(&t, func() string { return fmt.Sprintf("%d: heartbeat, but too late", p.id) })
+func (t turn) write(b int8, next Record, what string) {
+	c := change{gen: t.p.gen, block: b, prev: t.p.mem[b], next: stored(next)}
+	t.send(c, what, func(p *mProc, answered, ok bool) {
+		switch {
+		case !ok || !answered:
+			p.learn(b, unknown, false)
+		case p.stage == closing:
+			p.stage = over
+		default:
+			p.learn(b, c.next, true)
+		}
+	})
+}
+
+// outcomes are what can become of a request. The first is the only one if no answer is lost.
+var outcomes = []struct {
+	made, answered, late bool
+	how                  string
+}{
+	{made: true, answered: true},
+	{made: true, how: "carried out, no answer"},
+	{how: "lost"},
+	{late: true, how: "under way, no answer"},
+	{made: true, answered: true, late: true, how: ", and a duplicate is under way"},
+	{made: true, late: true, how: "carried out, no answer, and a duplicate is under way"},
+}
+
+// send tries all outcomes of a change, and calls the function with each answer.
+func (t turn) send(c change, what string, then func(p *mProc, answered, ok bool)) {
+	m := t.m
+	if m.revisions > 0 && max(c.next.revision, c.firstNext.revision) > m.revisions ||
+		c.next.hwm > m.ticks {
+		return
 	}
-	if p.believes && s.time > p.used {
-		t := *s
-		t.procs[i].used = s.time
-		t.twice = s.issued[0]&(1<<s.time) != 0
-		t.issued[0] |= 1 << s.time
-		m.add(&t, func() string { return fmt.Sprintf("%d: uses tick %d", p.id, s.time) })
+	free := slices.IndexFunc(t.s.net[:m.net], func(c change) bool { return c.block < 0 })
+	for i, o := range outcomes {
+		if o.late && free < 0 || m.clones == unsent && i > 0 {
+			continue
+		}
+		next := *t.s
+		ok := o.made && m.apply(&next, &c)
+		if o.late {
+			next.net[free] = c
+		}
+		then(&next.procs[t.i], o.answered, ok)
+		answer := ""
+		if o.answered {
+			answer = strconv.FormatBool(ok)
+		}
+		t.add(&next, "%s: %v: %s%s", what, &c, answer, o.how)
+	}
+	if m.variant == storeForgets && !t.s.forgot {
+		next := *t.s
+		if m.apply(&next, &c) {
+			next.recs, next.forgot = t.s.recs, true
+			then(&next.procs[t.i], true, true)
+			t.add(&next, "%s: %v: true, and then forgotten", what, &c)
+		}
+	}
+}
+
+// Variant ttl is another protocol, with exact clocks. A process has a block for one tick, or longer
+// with a heartbeat. The generator goes on until a late heartbeat shows that the block is lost.
+
+func (t turn) takeForATime() {
+	r, time := t.s.recs[0][mWhole], t.s.time // hwm is the deadline
+	next := *t.s
+	whole, p := &next.recs[0][mWhole], &next.procs[t.i]
+	switch {
+	case !p.believes && (r.owner == 0 || time >= r.hwm):
+		*whole = mRec{revision: r.revision + 1, hwm: time + 1, state: Whole, owner: p.id}
+		p.believes = true
+		t.add(&next, "takes the block")
+	case p.believes && r.owner == p.id:
+		whole.hwm = time + 1
+		t.add(&next, "heartbeat")
+	case p.believes:
+		p.believes = false
+		t.add(&next, "heartbeat, but too late")
+	}
+}
+
+func (t turn) useTickInTime() {
+	if t.p.believes && t.s.time > t.p.used {
+		next := *t.s
+		next.procs[t.i].used = next.time
+		next.use(mLeft, next.time)
+		t.add(&next, "uses tick %d", next.time)
 	}
 }
 
@@ -739,40 +865,37 @@ func (m *model) violation(s *mState) string {
 	if s.twice {
 		return "a tick was used twice"
 	}
-	if m.variant == sound { // an ended generation does not matter
-		r := &s.recs[s.gen]
-		if w := r[mWhole].state; (r[mLeft].state != Retired || r[mRight].state != Retired) &&
-			w != Split && w != Merging {
-			return fmt.Sprintf("the block is %v, and its halves are %v and %v", w, r[mLeft].state,
-				r[mRight].state)
-		}
+	r := &s.recs[s.gen] // an ended generation does not matter
+	whole, left, right := r[mWhole].state, r[mLeft].state, r[mRight].state
+	if m.variant == sound && (left != Retired || right != Retired) && whole != Split &&
+		whole != Merging {
+		return fmt.Sprintf("the block is %v, and its halves are %v and %v", whole, left, right)
 	}
 	return ""
 }
 
 func (s *mState) owners(f func(id *int8)) {
-	for g := range s.recs {
-		for b := range s.recs[g] {
-			f(&s.recs[g][b].owner)
+	three := func(rs *[3]mRec) {
+		for b := range rs {
+			f(&rs[b].owner)
 		}
 	}
-	for b := range s.copy {
-		f(&s.copy[b].owner)
+	change := func(c *change) {
+		for _, r := range [...]*mRec{&c.prev, &c.next, &c.firstPrev, &c.firstNext} {
+			f(&r.owner)
+		}
 	}
+	three(&s.recs[0])
+	three(&s.recs[1])
+	three(&s.copy)
 	for i := range s.net {
-		f(&s.net[i].prev.owner)
-		f(&s.net[i].next.owner)
-		f(&s.net[i].firstPrev.owner)
+		change(&s.net[i])
 	}
 	for i := range s.procs {
 		p := &s.procs[i]
-		for b := range p.mem {
-			f(&p.mem[b].owner)
-		}
+		three(&p.mem)
+		change(&p.ask)
 		f(&p.rec.owner)
-		f(&p.ask.prev.owner)
-		f(&p.ask.next.owner)
-		f(&p.ask.firstPrev.owner)
 		f(&p.owner)
 	}
 }
@@ -791,121 +914,174 @@ func (m *model) canonical(s *mState) {
 	if m.variant != sound || m.clones != never {
 		return
 	}
-	// The revisions of a record only grow, except when a copy is restored. So a change based on any
-	// past revision will be refused. In a record that is never restored, only their order matters.
-	const base = 4
-	for g := range s.recs {
-		if m.fence && g == 0 && s.copied < 2 {
+	for g := range int8(2) {
+		if m.fence && g == 0 && s.copied != restored {
 			continue
 		}
-		for b := range s.recs[g] {
-			is := s.recs[g][b]
-			late := func(r mRec) bool { return r.revision < is.revision }
-			shift := base - is.revision
-			if m.revisions > 0 {
-				shift = 0
-			}
-			move := func(r *mRec) {
-				if *r != unknown {
-					r.revision += shift
-				}
-			}
-			for i := range s.net {
-				if c := &s.net[i]; c.two && b == mWhole && c.gen == int8(g) {
-					if late(c.firstPrev) {
-						*c = noChange
-						continue
-					}
-					move(&c.firstPrev)
-					move(&c.firstNext)
-				}
-				if c := &s.net[i]; c.block == int8(b) && c.gen == int8(g) {
-					if late(c.prev) {
-						*c = noChange
-						continue
-					}
-					move(&c.prev)
-					move(&c.next)
-				}
-			}
-			for i := range s.procs {
-				p := &s.procs[i]
-				if c := &p.ask; c.two && b == mWhole && c.gen == int8(g) {
-					move(&c.firstPrev)
-					move(&c.firstNext)
-				}
-				if p.stage == closing && p.held == int8(b) && p.gen == int8(g) {
-					for _, r := range []*mRec{&p.rec, &p.ask.next} {
-						if late(*r) {
-							*r = mRec{revision: -shift}
-						}
-						move(r)
-					}
-				} else if c := &p.ask; c.block == int8(b) && c.gen == int8(g) {
-					if p.stage == checking {
-						c.prev = mRec{revision: -shift}
-						if late(c.next) {
-							c.next.revision = -shift
-						}
-					} else if late(c.prev) && c.next != is { // the change will be refused
-						c.prev, c.next, p.askLo = mRec{revision: -shift}, mRec{revision: -shift}, 0
-					}
-					move(&c.prev)
-					move(&c.next)
-				}
-				if p.gen != int8(g) {
-					continue
-				}
-				if p.held == int8(b) && p.stage == idle {
-					if late(p.rec) { // it can only find out that the block is lost
-						p.rec.revision = -shift
-					}
-					move(&p.rec)
-				}
-				if r := &p.mem[b]; *r != unknown {
-					switch {
-					case !late(*r):
-						move(r)
-					case b != mWhole && !p.rewritten[b] || p.stage == closing:
-						p.learn(int8(b), unknown, false)
-					default:
-						// A step on another record can still use this one.
-						r.revision, r.owner = 0, 0
-					}
-				}
-			}
-			move(&s.recs[g][b])
+		for b := range int8(3) {
+			newView(m, s, g, b).rebase(s)
 		}
 	}
 	if s.net[0].block < 0 {
 		s.net[0], s.net[1] = s.net[1], s.net[0]
 	}
 	for i := range s.procs {
-		p := &s.procs[i]
-		switch p.stage {
-		case over:
-			s.bury(i)
-			*p = mProc{stage: over, id: p.id}
-		case closing, idle:
-		default:
-			p.held, p.rec, p.heldLo = -1, mRec{}, 0
-		}
-		if max(p.used+1, p.winLo) >= p.winHi {
-			p.win, p.winLo, p.winHi = -1, 0, 0
+		s.dropUnused(i)
+	}
+	s.sort(m.procs)
+}
+
+// A view is the stored record that others are compared with. The revisions of a record only grow,
+// except when a copy is restored. So a change based on any past revision will be refused. In a
+// record that is never restored, only their order matters.
+type view struct {
+	gen, block int8
+	is         mRec
+	shift      int8 // the difference between the new revisions and the old ones
+}
+
+func newView(m *model, s *mState, gen, block int8) view {
+	v := view{gen: gen, block: block, is: s.recs[gen][block]}
+	if m.revisions == 0 {
+		v.shift = 4 - v.is.revision
+	}
+	return v
+}
+
+func (v *view) late(r *mRec) bool { return r.revision < v.is.revision }
+
+func (v *view) move(rs ...*mRec) {
+	for _, r := range rs {
+		if *r != unknown {
+			r.revision += v.shift
 		}
 	}
-	self := func(p mProc) mProc {
-		p.rec.owner, p.ask.next.owner = 0, 0
-		p.id = 0
+}
+
+// ofChange returns the records before and after a change of the view's record, or nil.
+func (v *view) ofChange(c *change) (prev, next *mRec) {
+	switch {
+	case c.gen != v.gen:
+	case c.block == v.block:
+		return &c.prev, &c.next
+	case c.two && v.block == mWhole:
+		return &c.firstPrev, &c.firstNext
+	}
+	return nil, nil
+}
+
+// rebase gives new revisions to the record, and drops what no longer matters about old ones.
+func (v view) rebase(s *mState) {
+	for i := range s.net {
+		v.rebaseLate(&s.net[i])
+	}
+	for i := range s.procs {
+		p := &s.procs[i]
+		if p.stage == closing {
+			v.rebaseClosing(p)
+		} else {
+			v.rebaseAsk(p)
+		}
+		v.rebaseHeld(p)
+		v.rebaseMemory(p)
+	}
+	v.move(&s.recs[v.gen][v.block])
+}
+
+func (v *view) rebaseLate(c *change) {
+	prev, next := v.ofChange(c)
+	switch {
+	case prev == nil:
+	case v.late(prev):
+		*c = noChange
+	default:
+		v.move(prev, next)
+	}
+}
+
+func (v *view) rebaseClosing(p *mProc) {
+	if p.held != v.block || p.gen != v.gen {
+		return
+	}
+	for _, r := range []*mRec{&p.rec, &p.ask.next} {
+		if v.late(r) {
+			*r = mRec{}
+		} else {
+			v.move(r)
+		}
+	}
+}
+
+func (v *view) rebaseAsk(p *mProc) {
+	prev, next := v.ofChange(&p.ask)
+	switch {
+	case prev == nil:
+	case prev == &p.ask.firstPrev:
+		v.move(prev, next)
+	case p.stage == granted && v.late(next):
+		*prev, next.revision = mRec{}, 0
+	case p.stage == granted:
+		*prev = mRec{}
+		v.move(next)
+	case v.late(prev) && *next != v.is: // the change will be refused
+		*prev, *next, p.askLo = mRec{}, mRec{}, 0
+	default:
+		v.move(prev, next)
+	}
+}
+
+func (v *view) rebaseHeld(p *mProc) {
+	switch {
+	case p.stage != idle || p.held != v.block || p.gen != v.gen:
+	case v.late(&p.rec): // it can only find out that the block is lost
+		p.rec.revision = 0
+	default:
+		v.move(&p.rec)
+	}
+}
+
+func (v *view) rebaseMemory(p *mProc) {
+	r := &p.mem[v.block]
+	switch {
+	case p.gen != v.gen || *r == unknown:
+	case !v.late(r):
+		v.move(r)
+	case v.block != mWhole && !p.rewritten[v.block] || p.stage == closing:
+		p.learn(v.block, unknown, false)
+	default:
+		// A step on another record can still use this one.
+		r.revision, r.owner = 0, 0
+	}
+}
+
+// dropUnused removes what a process never uses again.
+func (s *mState) dropUnused(i int) {
+	p := &s.procs[i]
+	switch p.stage {
+	case over:
+		s.bury(i)
+		*p = mProc{stage: over, id: p.id}
+	case closing, idle:
+	default:
+		p.held, p.rec, p.heldLo = -1, mRec{}, 0
+	}
+	if max(p.used+1, p.winLo) >= p.winHi {
+		p.withdraw()
+	}
+}
+
+// sort puts the processes into an order that does not depend on their identities.
+func (s *mState) sort(n int) {
+	nameless := func(p mProc) mProc {
+		p.id, p.rec.owner, p.ask.next.owner = 0, 0, 0
 		return p
 	}
-	procs := s.procs[:m.procs]
+	procs := s.procs[:n]
 	slices.SortFunc(procs, func(a, b mProc) int {
-		a, b = self(a), self(b)
+		a, b = nameless(a), nameless(b)
 		return bytes.Compare(a.bytes(), b.bytes())
 	})
-	var names [dead + 1]int8
-	names[dead] = dead
+	names := [dead + 1]int8{dead: dead}
 	for i := range procs {
 		names[procs[i].id] = int8(i + 1)
 	}
@@ -939,12 +1115,15 @@ type mNode struct {
 	which  int32
 }
 
-func (m *model) add(s *mState, what func() string) {
+// add adds a state if it is new. A step of a process has its id, others 0.
+func (m *model) add(s *mState, id int8, what string, args ...any) {
 	which := m.which
 	m.which++
 	if m.retrace >= 0 {
 		if which == m.retrace {
-			m.label = what()
+			if m.label = fmt.Sprintf(what, args...); id != 0 {
+				m.label = fmt.Sprintf("%d: %s", id, m.label)
+			}
 			m.canonical(s)
 			m.found = *s
 		}
@@ -968,9 +1147,10 @@ func (m *model) add(s *mState, what func() string) {
 
 // search returns the number of states and, if one is wrong, the shortest way to it.
 func (m *model) search() (states int, trace []string) {
+	m.procs, m.windows = cmp.Or(m.procs, 2), cmp.Or(m.windows, 1)
 	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
 	m.from, m.which, m.retrace, m.wrong = -1, 0, -1, ""
-	m.add(m.start(), nil)
+	m.add(m.start(), 0, "")
 	for n := 0; n < len(m.nodes); n++ {
 		if m.wrong != "" {
 			return len(m.nodes), append(m.path(m.at), m.wrong)
@@ -1012,50 +1192,36 @@ func TestModel(t *testing.T) {
 		size int // 0: always; 1: not with -short; 2: with -long only
 		m    model
 	}{
-		{"one block", 0, model{procs: 2, ticks: 3, windows: []int64{1, 2}, net: 1, release: true}},
-		{"one block, more ticks", 1, model{procs: 2, ticks: 4, windows: []int64{1}, net: 1,
-			release: true}},
-		{"one block, three processes", 1, model{procs: 3, ticks: 3, windows: []int64{1},
-			release: true}},
-		{"one block, two late changes", 2, model{procs: 2, ticks: 4, windows: []int64{1, 2}, net: 2,
-			release: true}},
-		{"one block, all together", 2, model{procs: 3, ticks: 3, windows: []int64{1, 2}, net: 1,
-			release: true}},
-		{"three blocks", 0, model{procs: 2, ticks: 1, windows: []int64{1}, halves: true}},
-		{"three blocks, late changes", 1, model{procs: 2, ticks: 1, windows: []int64{1}, net: 1,
-			halves: true}},
-		{"three blocks, release", 1, model{procs: 2, ticks: 1, windows: []int64{1}, halves: true,
-			release: true}},
-		{"three blocks, three processes", 2, model{procs: 3, ticks: 1, windows: []int64{1},
-			halves: true}},
-		{"three blocks, more ticks", 2, model{procs: 2, ticks: 2, windows: []int64{1},
-			halves: true}},
-		{"three blocks, two changes at once, few", 0, model{procs: 2, ticks: 1, windows: []int64{1},
-			revisions: 2, halves: true, together: true}},
-		{"three blocks, two changes at once", 2, model{procs: 2, ticks: 1, windows: []int64{1},
-			halves: true, together: true}},
+		{"one block", 0, model{ticks: 3, windows: 2, net: 1, release: true}},
+		{"one block, more ticks", 1, model{ticks: 4, net: 1, release: true}},
+		{"one block, three processes", 1, model{procs: 3, ticks: 3, release: true}},
+		{"one block, two late changes", 2, model{ticks: 4, windows: 2, net: 2, release: true}},
+		{"one block, all together", 2,
+			model{procs: 3, ticks: 3, windows: 2, net: 1, release: true}},
+		{"three blocks", 0, model{ticks: 1, halves: true}},
+		{"three blocks, late changes", 1, model{ticks: 1, net: 1, halves: true}},
+		{"three blocks, release", 1, model{ticks: 1, halves: true, release: true}},
+		{"three blocks, three processes", 2, model{procs: 3, ticks: 1, halves: true}},
+		{"three blocks, more ticks", 2, model{ticks: 2, halves: true}},
+		{"three blocks, two changes at once, few", 0,
+			model{ticks: 1, revisions: 2, halves: true, together: true}},
+		{"three blocks, two changes at once", 2, model{ticks: 1, halves: true, together: true}},
 		{"three blocks, late changes, two at once", 2,
-			model{procs: 2, ticks: 1, windows: []int64{1}, net: 1, halves: true, together: true}},
-		{"clones", 0, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4,
-			clones: anywhere}},
-		{"clones and another process", 1, model{procs: 3, ticks: 2, windows: []int64{1},
-			revisions: 3, clones: anywhere}},
-		{"clones and another process, release", 2, model{procs: 3, ticks: 3, windows: []int64{1},
-			revisions: 4, clones: anywhere, release: true}},
-		{"clones, release", 1, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4,
-			clones: anywhere, release: true}},
-		{"clones, late changes", 2, model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4,
-			net: 1, clones: anywhere, release: true}},
-		{"clones, before a request is sent", 0, model{procs: 2, ticks: 3, windows: []int64{1},
-			revisions: 4, clones: unsent, release: true}},
-		{"fence", 0, model{procs: 2, ticks: 2, windows: []int64{1}, net: 1, fence: true,
-			revisions: 3}},
-		{"fence, more ticks", 1, model{procs: 2, ticks: 3, windows: []int64{1}, fence: true,
-			revisions: 4}},
-		{"fence, release", 2, model{procs: 2, ticks: 3, windows: []int64{1}, fence: true,
-			revisions: 4, release: true}},
-		{"fence, three blocks", 2, model{procs: 2, ticks: 1, windows: []int64{1}, fence: true,
-			revisions: 2, halves: true}},
+			model{ticks: 1, net: 1, halves: true, together: true}},
+		{"clones", 0, model{ticks: 3, revisions: 4, clones: anywhere}},
+		{"clones and another process", 1,
+			model{procs: 3, ticks: 2, revisions: 3, clones: anywhere}},
+		{"clones and another process, release", 2,
+			model{procs: 3, ticks: 3, revisions: 4, clones: anywhere, release: true}},
+		{"clones, release", 1, model{ticks: 3, revisions: 4, clones: anywhere, release: true}},
+		{"clones, late changes", 2,
+			model{ticks: 3, revisions: 4, net: 1, clones: anywhere, release: true}},
+		{"clones, before a request is sent", 0,
+			model{ticks: 3, revisions: 4, clones: unsent, release: true}},
+		{"fence", 0, model{ticks: 2, net: 1, fence: true, revisions: 3}},
+		{"fence, more ticks", 1, model{ticks: 3, fence: true, revisions: 4}},
+		{"fence, release", 2, model{ticks: 3, fence: true, revisions: 4, release: true}},
+		{"fence, three blocks", 2, model{ticks: 1, fence: true, revisions: 2, halves: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.size == 1 && testing.Short() || c.size == 2 && !*long {
@@ -1073,16 +1239,10 @@ func TestModel(t *testing.T) {
 // The model finds what breaks the protocol: first the usual faults of leases, then the points on
 // which this protocol depends.
 func TestModelFinds(t *testing.T) {
-	one := model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4}
-	three := model{procs: 2, ticks: 1, windows: []int64{1}, revisions: 6, halves: true}
-	fence := model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 3, fence: true}
-	clones := model{procs: 2, ticks: 3, windows: []int64{1}, revisions: 4, clones: anywhere}
-	third := clones
-	third.procs, third.ticks, third.release = 3, 2, true
-	with := func(m model, change func(m *model)) model {
-		change(&m)
-		return m
-	}
+	one := model{ticks: 3, revisions: 4}
+	three := model{ticks: 1, revisions: 6, halves: true}
+	fence := model{ticks: 3, revisions: 3, fence: true}
+	clones := model{ticks: 3, revisions: 4, clones: anywhere}
 	for _, c := range []struct {
 		name    string
 		variant variant
@@ -1093,24 +1253,24 @@ func TestModelFinds(t *testing.T) {
 		{"a store that forgets one change", storeForgets, one},
 		{"a missing answer taken for a grant", silenceIsGrant, one},
 		{"a release before the generator has stopped", releaseRunning,
-			with(one, func(m *model) { m.release = true })},
+			model{ticks: 3, revisions: 4, release: true}},
 		{"halves retired without a stored merge", mergeNotStored, three},
 		{"a merge that does not write to halves that are retired", mergeUnwritten, three},
 		{"a half revived by a parent that was read before the half", parentFirst, three},
 		{"a half that does not take over the hwm", hwmIgnored, three},
-		{"an own grant recognized by a nonce that two clones share",
-			believedAndRepeated, clones},
+		{"an own grant recognized by a nonce that two clones share", believedAndRepeated, clones},
 		{"a request with a nonce that two clones share", nonceRepeated, clones},
 		{"an own grant recognized by its nonce although no answer was lost", nonceBelieved,
-			with(clones, func(m *model) { m.clones = unsent })},
-		{"a release of any record with the same owner", releaseByOwner, third},
+			model{ticks: 3, revisions: 4, clones: unsent}},
+		{"a release of any record with the same owner", releaseByOwner,
+			model{procs: 3, ticks: 2, revisions: 4, clones: anywhere, release: true}},
 		{"a window that is kept when the node ID is lost", windowKept, clones},
 		{"a fence that forgets an hwm above the floor", hwmForgotten, fence},
 		{"a fence that carries an hwm over into blocks that are not split", hwmInUnsplit,
-			with(fence, func(m *model) { m.ticks, m.revisions, m.halves = 1, 2, true })},
+			model{ticks: 1, revisions: 2, fence: true, halves: true}},
 		{"a generation that is not read after the commit", generationBefore, fence},
 		{"a fence that is only a floor", floorAlone,
-			with(fence, func(m *model) { m.ticks, m.halves = 1, true })},
+			model{ticks: 1, revisions: 3, fence: true, halves: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if (c.m.halves || c.m.procs > 2) && testing.Short() {

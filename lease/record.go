@@ -150,7 +150,7 @@ func (s *State) UnmarshalText(text []byte) error {
 type Terms struct {
 	Bits   int   `json:"bits"`   // the largest node ID size
 	Tick   int64 `json:"tick"`   // in milliseconds
-	Epoch  int64 `json:"epoch"`  // the start of tick 0, in Unix milliseconds
+	Epoch  int64 `json:"epoch"`  // the start of tick 0, in Unix milliseconds.
 	Window int64 `json:"window"` // the most ticks of a grant
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 

@@ -181,26 +181,39 @@ func TestHeldIsLeftAlone(t *testing.T) {
 	}
 }
 
+// parseRecords reads records such as "0/1 whole 50" and "0/1 whole 50 held".
+func parseRecords(t *testing.T, text string) (records []Record) {
+	t.Helper()
+	for line := range strings.SplitSeq(text, ", ") {
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		r := Record{Revision: 1}
+		hwm, err := strconv.ParseInt(fields[2], 10, 64)
+		must(t, errors.Join(err, r.Block.UnmarshalText([]byte(fields[0])),
+			r.State.UnmarshalText([]byte(fields[1]))))
+		if r.HWM = hwm; len(fields) > 3 {
+			r.Owner, r.Deadline = Owner{1}, 1000
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// choices returns the different blocks that a survey chooses.
+func choices(v *survey, times, attempts int, r *rand.Rand) map[string]bool {
+	blocks := map[string]bool{}
+	for range times {
+		if b, ok := v.choose(Block{}, 10, attempts, r); ok {
+			blocks[b.String()] = true
+		}
+	}
+	return blocks
+}
+
 // The survey finds every free block, preferably the smallest that can be granted at once.
 func TestChoose(t *testing.T) {
-	// A record is a text such as "0/1 whole 50" or "0/1 whole 50 held".
-	parse := func(text string) (records []Record) {
-		for line := range strings.SplitSeq(text, ", ") {
-			fields := strings.Fields(line)
-			if len(fields) == 0 {
-				continue
-			}
-			r := Record{Revision: 1}
-			hwm, err := strconv.ParseInt(fields[2], 10, 64)
-			must(t, errors.Join(err, r.Block.UnmarshalText([]byte(fields[0])),
-				r.State.UnmarshalText([]byte(fields[1]))))
-			if r.HWM = hwm; len(fields) > 3 {
-				r.Owner, r.Deadline = Owner{1}, 1000
-			}
-			records = append(records, r)
-		}
-		return records
-	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {
 		name    string
@@ -236,32 +249,17 @@ func TestChoose(t *testing.T) {
 		{"a merge under way is left alone if another block is free", 2,
 			"0/1 merging 0, 0/2 whole 0, 1/2 whole 0, 1/1 split 0", "2/2", "0/2 1/2 2/2 3/2"},
 	} {
-		got := map[string]bool{}
-		v := newSurvey(parse(c.records), 0, 100, c.size, false)
+		v := newSurvey(parseRecords(t, c.records), 0, 100, c.size, false)
 		if u := v.usable(10); len(u) > 0 && u[0].record.Block.String() != c.best || len(u) == 0 &&
 			c.best != "" {
 			t.Errorf("%s: the first of %v, want %s", c.name, u, c.best)
 		}
-		for range 500 {
-			b, ok := v.choose(Block{}, 10, 0, r)
-			if !ok {
-				break
-			}
-			got[b.String()] = true
-		}
-		names := slices.Sorted(maps.Keys(got))
+		names := slices.Sorted(maps.Keys(choices(v, 500, 0, r)))
 		if s := strings.Join(names, " "); s != c.want {
 			t.Errorf("%s: %d bits out of %v: chose %q, want %q", c.name, c.size, c.records, s,
 				c.want)
 		}
-		if c.want == "" {
-			continue
-		}
-		wide := map[Block]bool{}
-		for range 2000 {
-			b, _ := v.choose(Block{}, 10, 60, r)
-			wide[b] = true
-		}
+		wide := choices(v, 2000, 60, r)
 		if len(wide) < len(names) || c.records == "" && len(wide) != 1<<c.size {
 			t.Errorf("%s: after many attempts it chose %d different blocks", c.name, len(wide))
 		}

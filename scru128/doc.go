@@ -6,9 +6,8 @@
 //	id, err := scru128.Parse(s)
 //	t := id.Time()                   // to the millisecond
 //
-// [ID] describes the layout. A database stores an ID as its text, a [UUID] in a uuid column, and
-// [Bytes] as 16 bytes. [First] gives the bounds of a time range: id >= First(from) and id <
-// First(to).
+// [ID] describes the layout. In a database, an ID is text, a [UUID] fits a uuid column, and [Bytes]
+// are 16 bytes. [First] gives the bounds of a time range: id >= First(from) and id < First(to).
 //
 // # Promises
 //

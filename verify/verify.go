@@ -68,8 +68,9 @@ type Options struct {
 	// Extension is how many bits of random16 extend scru160's counter, or None. If it is 0, Check
 	// infers it.
 	Extension int
-	// NodeBits is the size of the node ID in scru160's random16 or in uid60's random (the worker
-	// ID), or beside the counter of another project's format.
+	// NodeBits is the size in bits of the node ID in scru160's random16, or of the worker ID in
+	// uid60's random. If IDs of another project end with a node ID and a counter, NodeBits says how
+	// these two share their bits.
 	NodeBits int
 
 	// Raw names a random field. Check writes its tested bits to RawTo, high bit first.
@@ -82,7 +83,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// None means no bits in options where 0 means unknown.
+// None means no bits in CounterStart and Extension of [Options], because 0 means unknown there.
 const None = rules.None
 
 // The usages of scru160's counter.

@@ -95,7 +95,7 @@ func planTable(c *console.Console, p *plan.Plan) []byte {
 	}
 	b = append(b, '\n')
 	if p.Recommended == "" {
-		return append(b, "No format fits. See which of the numbers can change.\n"...)
+		return append(b, "No format fits. Change one of the numbers.\n"...)
 	}
 	b = append(b, "Recommended: "...)
 	b = append(b, c.Paint(console.Strong, p.Recommended)...)

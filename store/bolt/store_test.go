@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -433,6 +434,51 @@ func use(t *testing.T, url string) error {
 	return errors.Join(err1, err2, err3, err4)
 }
 
+// damages are ways to damage a file. Each may change its argument.
+var damages = map[string]func(f file, r *rand.Rand) file{
+	"cut":           func(f file, r *rand.Rand) file { return f[:r.IntN(len(f))] },
+	"cut at a page": func(f file, r *rand.Rand) file { return f[:f.anyPage(r)] },
+	"a page of zeros": func(f file, r *rand.Rand) file {
+		clear(f[f.anyPage(r):][:page])
+		return f
+	},
+	"no page but zeros": func(f file, _ *rand.Rand) file {
+		clear(f[2*page:])
+		return f
+	},
+	"a page of noise": func(f file, r *rand.Rand) file {
+		for i, at := 0, f.anyPage(r); i < page; i++ {
+			f[at+i] = byte(r.Uint32())
+		}
+		return f
+	},
+	"two pages swapped": func(f file, r *rand.Rand) file {
+		i, j := f.anyPage(r), f.anyPage(r)
+		was := string(f[i : i+page])
+		copy(f[i:i+page], f[j:j+page])
+		copy(f[j:], was)
+		return f
+	},
+	"a bit in each page's head": func(f file, r *rand.Rand) file {
+		for at := 2 * page; at < len(f); at += page {
+			f[at+r.IntN(64)] ^= 1 << r.IntN(8)
+		}
+		return f
+	},
+	"some bytes": func(f file, r *rand.Rand) file {
+		for range 50 {
+			f[r.IntN(len(f))] = byte(r.Uint32())
+		}
+		return f
+	},
+}
+
+var page = os.Getpagesize()
+
+type file []byte
+
+func (f file) anyPage(r *rand.Rand) int { return r.IntN(len(f)/page) * page }
+
 // If the file is damaged, calls return errors. The file never stays locked.
 func TestDamaged(t *testing.T) {
 	path, url := temp(t)
@@ -447,45 +493,12 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := os.Getpagesize()
-	damages := map[string]func(b []byte, r *rand.Rand) []byte{
-		"cut": func(b []byte, r *rand.Rand) []byte { return b[:r.IntN(len(b))] },
-		"cut at a page": func(b []byte, r *rand.Rand) []byte {
-			return b[:r.IntN(len(b)/page)*page]
-		},
-		"a page of zeros": func(b []byte, r *rand.Rand) []byte {
-			clear(b[r.IntN(len(b)/page)*page:][:page])
-			return b
-		},
-		"no page but zeros": func(b []byte, r *rand.Rand) []byte {
-			clear(b[2*page:])
-			return b
-		},
-		"a page of noise": func(b []byte, r *rand.Rand) []byte {
-			for i, at := 0, r.IntN(len(b)/page)*page; i < page; i++ {
-				b[at+i] = byte(r.Uint32())
-			}
-			return b
-		},
-		"two pages swapped": func(b []byte, r *rand.Rand) []byte {
-			i, j := r.IntN(len(b)/page)*page, r.IntN(len(b)/page)*page
-			was := string(b[i : i+page])
-			copy(b[i:i+page], b[j:j+page])
-			copy(b[j:], was)
-			return b
-		},
-		"a bit in each page's head": func(b []byte, r *rand.Rand) []byte {
-			for at := 2 * page; at < len(b); at += page {
-				b[at+r.IntN(64)] ^= 1 << r.IntN(8)
-			}
-			return b
-		},
-		"some bytes": func(b []byte, r *rand.Rand) []byte {
-			for range 50 {
-				b[r.IntN(len(b))] = byte(r.Uint32())
-			}
-			return b
-		},
+	useFile := func(f file) error {
+		t.Helper()
+		if err := os.WriteFile(path, f, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return use(t, url)
 	}
 	rounds := 100
 	if testing.Short() {
@@ -494,11 +507,7 @@ func TestDamaged(t *testing.T) {
 	for name, damage := range damages {
 		failed := 0
 		for round := range rounds {
-			bad := damage(append([]byte(nil), good...), rand.New(rand.NewPCG(uint64(round), 0)))
-			if err := os.WriteFile(path, bad, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			err := use(t, url)
+			err := useFile(damage(bytes.Clone(good), rand.New(rand.NewPCG(uint64(round), 0))))
 			if err == nil {
 				continue
 			}
@@ -512,10 +521,7 @@ func TestDamaged(t *testing.T) {
 		if failed == 0 {
 			t.Errorf("%s: the damage was never found", name)
 		}
-		if err := os.WriteFile(path, good, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := use(t, url); err != nil {
+		if err := useFile(good); err != nil {
 			t.Errorf("after %s: %v", name, err)
 		}
 	}

@@ -366,13 +366,7 @@ func TestGetWaitsForTheLog(t *testing.T) {
 }
 
 func TestWrongTable(t *testing.T) {
-	changed := func(old, new string) string {
-		t.Helper()
-		if !strings.Contains(Schema, old) {
-			t.Fatal(old)
-		}
-		return strings.Replace(Schema, old, new, 1)
-	}
+	changed := func(old, new string) string { return faulttest.Replace(t, Schema, old, new) }
 	for statement, want := range map[string]string{
 		"CREATE TABLE sortid_lease (id INT)":                        "these: ",
 		"CREATE TABLE sortid_lease (id INT PRIMARY KEY)":            "id int PRI",
@@ -394,19 +388,10 @@ func TestWrongTable(t *testing.T) {
 }
 
 func TestEditedRow(t *testing.T) {
-	for _, statement := range []string{
-		"UPDATE sortid_lease SET hwm = 1", "UPDATE sortid_lease SET revision = 7",
-		"UPDATE sortid_lease SET record = '[]'",
+	exec := func(url, statement string) { exec(t, dial(t, url), statement) }
+	faulttest.EditedRows(t, Open, testserver.MySQL, exec,
 		`UPDATE sortid_lease SET record = REPLACE(record, '42/8', '41/8')`,
-		`UPDATE sortid_lease SET record = REPLACE(record, '"realm":"realm"', '"realm":"other"')`,
-	} {
-		url := testserver.MySQL(t)
-		s := open(t, url)
-		faulttest.Change(t, s, record(0), record(1))
-		exec(t, dial(t, url), statement)
-		faulttest.NotARecord(t, s, statement,
-			`the row of realm "realm", block 42/8 was not written by this store`)
-	}
+		`UPDATE sortid_lease SET record = REPLACE(record, '"realm":"realm"', '"realm":"other"')`)
 }
 
 // A change that changes nothing succeeds if the record is as expected.

@@ -78,7 +78,7 @@ func TestReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Open(t.Context(), url+"/first"); err != nil {
-			t.Errorf("what was refused was made all the same: %v", err)
+			t.Errorf("what was refused was made anyway: %v", err)
 		}
 		t.Logf("this nats-server is so old that the refusal is all there is to test: %v", err)
 		return

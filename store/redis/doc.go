@@ -11,7 +11,8 @@
 //
 // A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
 // the value. CompareAndSet runs a script once. The script writes the field if it still has the
-// value that was read. Reads run a script that a replica refuses.
+// value that was read. Reads also run a script, which a replica refuses, because a
+// replica's data may be old.
 //
 // # Guarantee
 //

@@ -810,7 +810,7 @@ function chooseChanged() {
   }
   const { recommended, command, asked } = answer;
   $("choose-status").textContent = `${count(answer.ids)} IDs in all. ` + (recommended
-    ? `Recommended: ${recommended}.` : "No format fits. See which of the numbers can change.");
+    ? `Recommended: ${recommended}.` : "No format fits. Change one of the numbers.");
   const burst = ({ burst_ahead_seconds: ahead, burst_waits_seconds: waits }) =>
     (ahead > 0 ? `runs ${seconds(ahead)} ahead of the clock`
       : waits > 0 ? `waits ${seconds(waits)}` : "goes through at once");

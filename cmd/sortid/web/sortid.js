@@ -715,8 +715,9 @@ export function detect(text, now = Date.now()) {
   return found.sort((a, b) => place(a) - place(b));
 }
 
-// Whether digits, small letters and capitals alternate as in random texts: at least three times,
-// and at every second place if there are only letters.
+// Whether digits, small letters and capitals alternate as in random texts. The kind of character
+// must change at least three times. If there are only letters, it must change at about every second
+// character.
 function alternates(text) {
   const changes = (text.match(/[0-9]+|[a-z]+|[A-Z]+|[^0-9a-zA-Z]+/g) ?? []).length - 1;
   return changes >= 3 && (/[^a-zA-Z]/.test(text) || changes * 2 >= text.length - 3);
@@ -1115,7 +1116,7 @@ export function plan(request) {
     };
     const unique = (format.node_counter ? byNode : byChance)(format, load, result, refuse);
     if (risk > MOST_RISK) {
-      refuse(`two IDs would be the same: ${odds(risk)}, more than one in a million`);
+      refuse(`collision: ${odds(risk)}; the limit is one in a million`);
     }
     if (end > last) refuse(`its timestamps end in ${new Date(last).getUTCFullYear()}`);
     if (asked.bits !== 0 && bits > asked.bits) refuse(`an ID has ${bits} bits`);

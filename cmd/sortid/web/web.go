@@ -38,9 +38,8 @@ var declared = regexp.MustCompile(`(?m)(^export declare const \w+: Format;\n)+`)
 
 func module(rows []byte) []byte {
 	rows = bytes.ReplaceAll(bytes.TrimSpace(rows), []byte("\n"), []byte(",\n"))
-	return fmt.Appendf(
-		nil,
-		"// Generated from the Go package format by \"go generate\"; do not edit.\nexport const table = [\n%s\n];\n", rows)
+	const header = `// Generated from the Go package format by "go generate"; do not edit.`
+	return fmt.Appendf(nil, "%s\nexport const table = [\n%s\n];\n", header, rows)
 }
 
 // smallTable is [Table] without members that the page does not show, that are false, or that
@@ -140,7 +139,8 @@ func Page() (page []byte, policy string, err error) {
 		return nil, "", fmt.Errorf("a script or a style contains its own end tag")
 	}
 	policy = fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; "+
-		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'", hash(script), hash(style))
+		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "+
+		"trusted-types 'none'", hash(script), hash(style))
 	page = []byte(strings.NewReplacer("{policy}", policy, "{style}", string(style), "{script}",
 		string(script)).
 		Replace(string(piece("page.html"))))

@@ -64,7 +64,8 @@ func TestPage(t *testing.T) {
 
 	// The page must not make HTML or code from text, load anything, or keep anything.
 	for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write",
-		"eval(", "Function(", "import(", "fetch(", "XMLHttpRequest", "WebSocket", "sendBeacon", "localStorage", "cookie"} {
+		"eval(", "Function(", "import(", "fetch(", "XMLHttpRequest", "WebSocket",
+		"sendBeacon", "localStorage", "cookie"} {
 		if strings.Contains(string(page), bad) {
 			t.Errorf("the page has %s", bad)
 		}

@@ -37,47 +37,66 @@ func TestIsPermanent(t *testing.T) {
 	}
 }
 
+var (
+	errRefused = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	errBusy    = Busy(errors.New("too many connections"), time.Second)
+)
+
+// An attempt is the attempt with number n.
+type attempt func(ctx context.Context, n int) error
+
+func fails(err error) attempt { return func(context.Context, int) error { return err } }
+
+func silent(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
+
+// retry calls Retry with attempts, and returns their number and what they took.
+func retry(ctx context.Context, try attempt) (n int, took time.Duration, err error) {
+	began := time.Now()
+	_, err = Retry(ctx, "host:1", func(ctx context.Context) (int, error) {
+		n++
+		return n, try(ctx, n)
+	})
+	return n, time.Since(began), err
+}
+
 func TestRetry(t *testing.T) {
-	refused := &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-	busy := Busy(errors.New("too many connections"), time.Second)
-	silent := func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
+	refusedTwice := func(ctx context.Context, n int) error {
+		if n < 3 {
+			return errRefused
+		}
+		return silent(ctx, n)
+	}
+	reason := func(ctx context.Context, n int) error { return Reason(silent(ctx, n)) }
+	silentTwice := func(ctx context.Context, n int) error {
+		_, err := Ask(ctx, func(ctx context.Context) (int, error) {
+			if n > 2 {
+				return 0, nil
+			}
+			return 0, silent(ctx, n)
+		})
+		return err
+	}
+	const refused = ": dial: connection refused"
 	for name, c := range map[string]struct {
 		patience time.Duration
-		attempt  func(ctx context.Context, n int) error
+		try      attempt
 		want     string
-		took     time.Duration
-		most     int // the most attempts, with the shortest pauses
+		took     time.Duration // 0: any
+		most     int           // the most attempts, with the shortest pauses
 	}{
-		"at once": {0, func(context.Context, int) error { return nil }, "", 0, 1},
-		"permanent": {0,
-			func(context.Context, int) error { return errors.New("wrong password") },
-			"wrong password", 0, 1},
-		"unreachable": {0, func(context.Context, int) error { return refused },
-			"tried for 30 s: dial: connection refused", Patience, 40},
-		"unreachable, for long": {time.Minute, func(context.Context, int) error { return refused },
-			"tried for 60 s: dial: connection refused", time.Minute, 70},
-		"unreachable, in a context": {time.Second, func(context.Context, int) error { return refused },
-			"tried for 1 s: dial: connection refused", time.Second, 10},
-		"busy": {3 * time.Second, func(context.Context, int) error { return busy },
-			"tried for 3 s: too many connections", 3 * time.Second, 6},
-		"silent": {0, silent, "no answer from host:1 in 30 s", Patience, 2},
-		"unreachable, then silent": {0, func(ctx context.Context, n int) error {
-			if n < 3 {
-				return refused
-			}
-			return silent(ctx, n)
-		}, "tried for 30 s: dial: connection refused", Patience, 5},
-		"a reason": {0, func(ctx context.Context, n int) error { return Reason(silent(ctx, n)) },
-			"context deadline exceeded", Patience, 2},
-		"silent, twice": {0, func(ctx context.Context, n int) error {
-			_, err := Ask(ctx, func(ctx context.Context) (int, error) {
-				if n > 2 {
-					return 0, nil
-				}
-				return 0, silent(ctx, n)
-			})
-			return err
-		}, "", 0, 3},
+		"at once":     {0, fails(nil), "", 0, 1},
+		"permanent":   {0, fails(errors.New("wrong password")), "wrong password", 0, 1},
+		"unreachable": {0, fails(errRefused), "tried for 30 s" + refused, Patience, 40},
+		"unreachable, for long": {time.Minute, fails(errRefused), "tried for 60 s" + refused,
+			time.Minute, 70},
+		"unreachable, for 1 s": {time.Second, fails(errRefused), "tried for 1 s" + refused,
+			time.Second, 10},
+		"busy": {3 * time.Second, fails(errBusy), "tried for 3 s: too many connections",
+			3 * time.Second, 6},
+		"silent":               {0, silent, "no answer from host:1 in 30 s", Patience, 2},
+		"refused, then silent": {0, refusedTwice, "tried for 30 s" + refused, Patience, 5},
+		"a reason":             {0, reason, "context deadline exceeded", Patience, 2},
+		"silent, twice":        {0, silentTwice, "", 0, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -87,40 +106,42 @@ func TestRetry(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, c.patience)
 					defer cancel()
 				}
-				began, n := time.Now(), 0
-				_, err := Retry(ctx, "host:1", func(ctx context.Context) (int, error) {
-					n++
-					return n, c.attempt(ctx, n)
-				})
+				n, took, err := retry(ctx, c.try)
 				if c.want == "" && err != nil || c.want != "" &&
 					(err == nil || err.Error() != c.want) {
 					t.Errorf("%v, want %q", err, c.want)
 				}
-				if took := time.Since(began); took != c.took && c.took != 0 || n > c.most {
+				if took != c.took && c.took != 0 || n > c.most {
 					t.Errorf("%d attempts took %v, want at most %d and %v", n, took, c.most, c.took)
 				}
 			})
 		})
 	}
+}
+
+func TestRetryInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errors.New("interrupted")) })
-		_, err := Retry(ctx, "host:1", func(context.Context) (int, error) { return 0, refused })
+		_, _, err := retry(ctx, fails(errRefused))
 		if err == nil || !strings.HasSuffix(err.Error(), "interrupted") {
 			t.Error(err)
 		}
 	})
+}
+
+// Processes that find a busy server do not all try again at the same time.
+func TestRetrySpreads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		second := map[time.Duration]bool{}
 		for range 20 {
-			began, n := time.Now(), 0
-			Retry(t.Context(), "host:1", func(context.Context) (int, error) {
-				if n++; n == 1 {
-					return 0, busy
+			_, took, _ := retry(t.Context(), func(_ context.Context, n int) error {
+				if n == 1 {
+					return errBusy
 				}
-				return 0, nil
+				return nil
 			})
-			second[time.Since(began)] = true
+			second[took] = true
 		}
 		if len(second) < 15 {
 			t.Errorf("20 processes tried again at %d times", len(second))

@@ -282,6 +282,30 @@ func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	}
 }
 
+// EditedRows stores a record and edits its row, once for each statement. Then reading it fails.
+func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB) (url string),
+	exec func(url, statement string), statements ...string) {
+	t.Helper()
+	for _, statement := range append(statements, "UPDATE sortid_lease SET hwm = 1",
+		"UPDATE sortid_lease SET revision = 7", "UPDATE sortid_lease SET record = '[]'") {
+		url := place(t)
+		s := Open(t, open, url)
+		Change(t, s, Record(0), Record(1))
+		exec(url, statement)
+		NotARecord(t, s, statement,
+			`the row of realm "realm", block 42/8 was not written by this store`)
+	}
+}
+
+// Replace replaces a part of a text, which must have it.
+func Replace(t *testing.T, text, old, new string) string {
+	t.Helper()
+	if !strings.Contains(text, old) {
+		t.Fatal(old)
+	}
+	return strings.Replace(text, old, new, 1)
+}
+
 func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 	t.Helper()
 	revision := uint64(0)

@@ -154,81 +154,101 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// A memory is a server whose versions are the values. It counts requests.
+type memory struct {
+	stored        map[lease.Block]string
+	reads, writes int
+}
+
+func (m *memory) read(_ context.Context, _ string, blocks []lease.Block) (values [][]byte,
+	versions []string, err error) {
+	m.reads++
+	for _, b := range blocks {
+		var value []byte
+		if v, ok := m.stored[b]; ok {
+			value = []byte(v)
+		}
+		values, versions = append(values, value), append(versions, m.stored[b])
+	}
+	return values, versions, nil
+}
+
+func (m *memory) write(_ context.Context, changes []lease.Change, values, was []string) ([]string,
+	error) {
+	m.writes++
+	for i, c := range changes {
+		if m.stored[c.Prev.Block] != was[i] {
+			return nil, nil
+		}
+	}
+	for i, c := range changes {
+		m.stored[c.Prev.Block] = values[i]
+	}
+	return values, nil
+}
+
+func (m *memory) records() *Records[string] {
+	return NewRecords(Server[string]{
+		Read: m.read, Write: m.write,
+		Failed: func(what string, err error) error { return fmt.Errorf("%s: %w", what, err) },
+		Key:    func(realm string, b lease.Block) string { return realm + " " + b.String() },
+	})
+}
+
+func record(node uint32, revision uint64) lease.Record {
+	return lease.Record{Realm: "realm", Block: lease.Block{NodeID: node, Size: 8},
+		Revision: revision, HWM: int64(revision)}
+}
+
 // A change of a record that was just read or written takes one request. Others are read first.
 func TestRecords(t *testing.T) {
-	const realm = "realm"
-	record := func(node uint32, revision uint64) lease.Record {
-		return lease.Record{Realm: realm, Block: lease.Block{NodeID: node, Size: 8},
-			Revision: revision, HWM: int64(revision)}
-	}
-	stored, reads, writes := map[lease.Block]string{}, 0, 0
-	newRecords := func() *Records[string] {
-		return NewRecords(Server[string]{
-			Read: func(_ context.Context, _ string, blocks []lease.Block) (values [][]byte,
-				versions []string, err error) {
-				reads++
-				for _, b := range blocks {
-					value, ok := stored[b]
-					versions, values = append(versions, value), append(values, []byte(value))
-					if !ok {
-						values[len(values)-1] = nil
-					}
-				}
-				return values, versions, nil
-			},
-			Write: func(_ context.Context, changes []lease.Change, values, was []string) ([]string,
-				error) {
-				writes++
-				for i, c := range changes {
-					if stored[c.Prev.Block] != was[i] {
-						return nil, nil
-					}
-				}
-				for i, c := range changes {
-					stored[c.Prev.Block] = values[i]
-				}
-				return values, nil
-			},
-			Failed: func(what string, err error) error { return fmt.Errorf("%s: %w", what, err) },
-			Key:    func(realm string, b lease.Block) string { return realm + " " + b.String() },
-		})
-	}
-	a, b := newRecords(), newRecords()
-	change := func(r *Records[string], want bool, wantReads, wantWrites int, steps ...uint64) {
-		t.Helper()
+	m := &memory{stored: map[lease.Block]string{}}
+	a, b := m.records(), m.records()
+	for i, c := range []struct {
+		r         *Records[string]
+		revisions []uint64 // of the blocks 0/8 and 1/8, before the change
+		want      bool
+		reads     int
+		writes    int
+	}{
+		{a, []uint64{0, 0}, true, 1, 1},
+		{a, []uint64{1, 1}, true, 0, 1},
+		{a, []uint64{1}, false, 1, 0}, // a remembers it with revision 2
+		{b, []uint64{2, 1}, false, 1, 0},
+		{b, []uint64{2, 2}, true, 0, 1},
+		{a, []uint64{2}, false, 1, 1},   // a remembers the old record, which b has replaced
+		{a, []uint64{3, 3}, true, 1, 1}, // a remembers only one of the records correctly
+	} {
 		var changes []lease.Change
-		for i, revision := range steps {
-			changes = append(changes, lease.Change{Prev: record(uint32(i), revision),
-				Next: record(uint32(i), revision+1)})
+		for node, revision := range c.revisions {
+			changes = append(changes, lease.Change{Prev: record(uint32(node), revision),
+				Next: record(uint32(node), revision+1)})
 		}
-		reads, writes = 0, 0
-		ok, err := r.CompareAndSetMany(t.Context(), changes)
-		if ok != want || err != nil || reads != wantReads || writes != wantWrites {
-			t.Errorf("%v, %v after %d reads and %d writes, want %v after %d and %d", ok, err, reads,
-				writes, want, wantReads, wantWrites)
+		m.reads, m.writes = 0, 0
+		ok, err := c.r.CompareAndSetMany(t.Context(), changes)
+		if ok != c.want || err != nil || m.reads != c.reads || m.writes != c.writes {
+			t.Errorf("change %d: %v, %v after %d reads and %d writes, want %v after %d and %d", i,
+				ok, err, m.reads, m.writes, c.want, c.reads, c.writes)
 		}
 	}
-	change(a, true, 1, 1, 0, 0)
-	change(a, true, 0, 1, 1, 1)
-	change(a, false, 1, 0, 1) // a remembers it with revision 2
-	change(b, false, 1, 0, 2, 1)
-	change(b, true, 0, 1, 2, 2)
-	change(a, false, 1, 1, 2)   // a remembers the old record, which b has replaced
-	change(a, true, 1, 1, 3, 3) // a remembers only one of the records correctly
-	stored[record(1, 0).Block] = "damaged"
-	if r, err := a.Get(t.Context(), realm, record(1, 0).Block); err == nil ||
+	m.stored[record(1, 0).Block] = "damaged"
+	if r, err := a.Get(t.Context(), "realm", record(1, 0).Block); err == nil ||
 		!strings.HasPrefix(err.Error(), "read realm 1/8: ") {
 		t.Errorf("%+v, %v", r, err)
 	}
+}
+
+// Records remembers the last records, and not more than maxSeen.
+func TestRecordsForget(t *testing.T) {
+	r := (&memory{stored: map[lease.Block]string{}}).records()
 	for i := range uint32(1000) {
-		if ok, err := b.CompareAndSet(t.Context(), record(i+10, 0), record(i+10, 1)); !ok ||
-			err != nil {
+		if ok, err := r.CompareAndSet(t.Context(), record(i, 0), record(i, 1)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
-		if n := len(b.seen); n > maxSeen {
+		if n := len(r.seen); n > maxSeen {
 			t.Fatalf("Records remembers %d records", n)
 		}
-		if _, ok := b.versions([]lease.Change{{Prev: record(i+10, 1)}}); !ok {
+		if _, ok := r.versions([]lease.Change{{Prev: record(i, 1)}}); !ok {
 			t.Fatalf("Records immediately forgets record %d", i)
 		}
 	}

@@ -89,7 +89,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
 		return r,
 			fmt.Errorf(
-				"%s is probably a hash, as others here are; --format %s reads it all the same",
+				"%s is probably a hash, as others here are; --format %s reads it anyway",
 				Quote(text), all[0].Name())
 	}
 	if len(all) == 0 {

@@ -111,7 +111,7 @@ func (l *load) format(s *format.Format, end time.Time) Format {
 		f.Reasons = []string{"one generator never makes an ID twice"}
 	}
 	if f.Collision > MaxRisk {
-		f.refuse("two IDs would be the same: %s, more than one in a million", Odds(f.Collision))
+		f.refuse("collision: %s; the limit is one in a million", Odds(f.Collision))
 	}
 	if end.After(s.Last) {
 		f.refuse("its timestamps end in %d", s.Last.Year())
