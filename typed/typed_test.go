@@ -395,8 +395,8 @@ func TestScan(t *testing.T) {
 		says string
 	}{
 		{id.Scan(nil), "sql.Null"},
-		{id.Scan("user_" + inner128), "Text"},
-		{id.Scan([]byte("user_" + inner128)), "Text"},
+		{id.Scan("user_" + inner128), "typed.Text"},
+		{id.Scan([]byte("user_" + inner128)), "typed.Text"},
 		{id.Scan(int64(7)), "int64"},
 		{id.Scan("x"), "length"},
 	} {

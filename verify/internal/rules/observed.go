@@ -45,6 +45,7 @@ type Sample struct {
 	order *order.Checker // passes list's IDs to steps, without those that break the order
 }
 
+// NewSample returns an empty sample of IDs of a format.
 func NewSample(f *format.Format) *Sample {
 	s := &Sample{f: f, steps: steps{gaps: map[int]bool{}}}
 	found := findings.List{Show: func(format.Words) string { return "" }}

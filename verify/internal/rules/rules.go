@@ -218,9 +218,6 @@ func (r *Rules) Finish() {
 	}
 }
 
-// This is for formats whose IDs do not show the node ID's size. If the node ID is not known, the
-// checks treat it and the counter as one field.
-
 func (r *Rules) checkPrefixes() {
 	t := r.check("prefix", "no node ID is a prefix of another node ID")
 	for i, a := range r.nodes {
@@ -234,6 +231,7 @@ func (r *Rules) checkPrefixes() {
 	}
 }
 
+// checkSpecs needs the options' node specs, because an ID does not show its node ID's size.
 func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 	for i := range list {
 		v := scru64.ID(list[i][2])
