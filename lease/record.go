@@ -148,9 +148,10 @@ func (s *State) UnmarshalText(text []byte) error {
 // Terms are what all leases of a realm share. [SetTerms] and [Fence] can change the window and the
 // lead.
 type Terms struct {
-	Bits   int   `json:"bits"`   // the largest node ID size
-	Tick   int64 `json:"tick"`   // in milliseconds
-	Epoch  int64 `json:"epoch"`  // the start of tick 0, in Unix milliseconds.
+	Bits  int   `json:"bits"`  // the largest node ID size
+	Tick  int64 `json:"tick"`  // in milliseconds
+	Epoch int64 `json:"epoch"` // the start of tick 0, in Unix milliseconds
+
 	Window int64 `json:"window"` // the most ticks of a grant
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 

@@ -64,7 +64,8 @@ func (hs *heads) header(h head) uint64 {
 type counter struct {
 	heads
 	*Context
-	guarded bool     // the node ID's size is not known, so it is a part of the counter
+	guarded bool // the node ID's size is not known, so it is a part of the counter
+
 	starts  *starts  // nil if the counter never starts again
 	renewal *renewal // nil without an upper counter
 	taken   *taken   // nil without a partly random field
