@@ -254,7 +254,8 @@ func (f *Format) Generates() bool { return f.newGenerator != nil }
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format whose fields have the time: f, the format of the IDs inside, or nil.
+// Timed returns the format whose fields have the time: f if its IDs have a time, UUIDv7 for
+// TypeIDs, and nil otherwise.
 func (f *Format) Timed() *Format {
 	switch {
 	case f.HasTime():

@@ -28,7 +28,8 @@ func (e *ChangeError) Error() string {
 func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 
 // Evidence returns the blocks of one realm that a server must read with GetMany, in this order, to
-// check changes. It fails with [ErrIllegal] if the protocol forbids the changes with any records.
+// check changes. It fails with [ErrIllegal] if the protocol forbids the changes, whatever the
+// records are.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
 		return "", nil, &ChangeError{0, "the request contains no change"}

@@ -28,8 +28,8 @@ type Store interface {
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
 	// GetMany returns the records of blocks, read in their order or all at one moment. Each is the
-	// latest, as with Get. A crash of the store may undo what GetMany returned, if the crash also
-	// undoes every later CompareAndSet.
+	// latest, as with Get. GetMany may return a change that a crash of the store undoes. Then the
+	// crash must also undo every later CompareAndSet.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores next if the stored record has the Revision and the HWM of prev. If

@@ -7,9 +7,9 @@ type Ratio struct{ seen, plausible int }
 // UUIDs tells UUIDs of RFC 9562 from our IDs written as UUIDs. Its zero value is ready to use.
 type UUIDs struct{ all, others Ratio }
 
-// Accept counts a UUID and reports whether it may be ours. Its time and nine in ten of the
-// recent times must be plausible. One in eight of our IDs has RFC 9562's variant and a version
-// by chance. Such a UUID is accepted only after UUIDs that do not have them.
+// Accept counts a UUID and reports whether it may be ours. Its time must be plausible, and nine in
+// ten of the times counted last. One in eight of our IDs has RFC 9562's variant and a version by
+// chance. Such a UUID is accepted only after UUIDs that do not have them.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)
 	if !standard {
@@ -18,8 +18,8 @@ func (u *UUIDs) Accept(standard, plausible bool) bool {
 	return likely && u.others.likely()
 }
 
-// Accept counts a number and reports whether it may be an ID: its time and nine in ten of the
-// recent times are plausible.
+// Accept counts a number and reports whether it may be an ID: its time is plausible, and nine in
+// ten of the times counted last.
 func (r *Ratio) Accept(plausible bool) bool {
 	if r.seen == 64 { // old numbers count for less
 		r.seen, r.plausible = r.seen/2, r.plausible/2
