@@ -85,6 +85,9 @@ func check[ID interface {
 	if !ok {
 		encoded, ok = conn.TypeMap().TypeForName(column)
 	}
+	if !ok {
+		t.Fatalf("%s: pgx does not know the type", name)
+	}
 	for _, id := range ids {
 		for _, format := range []int16{pgtype.BinaryFormatCode, pgtype.TextFormatCode} {
 			buf, err := conn.TypeMap().Encode(encoded.OID, format, id, nil)

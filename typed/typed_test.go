@@ -44,7 +44,7 @@ type (
 	eight     struct{}
 	session   struct{}
 	longest   struct{}
-	byPointer struct{ prefix string }
+	byPointer struct{}
 )
 
 func (user) Prefix() string       { return "user" }
