@@ -416,8 +416,8 @@ func pair(s string) (value uint16, bits int, err error) {
 	return uint16(v), int(n), err
 }
 
-// size reads a number of bits. It returns -1 for 0, because in options 0 means the default, and a
-// negative number none.
+// size reads a number of bits. It returns -1 for 0: in a generator's options, 0 means the default,
+// and a negative number means none.
 func size(s string, limit uint64) (int, error) {
 	v, err := number(s, limit)
 	if err == nil && v == 0 {

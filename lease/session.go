@@ -309,7 +309,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look reads each block before the block that contains it.
+// look surveys a few blocks. Smaller ones come first, so it never reads a half after its block.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -343,7 +343,7 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 		}
 		parent.Revision = prev.Revision + 1
 		changes = append(changes, Change{prev, parent})
-		// The half was read before its parent is written.
+		// A half must be read before its block's record. It was: that record is not written yet.
 		prev = s.withSpace(v.get(prev.Block.toward(leaf)))
 		if whole, err = revive(prev, parent); err != nil {
 			return err
@@ -506,7 +506,7 @@ func (s *session) settle(ctx context.Context) error {
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// Nobody uses this grant, even if an earlier or delayed request makes it.
+			// Nobody uses this grant, even if an earlier or delayed request still gets it stored.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}

@@ -217,8 +217,8 @@ func tempDir(t testing.TB) string {
 }
 
 // FreePort returns a port of 127.0.0.1 on which nothing listens. The system does not use it for
-// outgoing connections, so a stopped server can start on it again. FreePort keeps the same UDP
-// port, so no other test gets the port.
+// outgoing connections, so a stopped server can start on it again. Until the test ends, FreePort
+// holds the UDP port of the same number, so no other test gets the number.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {

@@ -185,7 +185,7 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
 }
 
-// Conditions lists the conditions of the guarantee for the versions in this cluster.
+// Conditions names the members' versions that make the guarantee conditional, and on what.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) read(ctx context.Context, realm string,

@@ -214,7 +214,7 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	if p, ok := r.(interface{ Position() int64 }); ok {
 		s.progress.open = append(s.progress.open, p)
 	}
-	// The IDs of a block usually take as much memory as its text.
+	// A reader has three blocks. A block's IDs usually take as much memory as its text.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
@@ -246,7 +246,8 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage that reads the runs, and the sources whose entry in s.copied is copied.
+// begin begins a stage. The stage reads the runs, and the sources i for which s.copied[i] equals
+// the parameter copied.
 func (s *search) begin(stage Stage, copied bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
@@ -363,7 +364,7 @@ func (s *search) merge(runs []*extsort.Run) error {
 	if err != nil {
 		return err
 	}
-	// The second line with an ID also records the first line.
+	// The first line with an ID is recorded only when a second line has the same ID.
 	var last record
 	var buf [originSize]byte
 	first, noted := true, false

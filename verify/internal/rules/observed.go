@@ -27,11 +27,11 @@ type Habits struct {
 const (
 	// habitIDs is how many IDs are enough to find habits.
 	habitIDs = 4096
-	// fewPairs is how many steps within a tick rule out chance.
+	// fewPairs is how many steps within a tick are enough to rule out chance.
 	fewPairs = 40
 )
 
-// Open reports whether only IDs show the generator's habits.
+// Open reports whether the generator's habits must be found from its IDs.
 func (o *Options) Open(f *format.Format) bool {
 	usages, _ := o.layouts(f)
 	return !o.Unordered && (len(usages) > 1 || !f.Generates())

@@ -23,8 +23,8 @@ const (
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// A store has two connections, and the server's own leases get the next free one. So they never
-	// wait until the queue of requests is empty.
+	// A store has two connections, and the server's own leases get the next free one. So the leases
+	// need not wait for the whole queue of clients' requests.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048
@@ -48,7 +48,7 @@ const (
 
 // How long the server may take.
 const (
-	QueueTimeout = time.Second      // Until it has the IDs of a node ID.
+	QueueTimeout = time.Second      // Until a node ID can give the requested IDs.
 	StoreTimeout = 15 * time.Second // Until it calls the store.
 	CallTimeout  = 5 * time.Second  // For the call. It is short, so that leases are renewed in time.
 	WriteTimeout = 30 * time.Second // For an answer. It is longer than the store may take.
