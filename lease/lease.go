@@ -331,13 +331,13 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
 // keep renews the lease each time about half of the window is left, until ctx ends. What is left
-// begins at the generators' last tick or at the clock's tick, whichever is later. A renewal may
+// counts from the generators' last tick or from the clock's tick, whichever is later. A renewal may
 // take twice as long as Acquire took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// No timer ends when somebody sets the clock. So keep looks at the clock regularly.
+	// A timer does not notice that somebody sets the clock. So keep looks at the clock regularly.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
@@ -398,9 +398,9 @@ const (
 	leastPause = 1500 * time.Millisecond
 )
 
-// Close ends the lease and returns the node ID with the unused ticks. Generators may still make
-// unique IDs in a claimed tick. If Close fails, call it again. Without another call, the node ID
-// becomes free half a window after the current window.
+// Close ends the lease and returns the node ID with the unused ticks. Generators that have claimed
+// a tick may still make IDs in it, and these are unique, too. If Close fails, call it again.
+// Without another call, the node ID becomes free half a window after the current window.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

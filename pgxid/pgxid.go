@@ -369,8 +369,8 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported returns the error for an ID that does not fit the column's type. Typed IDs are an
-// exception, because pgx calls their Value for a column of unknown type.
+// wrapUnsupported returns the error for an ID that does not fit the column's type. It passes over
+// typed IDs, so that pgx can call their Value for a column of unknown type.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {

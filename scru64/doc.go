@@ -34,6 +34,7 @@
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
 // https://github.com/scru64/spec, "Specification (work in progress)", without a number or a date.
-// This package adds rules: In a node spec, an ID with timestamp 0 gives only the node ID, and 0x
-// must be in lower case. The conversion ID(v) does not check v. Leases can grant node IDs.
+// This package adds rules: If a node spec has an ID with timestamp 0, only the node ID in it
+// counts. The 0x of a hexadecimal node ID must be in lower case. The conversion ID(v) does not
+// check v. Leases can grant node IDs.
 package scru64

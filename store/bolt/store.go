@@ -324,8 +324,8 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			// The Close of the database might wait for the transaction forever, and its memory map
-			// would keep the lock.
+			// Do not close the database: that might wait for the transaction forever. So its memory
+			// map stays. With flock, the map would keep the lock of a closed file, so unlock first.
 			unlock(file)
 			file.Close()
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
@@ -341,7 +341,8 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 // maxSize, in bytes, has room for some millions of records. A larger file is probably damaged.
 const maxSize = 1 << 30
 
-// A change takes some milliseconds, mostly for the disk.
+// The pauses before another attempt to open the file. A change takes some milliseconds, mostly for
+// the disk.
 const (
 	shortest = time.Millisecond
 	longest  = 16 * time.Millisecond
