@@ -37,7 +37,7 @@ build: | go
 	@git rev-parse HEAD >/dev/null 2>&1 && vcs=auto || vcs=false; \
 	$(GO) build -trimpath -buildvcs=$$vcs -o bin/sortid ./cmd/sortid
 
-# These packages start many processes. Other tests beside them would run out of time.
+# These packages start many processes with deadlines. They run after the other tests of "waits".
 ALONE := cmd/sortid/internal/torture cmd/sortid/web/browsertest
 
 # These packages wait for servers and processes, so the race detector hardly slows them down. All
@@ -92,7 +92,7 @@ plain: | go
 	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v \
 	  $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
 
-# Both wait most of the time, so they run beside each other.
+# Both wait most of the time, so they run beside each other, and beside "computes".
 alone: | go
 	$(GO) test -vet=off -p 2 -parallel 4 -timeout 20m $(ALONE:%=./%)
 
