@@ -14,4 +14,5 @@
 --     DEFAULTs below are ordered by millisecond, and IDs of one statement have the same time.
 --   - MariaDB's type UUID for scru128 and euid: it does not sort by bytes.
 --
+-- In strict mode the server itself raises 22001 for a text of more than 255 characters.
 -- With binlog_format=STATEMENT the server warns of RANDOM_BYTES. ROW and MIXED are safe.
