@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -117,6 +118,30 @@ func TestRetry(t *testing.T) {
 			})
 		})
 	}
+}
+
+// After each silence, an attempt and its requests have twice as long, up to a limit.
+func TestRetryLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var limits []time.Duration
+		retry(ctx, func(ctx context.Context, n int) error {
+			if n > 4 {
+				return nil
+			}
+			_, err := Ask(ctx, func(ctx context.Context) (int, error) {
+				deadline, _ := ctx.Deadline()
+				limits = append(limits, time.Until(deadline))
+				return 0, silent(ctx, n)
+			})
+			return err
+		})
+		want := []time.Duration{firstLimit, 2 * firstLimit, lastLimit, lastLimit}
+		if !slices.Equal(limits, want) {
+			t.Errorf("the limits are %v, want %v", limits, want)
+		}
+	})
 }
 
 func TestRetryInterrupted(t *testing.T) {
