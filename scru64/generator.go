@@ -218,10 +218,12 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 		}
 		run := ids[made:]
 		run = run[:min(len(run), int(g.end-g.last))]
+		last := g.last
 		for i := range run {
-			run[i] = g.last + 1 + ID(i)
+			last++
+			run[i] = last
 		}
-		g.last += ID(len(run))
+		g.last = last
 		made += len(run)
 	}
 	return len(ids), nil
