@@ -16,22 +16,22 @@ const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
 type List struct {
-	Show func(format.Words) string // text of an example
+	Show func(format.Words) string // returns the text of an ID, for examples
 
 	checks  []*Check
 	chances []*Chance
 	facts   []report.Fact
 }
 
-// Check adds a check. If it finds a fault, its status is its Severity, by default Fail.
+// Check adds a check. If the check finds a fault, its status is its Severity, by default Fail.
 func (l *List) Check(name, title string) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
-// Chance adds a check for an event that happens to a sound generator with this probability in each
-// try.
+// Chance adds a check for an event that correct generators also cause. In each try, they cause the
+// event with this probability.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)
@@ -62,7 +62,7 @@ func (l *List) JudgeChances() {
 	}
 }
 
-// SkipAll skips all checks without a fault, except the named groups.
+// SkipAll skips all checks without a fault, except in the groups but.
 func (l *List) SkipAll(reason string, but ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(but, c.Group()) {
@@ -134,7 +134,7 @@ func (c *Check) Skip(format string, args ...any) {
 	}
 }
 
-// A Chance is a check for an event that sound generators also cause, but rarely.
+// A Chance is a check for an event that correct generators also cause, but rarely.
 type Chance struct {
 	*Check
 	Tries       uint64
