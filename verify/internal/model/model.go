@@ -1,4 +1,4 @@
-// Package model has, for tests, a small generator of each format, which makes mistakes on demand.
+// Package model has small generators of all formats, for tests. They make mistakes on demand.
 package model
 
 import (
@@ -30,12 +30,12 @@ var (
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model of n IDs. Before each, the clock advances with probability pace.
+// New returns a model of n IDs. Before each ID, the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether to make the fault now. If the model has it, the probability is 1 in sides.
+// is reports whether to make the fault now. If it is the model's fault, the probability is 1/sides.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
@@ -209,8 +209,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of IDs. In random16, ext bits extend the counter, and below them are node
-// bits of node ID. If micros is true, the counter has microseconds.
+// SCRU160 returns texts of IDs. The high ext bits of random16 extend the counter. The next node
+// bits are a node ID. If micros is true, the counter contains microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -300,7 +300,7 @@ func EUID(m *Model, ext int) (lines []string) {
 			if m.is("header", 50) {
 				header += 1 << ext
 			}
-			high += m.step(7) // with the fault "wrap", it goes from all ones to 0
+			high += m.step(7) // with the fault "wrap", high goes from all ones to 0
 		}
 		high &= 1<<32 - 1
 		last = now
@@ -504,7 +504,7 @@ func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs. The mean number of IDs in a millisecond is each.
+// Stream returns n lines of scru128 IDs, on average each IDs in a millisecond.
 func Stream(n, each int) []byte {
 	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
 }
