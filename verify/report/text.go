@@ -233,7 +233,7 @@ func (p *printer) facts(r *Report) {
 	if len(r.Facts) == 0 {
 		return
 	}
-	p.title("What the IDs tell")
+	p.title("What the IDs show")
 	width := 0
 	for _, f := range r.Facts {
 		width = max(width, len(f.Name))
