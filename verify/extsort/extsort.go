@@ -31,8 +31,8 @@ const (
 // A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
 type Key = format.Words
 
-// A Dir is a folder for runs. The first run creates it in Parent, or in the system's folder for
-// temporary files if Parent is empty.
+// A Dir is a folder for runs. The first run creates the folder in Parent. If Parent is empty, the
+// folder is in the system's folder for temporary files.
 type Dir struct {
 	Parent string
 
@@ -108,7 +108,7 @@ func (w *Writer) Add(key Key, payload []byte) error {
 	return err
 }
 
-// Finish returns the run, which may be empty. The Writer can then write another.
+// Finish returns the run, which may be empty. The Writer can then write another run.
 func (w *Writer) Finish() (*Run, error) {
 	if w.file == nil {
 		return &Run{}, nil
@@ -170,7 +170,7 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns the runs. If there are more than most, it merges some.
+// Finish returns the runs. If there are more than most, Finish merges some of them.
 func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
@@ -232,7 +232,7 @@ type Reader struct {
 	places [][2]int // of the payloads in buffer
 }
 
-// Open opens the run for a merge. The inputs of a merge share the memory.
+// Open opens the run for a merge with this number of inputs, because they share the memory.
 func (r *Run) Open(inputs int) (*Reader, error) {
 	if r.name == "" {
 		return &Reader{}, nil
@@ -286,7 +286,8 @@ func (r *Reader) parse() {
 	r.rest = r.buffer[i:]
 }
 
-// Payload returns a payload of the last block, valid until the next call of Next.
+// Payload returns the payload of a record in the last block. It is valid until the next call of
+// Next.
 func (r *Reader) Payload(at int) []byte {
 	p := r.places[at]
 	return r.buffer[p[0]:p[1]]

@@ -8,10 +8,10 @@ import (
 // ErrUnsorted means that an input is not sorted.
 var ErrUnsorted = errors.New("extsort: not sorted")
 
-// An Input gives the keys of records in order.
+// An Input returns the keys of records in order.
 type Input interface {
-	// Next returns the keys of the next block, or none at the end. They are valid until the next
-	// call.
+	// Next returns the keys of the next block, or none at the end. The keys are valid until the
+	// next call.
 	Next() ([]Key, error)
 	Close() error
 }
