@@ -19,7 +19,7 @@ import (
 
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format of the IDs inside f
+	timed  *format.Format // f, or the format of the IDs behind f's prefixes
 	o      Options
 	report report.Report
 
@@ -153,7 +153,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// s.Line counts from the start of the input.
+// segment checks IDs. s.Line counts from the start of the input.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false

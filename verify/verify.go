@@ -49,7 +49,7 @@ type Options struct {
 	// millisecond. Stateless implies Unordered.
 	Stateless bool
 
-	// Live says that the generator runs now. Check compares the timestamps with this machine's
+	// Live says that the generator runs now. Then Check compares the timestamps with this machine's
 	// clock.
 	Live bool
 	// From and To limit the possible times. The defaults are the start of format.PlausibleRange,

@@ -219,7 +219,7 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
 
-// account counts a source's block and returns the number of its first line.
+// account counts the lines and IDs of a block of source i. It returns the block's first line.
 func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in := &s.found[i]
 	line = in.Lines + 1

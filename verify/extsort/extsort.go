@@ -1,5 +1,6 @@
-// Package extsort sorts records that do not fit in memory. A [Sorter] writes sorted pieces to
-// files, which are called runs. [Merge] merges runs and other sorted inputs.
+// Package extsort sorts records that do not fit in memory. A record is a [Key] and bytes, which are
+// called payload. A [Sorter] writes sorted files, which are called runs. [Merge] merges runs and
+// other sorted inputs.
 package extsort
 
 import (
@@ -17,15 +18,15 @@ import (
 )
 
 const (
-	// MaxFanIn limits the inputs that are merged at once.
+	// MaxFanIn is the largest number of inputs of a merge.
 	MaxFanIn = 256
 
-	// mergeMemory is for the blocks of all runs. Long records can need more.
+	// mergeMemory is how many bytes the blocks of all runs have. Long records can need more.
 	mergeMemory = 32 << 20
 	runBuffer   = 1 << 16
 
 	keySize  = 20
-	itemSize = 32 // of a record in memory, without its payload
+	itemSize = 32 // bytes of a record in memory, without its payload
 )
 
 // A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.

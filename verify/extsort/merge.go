@@ -28,7 +28,8 @@ func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	}
 	cursors, keys := make([]cursor[I], n), make([]Key, n)
 	// The inputs are the leaves of a tournament, which the smallest key wins. Each node remembers
-	// the loser of its match. When the winner moves to its next key, only its matches are repeated.
+	// the loser of its match. When the winner has its next key, Merge repeats only the winner's
+	// matches.
 	winners, losers := make([]int, 2*n), make([]int, n)
 	for i, in := range inputs {
 		var err error

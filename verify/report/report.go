@@ -1,5 +1,5 @@
-// Package report has the findings of packages verify and duplicates. It writes them as text or HTML
-// for people, and as JSON or JUnit XML for machines.
+// Package report has the findings of packages verify and duplicates. It writes reports as text or
+// HTML for people, and as JSON or JUnit XML for machines.
 package report
 
 import (

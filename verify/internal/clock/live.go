@@ -36,7 +36,7 @@ const (
 	// maxStay is longer than a generator keeps a timestamp after a rollback.
 	maxStay = 15 * time.Second
 
-	maxDrift  = 0.002 // four times the rate of clock slewing
+	maxDrift  = 0.002 // four times the rate at which NTP adjusts clocks
 	maxPoints = 240
 )
 

@@ -52,7 +52,7 @@ func (l *List) JudgeChances() {
 		case c.Tries == 0:
 			c.Skip("the input has too few ticks")
 		case c.Certain():
-			c.Detail = fmt.Sprintf("in %s cases; chance explains %.2g", words.Count(c.Tries),
+			c.Detail = fmt.Sprintf("in %s cases, chance explains only %.2g", words.Count(c.Tries),
 				explained)
 		case c.Count > 0:
 			c.Detail = fmt.Sprintf("%s in %s cases; this can be chance", words.Times(c.Count),

@@ -84,7 +84,8 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// biased, short and stuck name faults: a biased bit, a seed of 16 bits, and a bit stuck at 0.
+// bits returns random bits, except with these faults: a biased bit, a short seed of 16 bits, and a
+// bit stuck at 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -401,7 +402,7 @@ var Subjects = []Subject{
 }
 
 // Controls has a broken generator in each line: the formats and modes of [Subjects], the fault, and
-// the check that must fail. After them come settings that are not the default: the clock's pace
+// the check that must fail. Settings that are not the default follow: the clock's pace
 // (pace), the number of IDs (n), and prefixes of other checks that may also fail (also). With
 // "mixed", the IDs are not in order.
 const Controls = `

@@ -20,7 +20,7 @@ type Disorder struct {
 	latest    item
 	lags      histogram // of late IDs, in ticks
 	linesLate histogram
-	truncated bool // linesLate may be too small
+	truncated bool // linesLate can be too small
 
 	// A ring of the last IDs that were larger than all earlier IDs.
 	records []item

@@ -68,7 +68,7 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker adds its checks to found, except rollback.
+// NewChecker adds its checks to found, which already has the check rollback.
 func NewChecker(f *format.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Checker {
 	return &Checker{

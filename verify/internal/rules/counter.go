@@ -13,7 +13,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// heads says where the head of an ID is. The head is all bits from the highest to the counter.
+// heads says where the head of an ID is. The head is the bits from the first to the end of the
+// counter.
 type heads struct {
 	field     format.Field // the counter
 	high, low format.Place // The head's two words.
@@ -76,7 +77,7 @@ type counter struct {
 
 	known                            bool // before is the head of the previous ID
 	before                           head
-	tickStart                        uint64 // counter at the tick's first ID
+	tickStart                        uint64 // header and counter of the tick's first ID
 	changedBits                      uint64 // bits that changed within a tick
 	carries, overflows, guardCarries uint64
 }

@@ -90,7 +90,7 @@ func (s *sequences) add(list []format.Words, line uint64) {
 	}
 }
 
-// fresh records a value, and reports whether the tick has it for the first time.
+// fresh records a value. It reports whether the value is new in its tick.
 func (s *sequences) fresh(tick, value, most uint64) bool {
 	u := &s.recent[tick%recentTicks]
 	if u.bits == nil {
