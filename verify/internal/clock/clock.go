@@ -19,7 +19,6 @@ type Options struct {
 	Live      bool      // compare with this machine's clock
 }
 
-// A Checker checks the timestamps.
 type Checker struct {
 	f     *format.Format
 	o     Options

@@ -38,7 +38,6 @@ func (l *List) Chance(name, title string, probability float64) *Chance {
 	return c
 }
 
-// Fact adds a fact about the generator.
 func (l *List) Fact(name, format string, args ...any) {
 	l.facts = append(l.facts, report.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 }
@@ -71,7 +70,6 @@ func (l *List) SkipAll(reason string, but ...string) {
 	}
 }
 
-// Outcomes returns all outcomes.
 func (l *List) Outcomes() (all []report.Outcome) {
 	for _, c := range l.checks {
 		switch {
@@ -104,7 +102,6 @@ func (c *Check) Found(line uint64, text, format string, args ...any) {
 	}
 }
 
-// FoundID counts a fault of an ID.
 func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...any) {
 	text := ""
 	if !c.Full() {
@@ -124,7 +121,6 @@ func (c *Check) Join(other *Check, line uint64) {
 	}
 }
 
-// Clear forgets the faults.
 func (c *Check) Clear() { c.Count, c.Examples = 0, nil }
 
 // Skip records why the check was not made, unless it has a fault.

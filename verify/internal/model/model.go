@@ -104,7 +104,6 @@ func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	return v
 }
 
-// SCRU128 returns texts of IDs.
 func SCRU128(m *Model) (lines []string) {
 	var last, renewed, counter uint64
 	for range m.n {
@@ -366,7 +365,6 @@ func UID60(m *Model, worker int) (lines []string) {
 	return lines
 }
 
-// Text joins the lines of a file.
 func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
 // A Subject is a model in one mode, with verify's options.
@@ -379,7 +377,6 @@ type Subject struct {
 	Random       []string // the random fields
 }
 
-// Subjects has all subjects.
 var Subjects = []Subject{
 	{Format: "scru64", Make: SCRU64, LeavesTicks: true, Random: []string{"counter"}},
 	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},

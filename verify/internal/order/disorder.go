@@ -29,7 +29,6 @@ type Disorder struct {
 
 const maxRecords = 1 << 14
 
-// NewDisorder returns an empty Disorder.
 func NewDisorder(f *format.Format) *Disorder {
 	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
 }

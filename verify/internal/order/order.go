@@ -128,7 +128,6 @@ func (o *Checker) Gap() {
 	o.sink.Gap()
 }
 
-// Finish ends the checks.
 func (o *Checker) Finish() {
 	if o.n < 2 {
 		for _, c := range []*findings.Check{o.duplicate, o.swapped, o.ahead, o.behind, o.back,

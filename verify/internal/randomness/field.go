@@ -299,7 +299,6 @@ func (f *Field) results() (rs []result) {
 	return rs
 }
 
-// Width returns the size in bits.
 func (f *Field) Width() int { return f.width }
 
 func (f *Field) Len() uint64 {

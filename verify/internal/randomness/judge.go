@@ -52,7 +52,6 @@ func (s *Set) Flush() error {
 	return nil
 }
 
-// Add adds a field of width bits.
 func (s *Set) Add(name string, width int) *Field {
 	f := newField(name, width)
 	f.raw = s.Raw(name)

@@ -11,7 +11,6 @@ import (
 // A Fault is a kind of mistake in a line.
 type Fault int
 
-// The faults.
 const (
 	TooLong Fault = iota
 	BadLength
@@ -24,7 +23,7 @@ const (
 	BadCase        // Right except for its case.
 	BadLineEnd     // CR LF, or a byte order mark.
 	Blank
-	FaultCount int = iota // The number of faults.
+	FaultCount int = iota
 )
 
 var faultChecks = [FaultCount]struct{ name, title string }{

@@ -30,7 +30,6 @@ type Reader struct {
 	stop        context.CancelFunc
 }
 
-// Options configure a Reader.
 type Options struct {
 	Format  *format.Format
 	Now     func() time.Time // Nil means time.Now.

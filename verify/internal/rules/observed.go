@@ -45,7 +45,6 @@ type Sample struct {
 	order *order.Checker // passes list to steps, except IDs that break the order
 }
 
-// NewSample returns an empty sample of IDs of a format.
 func NewSample(f *format.Format) *Sample {
 	s := &Sample{f: f, steps: steps{gaps: map[int]bool{}}}
 	found := findings.List{Show: func(format.Words) string { return "" }}
@@ -63,7 +62,6 @@ func (s *Sample) Add(list []format.Words, at reading.Segment) {
 	s.order.Feed(list, at.Line, at.Rising)
 }
 
-// Full reports whether the sample has habitIDs IDs.
 func (s *Sample) Full() bool { return len(s.list) == habitIDs }
 
 // Habits infers the habits of the generator that made the IDs.

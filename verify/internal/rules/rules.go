@@ -23,7 +23,6 @@ type Context struct {
 	Fields *randomness.Set
 }
 
-// Rules are the rules of one source.
 type Rules struct {
 	*Context
 	usage     format.Usage
