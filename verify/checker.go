@@ -19,7 +19,7 @@ import (
 
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format of the IDs inside f
+	timed  *format.Format // f, or the format of the IDs behind f's prefixes
 	o      Options
 	report report.Report
 
@@ -33,8 +33,8 @@ type checker struct {
 	held   []held // the first IDs, until the sample shows the generator's habits
 	sample *rules.Sample
 
-	order       *order.Checker  // one of order, times, disorder is set
-	times       *order.Times    // if only times are in order
+	order       *order.Checker  // exactly one of order, times and disorder is set
+	times       *order.Times    // set if only the times are in order
 	disorder    *order.Disorder // set with Options.Unordered
 	rollback    *findings.Check // nil if unordered
 	clock       *clock.Checker
@@ -153,7 +153,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// s.Line counts from the start of the input.
+// segment checks IDs. s.Line counts from the start of the input.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
@@ -194,7 +194,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each passes the IDs to the rules, without repeats, which say nothing about random bits.
+// each passes the IDs to the rules. It omits repeats, because they say nothing about random bits.
 func (c *checker) each(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.last {
 		c.rules.Each(list, line)

@@ -67,7 +67,7 @@ type control struct {
 }
 
 func controls(t *testing.T) (cs []control) {
-	// These are the same for all formats.
+	// These controls are the same for all formats.
 	for _, formatName := range format.Names() {
 		c := control{Subject: model.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {
@@ -137,7 +137,7 @@ func TestNegativeControls(t *testing.T) {
 			if c.edit != nil {
 				fault = ""
 			}
-			seed := fnv.New64a() // so that a new control does not change others
+			seed := fnv.New64a() // so that a new control does not change the seeds of others
 			seed.Write([]byte(t.Name()))
 			lines := c.Make(model.New(seed.Sum64(), fault, c.n, c.pace))
 			if c.edit != nil {
@@ -150,9 +150,9 @@ func TestNegativeControls(t *testing.T) {
 			}
 			r := check(t, c.Format, lines, o)
 			if r.Status != report.Fail {
-				t.Fatal("not caught")
+				t.Fatal("no check fails")
 			}
-			// A bias fails several tests of a field. Any other fault fails one check.
+			// A bias can fail several tests of a field. Each other fault fails one check.
 			field, _, _ := strings.Cut(strings.TrimPrefix(c.want, "random."), ".")
 			for _, failed := range r.Failed() {
 				of := strings.HasPrefix(failed.Name, "random.") && strings.Contains(failed.Name, field)
@@ -168,7 +168,7 @@ func TestNegativeControls(t *testing.T) {
 			case got == nil || got.Status != report.Fail:
 				t.Fatalf("%s does not fail: %+v", c.want, got)
 			case got.Count == 0 || got.Detail == "" && len(got.Examples) == 0:
-				t.Errorf("%s has nothing to show: %+v", c.want, got)
+				t.Errorf("%s has no detail and no example: %+v", c.want, got)
 			case c.edit != nil && got.Count != 1:
 				t.Errorf("%s counts %d faults", c.want, got.Count)
 			}

@@ -19,7 +19,8 @@ import (
 )
 
 // A stepClock advances at each call. Sometimes it jumps forward, or back within the rollback
-// allowance. A generator that waits then gets the next millisecond.
+// allowance. If a generator asks twice for one ID or batch, it is waiting. Then the clock moves to
+// the next millisecond.
 type stepClock struct {
 	micros  atomic.Int64
 	asked   atomic.Bool
@@ -49,7 +50,7 @@ func (c *stepClock) Now() time.Time {
 	return time.UnixMicro(c.micros.Add(c.pace.Microseconds()))
 }
 
-// next says that another ID or batch begins.
+// next must be called before each ID or batch.
 func (c *stepClock) next() { c.asked.Store(false) }
 
 const ms, us = time.Millisecond, time.Microsecond
@@ -166,7 +167,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 	}
 }
 
-// Several goroutines do not write IDs in order.
+// sorted sorts lines, because several goroutines do not write IDs in order.
 func sorted(f *format.Format, lines []byte) (out []byte) {
 	var ids []format.Words
 	for line := range bytes.Lines(lines) {
@@ -180,8 +181,8 @@ func sorted(f *format.Format, lines []byte) (out []byte) {
 	return out
 }
 
-// passes requires a report without faults. By chance, one in a million fails in a random field, so
-// it tries twice.
+// passes requires a report without faults. By chance, one report in a million fails in a random
+// field, so passes tries twice.
 func passes(t *testing.T, check func() *report.Report) {
 	t.Helper()
 	got := check()
@@ -202,7 +203,7 @@ func byChance(o report.Outcome) bool {
 var soak = flag.Bool("soak", false,
 	"make ten times as many IDs with each generator, and more streams")
 
-// Our generators pass in each mode and from each function. The clock runs, jumps and goes back.
+// Our generators pass in each mode and with each function. The clock runs, jumps and goes back.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {

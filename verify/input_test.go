@@ -129,7 +129,7 @@ func TestInput(t *testing.T) {
 					line = line || len(o.Examples) > 0 && o.Examples[0].Line == c.line
 				}
 				if !found || !line {
-					t.Errorf("nothing says %q of line %d: %+v %+v", c.word, c.line, r.Failed(),
+					t.Errorf("no finding has %q and line %d: %+v %+v", c.word, c.line, r.Failed(),
 						r.Warned())
 				}
 			}
@@ -313,7 +313,7 @@ func TestReadError(t *testing.T) {
 	r, err = Check(t.Context(), "scru128", readerFunc(func([]byte) (int, error) { return 0, nil }),
 		Options{})
 	if err != nil || r.Status != report.Fail {
-		t.Errorf("a reader that gives nothing: %v, %+v", err, r)
+		t.Errorf("a reader that returns no bytes: %v, %+v", err, r)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestCancel(t *testing.T) {
 		}
 		go func() {
 			io.WriteString(w, model.Text(model.Sample("scru128", 100))+"0372ijoj")
-			w.Write(nil) // returns when the lines before are read
+			w.Write(nil) // returns when the previous lines are read
 			if !live {
 				cancel()
 			}

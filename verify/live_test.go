@@ -65,6 +65,6 @@ func TestLive(t *testing.T) {
 	r := liveRun(t, time.Second, 20*time.Millisecond,
 		func(d time.Duration) time.Duration { return d * 2 })
 	if r.Check("clock.drift").Status != report.Skip {
-		t.Errorf("too short for a drift: %+v", r.Check("clock.drift"))
+		t.Errorf("an input too short to show a drift: %+v", r.Check("clock.drift"))
 	}
 }

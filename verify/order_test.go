@@ -75,7 +75,7 @@ func TestDisorder(t *testing.T) {
 	}
 }
 
-// Merged scru64 streams need known node IDs. None may be a prefix of another.
+// Merged scru64 streams need known node IDs. No node ID may be a prefix of another node ID.
 func TestNodes(t *testing.T) {
 	lines := model.Sample("scru64", 1000)
 	for _, c := range []struct {
@@ -101,30 +101,30 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// verify infers guard bits and starts, or takes them from the options.
+// verify infers guard bits and starts, or reads them from the options.
 func TestCounterStart(t *testing.T) {
 	lines := model.SCRU64(model.New(1, "guard", 20_000, 0.3))
 	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, None: false} {
 		r := check(t, "scru64", lines, Options{Nodes: []string{"42/8"}, CounterStart: start})
-		// If 14 bits are stated, the highest bit is never 1, which is a fault.
+		// With a start of 14 bits, the highest bit is never 1, which is a fault.
 		if want = want && start != 14; want != (r.Status == report.Pass) {
-			t.Errorf("scru64, 3 guard bits, a start of %d stated: %+v", start, r.Failed())
+			t.Errorf("scru64 with 3 guard bits, CounterStart %d: %+v", start, r.Failed())
 		}
 	}
 	lines = model.SCRU64(model.New(1, "zero", 20_000, 0.3))
 	if r := check(t, "scru64", lines, Options{CounterStart: None}); r.Status != report.Pass {
-		t.Errorf("scru64 from zero, as stated: %+v", r.Failed())
+		t.Errorf("scru64 from zero, CounterStart None: %+v", r.Failed())
 	}
 	lines = model.SCRU160(model.New(1, "zero", 20_000, 0.3), 0, 0, false)
 	for start, want := range map[int]bool{0: true, None: true, 15: false} {
 		r := check(t, "scru160", lines, Options{CounterStart: start})
 		if want != (r.Status == report.Pass) {
-			t.Errorf("scru160 from zero, a start of %d stated: %+v", start, r.Failed())
+			t.Errorf("scru160 from zero, CounterStart %d: %+v", start, r.Failed())
 		}
 	}
 }
 
-// verify infers the usage of scru160's counter, or takes it from the options.
+// verify infers the usage of scru160's counter, or reads it from the options.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		mode string
@@ -177,6 +177,6 @@ func TestStateless(t *testing.T) {
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Check(
 		"random.counter_hi.same").Status != report.Fail {
-		t.Errorf("a bit of counter_hi is stuck: %+v", r.Failed())
+		t.Errorf("a constant bit of counter_hi is not found: %+v", r.Failed())
 	}
 }

@@ -4,7 +4,7 @@
 //   - Form: each line is a correct text of an ID.
 //   - Order: the IDs strictly increase.
 //   - The format's own rules: counters, node IDs, headers, sequences.
-//   - The clock: rollbacks, standstill, units and epochs, drift.
+//   - The clock: times that go back, a clock that stops, wrong units and epochs, drift.
 //   - Randomness of random fields: bias, patterns, repeated values.
 //
 // [Check] reads a source in constant memory. Package report writes its report. Package duplicates
@@ -49,7 +49,7 @@ type Options struct {
 	// millisecond. Stateless implies Unordered.
 	Stateless bool
 
-	// Live says that the generator runs now. Check compares the timestamps with this machine's
+	// Live says that the generator runs now. Then Check compares the timestamps with this machine's
 	// clock.
 	Live bool
 	// From and To limit the possible times. The defaults are the start of format.PlausibleRange,
@@ -59,18 +59,18 @@ type Options struct {
 	// Nodes has the generator's scru64 node spec, such as "42/8". With Unordered, it has the specs
 	// of all generators. If Nodes is empty, Check infers the node ID.
 	Nodes []string
-	// CounterStart is the number of random bits in a new scru64 or scru160 counter. None means that
-	// the counter starts at zero. If CounterStart is 0, Check infers it.
+	// CounterStart is the number of random bits in a new scru64 or scru160 counter. With None, the
+	// counter starts at zero. With 0, Check infers the number.
 	CounterStart int
-	// Usage is how scru160's counter is used: UsageDefault, UsageMicroseconds, or empty to infer
-	// it.
+	// Usage is how scru160's counter is used: UsageDefault or UsageMicroseconds. If Usage is empty,
+	// Check infers the usage.
 	Usage string
-	// Extension is how many bits of random16 extend scru160's counter, or None. If it is 0, Check
-	// infers it.
+	// Extension is how many bits of random16 extend scru160's counter, or None. With 0, Check
+	// infers the number.
 	Extension int
 	// NodeBits is the size in bits of the node ID in scru160's random16, or of the worker ID in
-	// uid60's random. If IDs of another project end with a node ID and a counter, NodeBits says how
-	// these two share their bits.
+	// uid60's random. If the IDs of another project's format end with a node ID and a counter,
+	// NodeBits is the size of this node ID. The counter has the other bits.
 	NodeBits int
 
 	// Raw names a random field. Check writes its tested bits to RawTo, high bit first.
@@ -92,7 +92,7 @@ const (
 	UsageMicroseconds = format.UsageMicroseconds
 )
 
-// Progress is how far a check has come.
+// Progress is how much of a source has been read.
 type Progress struct {
 	Bytes, Lines, IDs uint64
 }
@@ -123,7 +123,7 @@ func (o *Options) validate(f *format.Format) error {
 }
 
 // Check reads IDs of the named format, one on each line, until the input or ctx ends. The report
-// has all faults and read errors. The only error of Check is [ErrOption].
+// has all faults and read errors. The only error that Check returns is [ErrOption].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
 	f, err := format.LookupAny(formatName)
 	if err != nil {
@@ -162,8 +162,8 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 // the reader also reads the added bytes.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect returns the most probable format of the first lines that have an ID. For integers, it
-// ignores the formats of other projects.
+// Detect returns the most probable format of the first lines that have an ID. If the IDs are
+// integers, Detect ignores the formats of other projects.
 func Detect(head []byte) (name string, ok bool) {
 	var common []*format.Format
 	lines := 0

@@ -51,7 +51,7 @@ func TestDocumentedExample(t *testing.T) {
 	}
 	for _, want := range []string{"rules.counter_hi.early  counter_hi",
 		"random.entropy\n      same        bit 31 is always 0\n",
-		"random.counter_lo\n      same        it is always 0x000000\n"} {
+		"random.counter_lo\n      same        the value is always 0x000000\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the first program: no %q in:\n%s", want, out.String())
 		}
@@ -80,7 +80,7 @@ func TestVerifyOthers(t *testing.T) {
 	}
 	if code, stderr := start(strings.NewReader(lines.String()), io.Discard, "verify",
 		"uuidv4"); code != exit.WrongUsage || !strings.Contains(
-		stderr, "uuidv4 IDs carry no time") {
+		stderr, "uuidv4 IDs have no time") {
 		t.Errorf("uuidv4: code %d, %s", code, stderr)
 	}
 }

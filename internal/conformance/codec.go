@@ -1,5 +1,5 @@
-// Package conformance holds the tests that all five formats share: codecs against math/big and the
-// published vectors, and generators with injected clocks and entropy.
+// Package conformance has the tests that all five formats share. It compares codecs with math/big
+// and the published vectors, and tests generators with a clock and entropy that the tests control.
 package conformance
 
 import (
@@ -71,7 +71,7 @@ func (c *Codec[T]) random(r *rand.Rand) *big.Int {
 	for i := range words {
 		words[i] = big.Word(r.Uint64())
 	}
-	// Try short numbers too, because padding can go wrong with leading zeros.
+	// Also make short numbers, because padding with leading zeros can be wrong.
 	n.SetBits(words).Rsh(n, uint(r.IntN(4))*uint(r.IntN(c.Limit.BitLen()))/3)
 	return n.Mod(n, c.Limit)
 }
@@ -126,7 +126,7 @@ func (c *Codec[T]) testRoundTrip(t *testing.T) {
 					text)
 			}
 			if got := Big(id); got.Cmp(want) != 0 {
-				t.Fatalf("ID of %v has the integer %v", want, got)
+				t.Fatalf("the ID of integer %v has the integer %v", want, got)
 			}
 		}
 		back, err := c.Parse(string(buf))
@@ -205,7 +205,7 @@ func (c *Codec[T]) testInterfaces(t *testing.T) {
 	}
 }
 
-// Bad input gives the right error and changes nothing. The error does not keep the input.
+// Bad input causes the right error and changes nothing. The error does not contain long input.
 func (c *Codec[T]) testBadInput(t *testing.T) {
 	id := c.Of(new(big.Int).Sub(c.Limit, big.NewInt(12345)))
 	text := id.String()
@@ -311,7 +311,7 @@ func (c *Codec[T]) testOrder(t *testing.T) {
 			t.Fatalf("Compare(%v, %v) = %d, want %d", x, y, x.Compare(y), a.Cmp(b))
 		}
 		if c.Sorts && (x.String() < y.String()) != (a.Cmp(b) < 0) {
-			t.Fatalf("texts %v and %v do not sort as %v and %v", x, y, a, b)
+			t.Fatalf("texts %v and %v do not sort like the integers %v and %v", x, y, a, b)
 		}
 	}
 }
@@ -323,12 +323,13 @@ func (c *Codec[T]) testFirst(t *testing.T) {
 		id := c.Of(c.random(r))
 		first := c.First(id.Time())
 		if !first.Time().Equal(id.Time()) || first.Compare(id) > 0 {
-			t.Fatalf("First(%v) = %v, of %v, which is after %v", id.Time(), first, first.Time(), id)
+			t.Fatalf("First(%v) = %v with the time %v, want at most %v and its time", id.Time(),
+				first, first.Time(), id)
 		}
 		if n := Big(first); n.Sign() > 0 {
 			if before := c.Of(n.Sub(n, big.NewInt(1))); !before.Time().Before(id.Time()) {
-				t.Fatalf("First(%v) = %v, yet %v is smaller and of %v", id.Time(), first, before,
-					before.Time())
+				t.Fatalf("First(%v) = %v, but the smaller ID %v has the time %v", id.Time(), first,
+					before, before.Time())
 			}
 		}
 	}
@@ -410,5 +411,5 @@ func reason(err error) string {
 			return name
 		}
 	}
-	return fmt.Sprintf("none of the known (%v)", err)
+	return fmt.Sprintf("no known reason (%v)", err)
 }

@@ -21,14 +21,14 @@ import (
 
 var update = flag.Bool("update", false, "write the vectors of the format")
 
-// A Document has what a format's document says. Its vectors follow from it by math/big, without the
-// format's package.
+// A Document has what a format's document says. The vectors are computed from it with math/big,
+// without the format's package.
 type Document struct {
 	Layout   string                          // the fields and their bits, from the highest
 	Printed  string                          // texts in the document
 	Integers map[string]string               // the integers of some printed texts
 	Time     func(timestamp int64) time.Time // nil for Unix milliseconds
-	// Variants returns other texts of a text's ID, by their notes.
+	// Variants returns other texts of the same ID. The keys are the vectors' notes.
 	Variants func(text string) map[string]string
 	Invalid  []Invalid
 	// Underscored has texts that contain the separator of typed IDs, if there are any.
@@ -82,7 +82,7 @@ func (c *Codec[T]) vectors(t testing.TB) Vectors {
 	return v
 }
 
-// fields calls f for each field and the position of its lowest bit, from the highest.
+// fields calls f for each field, from the highest. low is the position of the field's lowest bit.
 func (c *Codec[T]) fields(f func(name string, bits, low uint)) {
 	words := strings.Fields(c.Document.Layout)
 	low := uint(0)
@@ -103,8 +103,8 @@ func width(field []string) uint {
 	return uint(n)
 }
 
-// addBoundaries adds 0, 1, half or the maximum in a field, and zeros or the bits of the largest ID
-// in the others.
+// addBoundaries adds IDs with 0, 1, half or the maximum in one field. Their other fields are zero,
+// or as in the largest ID.
 func (c *Codec[T]) addBoundaries(v *Vectors) {
 	add := func(n *big.Int, note string, args ...any) {
 		v.Valid = append(v.Valid, c.valid(fmt.Sprintf(note, args...), n, c.Text(n)))
@@ -157,7 +157,7 @@ func (c *Codec[T]) valid(note string, n *big.Int, text string) Valid {
 	return v
 }
 
-// Cases returns a text in other cases.
+// Cases returns a text in upper, lower and mixed case, if that changes the text.
 func Cases(s string) map[string]string {
 	v := map[string]string{}
 	mixed := []byte(strings.ToLower(s))
@@ -173,7 +173,7 @@ func Cases(s string) map[string]string {
 	return v
 }
 
-// Wrong returns a text that is wrong as a whole.
+// Wrong returns a text that is wrong as a whole, not at an offset.
 func Wrong(note, text, reason string) Invalid {
 	return Invalid{Note: note, Text: text, Reason: reason, Offset: -1}
 }
@@ -227,7 +227,7 @@ func (v *Typed) addValid(text string) {
 	}
 }
 
-// add adds an ID with a prefix, with separator.
+// add adds an ID with a prefix. The prefix includes the separator.
 func (v *Typed) add(note, prefix, text string) {
 	v.Valid = append(v.Valid, TypedValid{Note: note, Prefix: strings.TrimSuffix(prefix, "_"),
 		Inner: text, Text: prefix + text})

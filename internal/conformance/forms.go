@@ -20,8 +20,8 @@ var (
 	Reset    = Setup{RollbackPolicy: sortid.RollbackReset}
 )
 
-// Refused tests options that NewGenerator refuses. A key of wrong is the fields that the error must
-// name.
+// Refused tests options that NewGenerator refuses. A key of wrong is the part of the error that
+// names fields of the options.
 func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	wrong map[string][]O) {
 	t.Helper()
@@ -36,7 +36,7 @@ func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 }
 
 // Column tests a wrapper of IDs for columns of another type. It tests the wrapper's value, and that
-// the wrapper scans the sources as the ID does.
+// the wrapper and the ID can scan the sources.
 func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, sources ...any) {
 	t.Helper()
 	if v, err := any(wrapped).(driver.Valuer).Value(); !reflect.DeepEqual(v, value) || err != nil {

@@ -35,10 +35,10 @@ type Generator[T ID[T]] struct {
 	Tick    time.Duration
 	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// Burst is the smallest number of IDs in one tick of a clock that stands still. After that the
-	// generator uses another tick or waits.
+	// Burst is how many IDs a generator makes in one tick, at least, if the clock stands still.
+	// Then it uses another tick or waits.
 	Burst int
-	// Leads: after a Burst the generator uses later ticks.
+	// Leads: after Burst IDs, the generator uses later ticks and does not wait.
 	Leads bool
 	// Shared: a new tick does not restart the count of IDs. After each Burst IDs, in one tick or in
 	// several, the next ID needs a later tick.
@@ -54,7 +54,7 @@ type Generator[T ID[T]] struct {
 	Random []byte
 	Core   func(Gen[T]) *gen.Core
 
-	// Range holds the first and the last time of an ID.
+	// Range has the first and the last time of an ID.
 	Range [2]time.Time
 }
 
@@ -181,7 +181,7 @@ func Must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// Increasing tests that each ID is larger than the one before.
+// Increasing tests that each ID is larger than the previous ID.
 func Increasing[T ID[T]](t testing.TB, ids []T) {
 	t.Helper()
 	for i := 1; i < len(ids); i++ {
@@ -191,7 +191,7 @@ func Increasing[T ID[T]](t testing.TB, ids []T) {
 	}
 }
 
-// start returns a generator on a clock that shows this time.
+// start returns a generator and its clock, which shows the time at.
 func (g *Generator[T]) start(t testing.TB, at time.Time, s Setup) (Gen[T], *Clock) {
 	clock := NewClock(at)
 	s.Clock = clock.Now
@@ -203,8 +203,8 @@ func (g *Generator[T]) tick(t time.Time) time.Time {
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// supply returns n. With Leads it returns at most the number of IDs that the default allowance
-// certainly has room for.
+// supply returns n. With Leads, it returns at most the number of IDs that are certainly possible
+// within the default allowance.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks
@@ -212,7 +212,7 @@ func (g *Generator[T]) supply(n int) int {
 	return n
 }
 
-// Each call of a generator that NewGenerator did not make returns an error.
+// A generator that NewGenerator did not make returns an error at each call.
 func (g *Generator[T]) testZero(t *testing.T) {
 	gen, _ := g.start(t, Start, Setup{})
 	zero := reflect.New(reflect.TypeOf(gen).Elem()).Interface().(Gen[T])
@@ -249,8 +249,8 @@ func (g *Generator[T]) testSystemClock(t *testing.T) {
 	}
 	for i, id := range ids {
 		if id.Time().Before(before) || id.Time().After(after) {
-			t.Fatalf("ID %d, %v, has the time %v, made from %v to %v", i, id, id.Time(), before,
-				after)
+			t.Fatalf("ID %d, %v, has the time %v, want a time from %v to %v", i, id, id.Time(),
+				before, after)
 		}
 	}
 	if !g.Unordered {
@@ -291,8 +291,8 @@ func (g *Generator[T]) testTime(t *testing.T) {
 	}
 }
 
-// While the clock stands still, a tick has at least as many IDs as promised. After that, IDs use
-// the next ticks, or the generator waits until the clock moves.
+// While the clock stands still, a tick has at least Burst IDs. Then the generator uses the next
+// ticks, or waits until the clock moves.
 func (g *Generator[T]) testFrozen(t *testing.T) {
 	gen, clock := g.start(t, Start, Setup{Entropy: Entropy(2)})
 	n := min(g.Burst, 100_000)
@@ -300,7 +300,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 	for range n {
 		id := Must[T](t)(gen.Generate())
 		if !id.Time().Equal(Start) {
-			t.Fatalf("ID %d has the time %v, the clock stands at %v", len(ids), id.Time(), Start)
+			t.Fatalf("ID %d has the time %v, but the clock shows %v", len(ids), id.Time(), Start)
 		}
 		ids = append(ids, id)
 	}
@@ -368,7 +368,8 @@ func (g *Generator[T]) testFill(t *testing.T) {
 		}
 		for i, id := range ids {
 			if want := Must[T](t)(b.Generate()); id != want {
-				t.Fatalf("Fill makes %v as ID %d of %d, Generate %v", id, i, len(ids), want)
+				t.Fatalf("Fill makes %v as ID %d of %d, but Generate makes %v", id, i, len(ids),
+					want)
 			}
 		}
 		if !g.Unordered {
@@ -469,7 +470,7 @@ func (g *Generator[T]) testReseed(t *testing.T) {
 		Must[T](t)(gen.Generate())
 		want := g.tick(clock.Now()).Unix()
 		if second := g.Core(gen).Rand.Second(); second != want {
-			t.Fatalf("after a step of %v the seed is of the second %d, want %d", step, second, want)
+			t.Fatalf("after a step of %v, the seed is from second %d, want %d", step, second, want)
 		}
 	}
 }
@@ -607,7 +608,8 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 		t.Errorf("it waits for %v, want %v", until, Start.Add(-ticks*g.Tick))
 	}
 	clock.Add(g.Tick)
-	Increasing(t, []T{first, Must[T](t)(gen.GenerateContext(ctx))}) // waiting would be an error
+	// The context has ended, so a wait is an error.
+	Increasing(t, []T{first, Must[T](t)(gen.GenerateContext(ctx))})
 }
 
 func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
@@ -620,7 +622,7 @@ func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	}
 }
 
-// If the source fails or gives too few bytes, there is no ID. Later the generator works again.
+// If the entropy source fails or returns too few bytes, Generate returns no ID. Later it does.
 func (g *Generator[T]) testEntropy(t *testing.T) {
 	broken := errors.New("broken")
 	for n := range 64 {
@@ -655,7 +657,7 @@ func (g *Generator[T]) testEntropy(t *testing.T) {
 	}
 }
 
-// A failure changes nothing: later IDs are the same as without it.
+// A failure changes nothing: later IDs are the same as without the failure.
 func (g *Generator[T]) testEntropyLater(t *testing.T) {
 	steps := []time.Duration{0, g.Tick, 0, 300 * time.Millisecond, 999 * time.Millisecond,
 		time.Second, g.Tick, time.Minute, -3 * time.Second, time.Hour}

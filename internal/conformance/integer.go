@@ -30,7 +30,7 @@ func AboveMax[T interface {
 		bad := T(v)
 		if _, err := parse(bad.String()); err == nil ||
 			!strings.Contains(bad.String(), strconv.FormatUint(v, 10)) {
-			t.Errorf("the text of ID(%d) is %q, and parses: %v", v, bad, err)
+			t.Errorf("ID(%d) has the text %q; Parse: %v", v, bad, err)
 		}
 		keep := []byte("x")
 		if b, err := bad.AppendText(keep); string(b) != "x" || !errors.Is(err, sortid.ErrRange) {

@@ -26,7 +26,7 @@ type Leased[T ID[T]] struct {
 	Leads bool
 }
 
-// patience makes a test fail instead of hang, even on a slow machine.
+// patience is enough on a slow machine. After it, a test fails instead of hanging.
 const patience = 2 * time.Minute
 
 func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
@@ -42,7 +42,8 @@ func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	return Must[Gen[T]](t)(g.New(t, l, s))
 }
 
-// start returns a generator on a lease of a node ID and ticks, and a clock that shows this time.
+// start leases a node ID for some ticks. It returns a generator with this lease, the lease, and a
+// clock that shows the time at.
 func (g *Leased[T]) start(t testing.TB, node uint32, ticks int64, at time.Time,
 	s Setup) (Gen[T], *window.Window, *Clock) {
 	t.Helper()
@@ -54,7 +55,7 @@ func (g *Leased[T]) start(t testing.TB, node uint32, ticks int64, at time.Time,
 func (g *Leased[T]) check(t testing.TB, id T, node uint32, tick int64) {
 	t.Helper()
 	if n, at := g.Node(id), g.At(id)-g.now(); n != node || at != tick {
-		t.Fatalf("%v has node ID %d and is of tick %d from the start, want %d and %d", id, n, at,
+		t.Fatalf("%v has node ID %d and is in tick %d after Start, want %d and %d", id, n, at,
 			node, tick)
 	}
 }
@@ -82,7 +83,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Allocations", g.testAllocations)
 }
 
-// IDs have the lease's node ID and its ticks. After a renewal they continue.
+// IDs have the lease's node ID, and only ticks of its window. After a renewal, the IDs continue.
 func (g *Leased[T]) testWindow(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 3, Start, Setup{Entropy: Entropy(1)})
 	var ids []T
@@ -113,7 +114,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 	ids = append(ids, Must[T](t)(gen.Generate()))
 	g.check(t, ids[len(ids)-1], 6, 3)
 	l.Set(window.Grant{NodeID: 2, Lo: g.now() + 5, Hi: g.now() + 9}, 0)
-	ids = append(ids, Must[T](t)(gen.Generate())) // in a tick that it has claimed
+	ids = append(ids, Must[T](t)(gen.Generate())) // the generator has already claimed this tick
 	g.check(t, ids[len(ids)-1], 6, 3)
 	clock.Add(g.Format.Tick)
 	ids = append(ids, Must[T](t)(gen.Generate()))
@@ -132,8 +133,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	Increasing(t, ids)
 }
 
-// If the window begins ahead of the clock by more than the allowance, the policy decides. The
-// generator uses the claimed tick as soon as the clock is near enough.
+// If the window begins ahead of the clock by more than the allowance, the policy decides between
+// an error and a wait. The generator uses the claimed tick when the clock is near enough.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
@@ -200,8 +201,7 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 	}
 }
 
-// A generator waits until the clock has passed the claimed tick. Only then does it claim another
-// tick.
+// A generator waits until the clock has passed the claimed tick. It claims no other tick before.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Format.Tick), Setup{Entropy: Constant(0xff)})
 	ctx := Ended(t)
@@ -223,16 +223,16 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 				err)
 		}
 		if used := l.Used() - g.now(); used != int64(max(step-1, 0)) {
-			t.Errorf("the last tick claimed is %d, the clock at %v", used, clock.Now())
+			t.Errorf("the last tick claimed is %d when the clock shows %v", used, clock.Now())
 		}
 		if (made == 0) != (step == 1) {
-			t.Errorf("%d IDs with the clock at %v", made, clock.Now())
+			t.Errorf("%d IDs when the clock shows %v", made, clock.Now())
 		}
 		clock.Add(g.Format.Tick)
 	}
 }
 
-// Ended returns a context that has ended, so a call that must wait returns its error.
+// Ended returns a context that has ended. A call that must wait returns the context's error.
 func Ended(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -402,8 +402,8 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 				Increasing(t, []T{last[i], id})
 				last[i] = id
 				if node, ok := granted[g.At(id)]; !ok || node != g.Node(id) {
-					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, up to %d", seed,
-						id, g.Node(id), ok, node)
+					t.Fatalf("seed %d: %v has node ID %d; its tick was granted: %v, to node ID %d",
+						seed, id, g.Node(id), ok, node)
 				}
 				if other, ok := owner[g.At(id)]; ok && other != i {
 					t.Fatalf("seed %d: both generators have the tick of %v", seed, id)

@@ -39,7 +39,7 @@ type Invalid struct {
 	Offset int    `json:"offset"` // of the first bad byte, or -1
 }
 
-// VectorsOf searches the current folder and the folders around it, because a program built with
+// VectorsOf searches the current folder and the folders above it, because a program built with
 // -trimpath does not know where its source is.
 func VectorsOf(t testing.TB, format string) (v Vectors) {
 	t.Helper()
@@ -136,8 +136,8 @@ type TypedValid struct {
 	Text   string `json:"text"`
 }
 
-// TypedInvalid is a text that is not an ID with the prefix Want. If Want is empty, it is not an ID
-// with any prefix.
+// TypedInvalid is a text that is not an ID with the prefix Want. If Want is empty, the text is not
+// an ID with any prefix.
 type TypedInvalid struct {
 	Note   string `json:"note"`
 	Want   string `json:"want,omitempty"`

@@ -19,7 +19,7 @@ import (
 const rootPath = "github.com/sortid/sortid"
 
 // workspaceDir is the folder of a module for go.work. The other modules require each other at a
-// version that is not published yet, and its go.mod excludes this version.
+// version that is not published yet. The go.mod in workspaceDir excludes this version.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {

@@ -1,5 +1,5 @@
 // Package duplicates finds IDs that are on more than one line, in any number of inputs of any size.
-// If an input is not in order, it first sorts that input on disk. Then it merges all inputs.
+// If an input is not in order, [Find] first sorts this input on disk. Then it merges all inputs.
 package duplicates
 
 import (
@@ -51,11 +51,11 @@ func File(name string) Source {
 
 // Options configure [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder for sorting, which takes 33 bytes an ID. The default is the system's folder
-	// for temporary files.
+	// Dir is the folder for sorting, which needs 33 bytes for each ID. The default is the system's
+	// folder for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, which the report names. If it is 0, the report has
-	// the first bits that a source's IDs share.
+	// NodeBits is the size of scru64's node IDs, which the report names. If NodeBits is 0, the
+	// report has the first bits that the IDs of a source share.
 	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
@@ -63,7 +63,7 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress tells how far a stage has come.
+// Progress is how much of a stage is done.
 type Progress struct {
 	Stage       Stage
 	Done, Total int64 // bytes; Total is 0 if unknown
@@ -72,7 +72,7 @@ type Progress struct {
 // A Stage is a part of a search.
 type Stage string
 
-// The stages. If all sources are in order, there is only the last one.
+// The stages. If all sources are in order, there is only the last stage.
 const (
 	StageOrder   Stage = "checking whether the IDs are in order"
 	StageSort    Stage = "sorting"
@@ -143,7 +143,7 @@ type found struct {
 	node nodeBits       // if node ID and counter are one field
 }
 
-// nodeBits has the bits of node ID and counter that are 1 in all IDs, and those that are 1 in any.
+// nodeBits is about node ID and counter: which bits are 1 in all IDs, and which in at least one.
 type nodeBits struct{ always, ever uint64 }
 
 type progress struct {
@@ -153,7 +153,7 @@ type progress struct {
 }
 
 // run tries to merge the sources as they are. If some are not in order, or can be read only once,
-// it sorts those on disk first.
+// run first sorts these sources on disk.
 func (s *search) run() error {
 	s.copied = make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -214,12 +214,12 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	if p, ok := r.(interface{ Position() int64 }); ok {
 		s.progress.open = append(s.progress.open, p)
 	}
-	// A reader has three blocks. A block's IDs usually take as much memory as its text.
+	// A reader has three blocks. A block's IDs usually need as much memory as its text.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
 
-// account counts a source's block and returns the number of its first line.
+// account counts the lines and IDs of a block of source i. It returns the block's first line.
 func (s *search) account(i int, b *reading.Block) (line uint64) {
 	in := &s.found[i]
 	line = in.Lines + 1

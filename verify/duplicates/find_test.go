@@ -94,7 +94,7 @@ func TestFind(t *testing.T) {
 					delete(want, d.Text)
 					v, _, _, _ := f.ReadLine([]byte(d.Text))
 					if v.Less(&last) {
-						t.Errorf("%s is given after %s", d.Text, f.InEncoding(last, format.Text))
+						t.Errorf("%s comes after %s", d.Text, f.InEncoding(last, format.Text))
 					}
 					last = v
 				}})
@@ -133,7 +133,7 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// With more sources than one merge takes, nothing is left on disk.
+// Find accepts more sources than one merge, and leaves nothing on disk.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source

@@ -76,7 +76,7 @@ func (t *textInput) Close() error {
 	return t.closer.Close()
 }
 
-// groups yields the first maxPlaces records of each ID, and the number of all.
+// groups yields the first maxPlaces records of each ID, and how many records the ID has.
 func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
 	r, err := w.Finish()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package extsort sorts records that do not fit in memory. A [Sorter] writes sorted pieces to
-// files, which are called runs. [Merge] merges runs and other sorted inputs.
+// Package extsort sorts records that do not fit in memory. A record is a [Key] and bytes, which are
+// called payload. A [Sorter] writes sorted files, which are called runs. [Merge] merges runs and
+// other sorted inputs.
 package extsort
 
 import (
@@ -17,22 +18,22 @@ import (
 )
 
 const (
-	// MaxFanIn limits the inputs that are merged at once.
+	// MaxFanIn is the largest number of inputs of a merge.
 	MaxFanIn = 256
 
-	// mergeMemory is for the blocks of all runs. Long records can need more.
+	// mergeMemory is how many bytes the blocks of all runs have. Long records can need more.
 	mergeMemory = 32 << 20
 	runBuffer   = 1 << 16
 
 	keySize  = 20
-	itemSize = 32 // of a record in memory, without its payload
+	itemSize = 32 // bytes of a record in memory, without its payload
 )
 
 // A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
 type Key = format.Words
 
-// A Dir is a folder for runs. The first run creates it in Parent, or in the system's folder for
-// temporary files if Parent is empty.
+// A Dir is a folder for runs. The first run creates the folder in Parent. If Parent is empty, the
+// folder is in the system's folder for temporary files.
 type Dir struct {
 	Parent string
 
@@ -108,7 +109,7 @@ func (w *Writer) Add(key Key, payload []byte) error {
 	return err
 }
 
-// Finish returns the run, which may be empty. The Writer can then write another.
+// Finish returns the run, which may be empty. The Writer can then write another run.
 func (w *Writer) Finish() (*Run, error) {
 	if w.file == nil {
 		return &Run{}, nil
@@ -170,7 +171,7 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns the runs. If there are more than most, it merges some.
+// Finish returns the runs. If there are more than most, Finish merges some of them.
 func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
@@ -232,7 +233,7 @@ type Reader struct {
 	places [][2]int // of the payloads in buffer
 }
 
-// Open opens the run for a merge. The inputs of a merge share the memory.
+// Open opens the run for a merge with this number of inputs, because they share the memory.
 func (r *Run) Open(inputs int) (*Reader, error) {
 	if r.name == "" {
 		return &Reader{}, nil
@@ -286,7 +287,8 @@ func (r *Reader) parse() {
 	r.rest = r.buffer[i:]
 }
 
-// Payload returns a payload of the last block, valid until the next call of Next.
+// Payload returns the payload of a record in the last block. It is valid until the next call of
+// Next.
 func (r *Reader) Payload(at int) []byte {
 	p := r.places[at]
 	return r.buffer[p[0]:p[1]]

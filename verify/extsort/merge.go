@@ -8,10 +8,10 @@ import (
 // ErrUnsorted means that an input is not sorted.
 var ErrUnsorted = errors.New("extsort: not sorted")
 
-// An Input gives the keys of records in order.
+// An Input returns the keys of records in order.
 type Input interface {
-	// Next returns the keys of the next block, or none at the end. They are valid until the next
-	// call.
+	// Next returns the keys of the next block, or none at the end. The keys are valid until the
+	// next call.
 	Next() ([]Key, error)
 	Close() error
 }
@@ -28,7 +28,8 @@ func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	}
 	cursors, keys := make([]cursor[I], n), make([]Key, n)
 	// The inputs are the leaves of a tournament, which the smallest key wins. Each node remembers
-	// the loser of its match. When the winner moves to its next key, only its matches are repeated.
+	// the loser of its match. When the winner has its next key, Merge repeats only the winner's
+	// matches.
 	winners, losers := make([]int, 2*n), make([]int, n)
 	for i, in := range inputs {
 		var err error

@@ -44,7 +44,7 @@ type bar struct {
 	Class, Title        string
 }
 
-// A line goes from the left to Right.
+// A line is horizontal, from the left to Right.
 type line struct {
 	Y           float64
 	Class, Text string
@@ -94,7 +94,7 @@ func bitsChart(f Field) *chart {
 		shown := max(-limit*1.2, min(limit*1.2, d))
 		c.Bars = append(c.Bars, bar{float64(i) * width, min(y(shown), y(0)), width * 0.9,
 			math.Abs(y(shown)-y(0)) + 0.5, class,
-			fmt.Sprintf("bit %d is 1 in %.4f%% of the values, %.1f standard deviations off",
+			fmt.Sprintf("bit %d is 1 in %.4f%% of the values, %.1f standard deviations away",
 				len(f.Ones)-1-i, 100*share, d)})
 	}
 	return c

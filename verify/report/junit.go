@@ -38,7 +38,7 @@ type skipped struct {
 }
 
 // JUnit writes reports as XML: a suite for each source, with a case for each check. If duplicates
-// is not nil, the last suite has that search's outcome.
+// is not nil, it is the last suite.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suite{Name: "sortid verify"}
 	for _, r := range rs {

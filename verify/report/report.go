@@ -1,5 +1,5 @@
-// Package report has the findings of packages verify and duplicates. It writes them as text or HTML
-// for people, and as JSON or JUnit XML for machines.
+// Package report has the findings of packages verify and duplicates. It writes reports as text or
+// HTML for people, and as JSON or JUnit XML for machines.
 package report
 
 import (
@@ -35,7 +35,7 @@ type Report struct {
 	Elapsed           time.Duration
 }
 
-// A Fact is what the IDs tell about their generator.
+// A Fact is what the IDs show about their generator.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -73,7 +73,7 @@ type Field struct {
 	// P is the smallest p-value. Adjusted is P, corrected for the number of tests.
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
-	Worst    string  `json:"worst,omitempty"` // what the test with the p-value P saw
+	Worst    string  `json:"worst,omitempty"` // the result of the test with the p-value P
 	// Bias is how far a bit's probability must be from one half, so that the tests find the bias in
 	// 99 of 100 cases. It is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`

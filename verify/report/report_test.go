@@ -61,7 +61,7 @@ func TestText(t *testing.T) {
 	}{
 		{20_000, true, "ok    <ids & more>: ",
 			[]string{"checks passed\n", "scru128, 20,000 IDs in 20,000 lines", "Random fields",
-				"entropy", "these tests find a bit that is 1 in", "What the IDs tell", "rate"}},
+				"entropy", "these tests find a bit that is 1 in", "What the IDs show", "rate"}},
 		{20_000, false, "FAIL  <ids & more>: 2 of ",
 			[]string{"failed\n", "\nFailed\n", "order.duplicate", "200 times", `line 52: "0`,
 				"the same as in line 51", "and 195 more", "\nWarnings\n", "form.case",
@@ -243,8 +243,8 @@ func TestJUnit(t *testing.T) {
 			}
 		}
 		if failures != s.Failures || skips != s.Skipped || len(s.Cases) != s.Tests {
-			t.Errorf("%s: %d failures, %d skipped, %d cases, stated %+v", s.Name, failures, skips,
-				len(s.Cases), s)
+			t.Errorf("%s: %d failures, %d skipped, %d cases, but the suite says %+v", s.Name,
+				failures, skips, len(s.Cases), s)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-// A Group is the first part of the names of some checks.
+// A Group is a group of checks. Its name is the first part of their names.
 type Group struct{ Name, Title string }
 
 // Groups are in the order of a report.

@@ -72,8 +72,8 @@ func (p *printer) printf(format string, args ...any) {
 
 func (p *printer) title(title string) { p.printf("\n%s\n", p.paint(Strong, title)) }
 
-// wrap breaks a line at spaces so that its parts fit in width. It breaks a word only if it is
-// longer than width. It indents all parts except the first by two more spaces.
+// wrap breaks a line at spaces so that its parts fit in width. It breaks only words that are longer
+// than width. It indents all parts except the first by two more spaces.
 func wrap(line string, width int) string {
 	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
 	if width <= indent+10 {
@@ -233,7 +233,7 @@ func (p *printer) facts(r *Report) {
 	if len(r.Facts) == 0 {
 		return
 	}
-	p.title("What the IDs tell")
+	p.title("What the IDs show")
 	width := 0
 	for _, f := range r.Facts {
 		width = max(width, len(f.Name))

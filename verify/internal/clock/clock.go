@@ -15,11 +15,10 @@ import (
 type Options struct {
 	Now       func() time.Time
 	From, To  time.Time // possible times; zero means the default
-	Unordered bool      // several generators
+	Unordered bool      // IDs of several generators
 	Live      bool      // compare with this machine's clock
 }
 
-// A Checker checks the timestamps.
 type Checker struct {
 	f     *format.Format
 	o     Options
@@ -55,7 +54,7 @@ func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 		unit:     found.Check("clock.unit", "timestamps are in the unit of the format"),
 		epoch:    found.Check("clock.epoch", "timestamps count from the epoch of the format"),
 		resolution: found.Check("clock.resolution",
-			"timestamps take all values, not only every tenth or thousandth"),
+			"timestamps have all values, not only every tenth or thousandth"),
 		frozen: found.Check("clock.frozen", "the clock does not stand still"),
 	}
 	k.resolution.Severity = report.Warn
@@ -76,7 +75,7 @@ func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	return k
 }
 
-// Feed takes IDs on consecutive lines. If rising is true, they increase.
+// Feed checks IDs on consecutive lines. If rising is true, the IDs increase.
 func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {
@@ -91,7 +90,7 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	for i := 0; i < len(list); i++ {
 		const far = 32
 		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
-			i += far // all between have this timestamp
+			i += far // all IDs between have this timestamp
 			continue
 		}
 		if ts := f.Timestamp(&list[i]); ts != current {
@@ -159,7 +158,7 @@ func (k *Checker) Finish(r *report.Report) {
 	r.Timeline = k.timeline.result(f)
 	k.explainOutside()
 
-	// The probability that all steps of a sound clock have this divisor.
+	// The probability that all steps of a correct clock have this divisor.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
 	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&
 		chance < findings.Improbable {
@@ -195,7 +194,7 @@ func (k *Checker) explainOutside() {
 	if n == 0 {
 		return
 	}
-	k.possible.Detail = words.Plural(n, "ID") + " outside " + from + " to " + to
+	k.possible.Detail = words.Plural(n, "ID") + " outside the range from " + from + " to " + to
 	if 2*n < k.n {
 		return
 	}

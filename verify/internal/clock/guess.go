@@ -38,7 +38,7 @@ var epochs = []time.Time{
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for a unit or an epoch that brings the impossible timestamp into the last ten
+// guessMistake looks for a unit or an epoch that moves the impossible timestamp into the last ten
 // years. It returns the check of the unit or the epoch, or nil.
 func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	f, now := k.f, k.o.Now()
@@ -57,28 +57,28 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	raw := float64(k.outside)
 	for _, e := range epochs {
 		if !e.Equal(f.Epoch) && try(own, e, raw, decade) {
-			guess, check = fmt.Sprintf("as if they counted from %s, not %s", e.Format(time.DateOnly),
-				f.Epoch.Format(time.DateOnly)), k.epoch
+			guess, check = fmt.Sprintf("the timestamps seem to count from %s, not %s",
+				e.Format(time.DateOnly), f.Epoch.Format(time.DateOnly)), k.epoch
 		}
 	}
 	for _, u := range units {
 		if u.units != own && try(u.units, f.Epoch, raw, decade) {
-			guess, check = fmt.Sprintf("as if they were in %s, not in %s", u.name,
-				unitName(f)), k.unit
+			guess, check = fmt.Sprintf("the timestamps seem to be in %s, not in %s",
+				u.name, unitName(f)), k.unit
 		}
 	}
 	if check != nil {
 		return guess, check
 	}
-	// The high bits of microseconds do not fit in the field. With the right high bits, any
+	// The high bits of microseconds do not fit in the field. With suitable high bits, every
 	// timestamp looks recent, so only the last month counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())
 	lost := math.Floor((micros + 86400e6 - raw) / period)
 	if period > 12*month*1e6 && lost > 0 && try(1e6, f.Epoch, raw+lost*period, month) {
-		return fmt.Sprintf("as if they were the low bits of microseconds, not %s", unitName(f)),
-			k.unit
+		return fmt.Sprintf("the timestamps seem to be the low bits of microseconds, not %s",
+			unitName(f)), k.unit
 	}
 	return "", nil
 }

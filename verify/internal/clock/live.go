@@ -15,7 +15,7 @@ import (
 type liveChecker struct {
 	f                               *format.Format
 	found                           *findings.List
-	allowance                       time.Duration // largest lead of a sound generator
+	allowance                       time.Duration // largest lead of a correct generator
 	ahead, lagging, stopped, drifts *findings.Check
 
 	points   []report.Lead // each has the largest lead of perPoint blocks
@@ -33,10 +33,10 @@ const (
 	// newest ID may be, because programs buffer their output.
 	tolerance    = time.Second
 	lagTolerance = 10 * time.Second
-	// maxStay is more than the rollback allowance, for which a generator may keep a timestamp.
+	// maxStay is longer than a generator keeps a timestamp after a rollback.
 	maxStay = 15 * time.Second
 
-	maxDrift  = 0.002 // four times the rate of clock slewing
+	maxDrift  = 0.002 // four times the rate at which NTP adjusts clocks
 	maxPoints = 240
 )
 
@@ -114,7 +114,7 @@ func (l *liveChecker) finish() []report.Lead {
 		return l.points
 	}
 	change := math.Abs(slope) * length.Seconds()
-	l.drifts.Detail = words.Trim(slope*1e6) + " µs a second"
+	l.drifts.Detail = "the timestamps get ahead by " + words.Trim(slope*1e6) + " µs a second"
 	if math.Abs(slope) > maxDrift && change > max(0.05, 2*l.f.Tick.Seconds(), 6*rest) {
 		l.drifts.Count++
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A timeline counts the IDs in each interval. Beyond maxIntervals, it doubles the intervals' width.
+// A timeline counts the IDs in each interval. Above maxIntervals, it doubles the intervals' width.
 type timeline struct {
 	width  uint64
 	first  uint64

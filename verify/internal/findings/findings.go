@@ -16,29 +16,28 @@ const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
 type List struct {
-	Show func(format.Words) string // text of an example
+	Show func(format.Words) string // returns the text of an ID, for examples
 
 	checks  []*Check
 	chances []*Chance
 	facts   []report.Fact
 }
 
-// Check adds a check. If it finds a fault, its status is its Severity, by default Fail.
+// Check adds a check. If the check finds a fault, its status is its Severity, by default Fail.
 func (l *List) Check(name, title string) *Check {
 	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
-// Chance adds a check for an event that happens to a sound generator with this probability in each
-// try.
+// Chance adds a check for an event that correct generators also cause. In each try, they cause the
+// event with this probability.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)
 	return c
 }
 
-// Fact adds a fact about the generator.
 func (l *List) Fact(name, format string, args ...any) {
 	l.facts = append(l.facts, report.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 }
@@ -52,7 +51,7 @@ func (l *List) JudgeChances() {
 		case c.Tries == 0:
 			c.Skip("the input has too few ticks")
 		case c.Certain():
-			c.Detail = fmt.Sprintf("in %s cases; chance explains %.2g", words.Count(c.Tries),
+			c.Detail = fmt.Sprintf("in %s cases, chance explains only %.2g", words.Count(c.Tries),
 				explained)
 		case c.Count > 0:
 			c.Detail = fmt.Sprintf("%s in %s cases; this can be chance", words.Times(c.Count),
@@ -62,7 +61,7 @@ func (l *List) JudgeChances() {
 	}
 }
 
-// SkipAll skips all checks without a fault, except the named groups.
+// SkipAll skips all checks without a fault, except in the groups but.
 func (l *List) SkipAll(reason string, but ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(but, c.Group()) {
@@ -71,7 +70,6 @@ func (l *List) SkipAll(reason string, but ...string) {
 	}
 }
 
-// Outcomes returns all outcomes.
 func (l *List) Outcomes() (all []report.Outcome) {
 	for _, c := range l.checks {
 		switch {
@@ -104,7 +102,6 @@ func (c *Check) Found(line uint64, text, format string, args ...any) {
 	}
 }
 
-// FoundID counts a fault of an ID.
 func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...any) {
 	text := ""
 	if !c.Full() {
@@ -124,7 +121,6 @@ func (c *Check) Join(other *Check, line uint64) {
 	}
 }
 
-// Clear forgets the faults.
 func (c *Check) Clear() { c.Count, c.Examples = 0, nil }
 
 // Skip records why the check was not made, unless it has a fault.
@@ -134,7 +130,7 @@ func (c *Check) Skip(format string, args ...any) {
 	}
 }
 
-// A Chance is a check for an event that sound generators also cause, but rarely.
+// A Chance is a check for an event that correct generators also cause, but rarely.
 type Chance struct {
 	*Check
 	Tries       uint64

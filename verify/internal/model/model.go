@@ -1,4 +1,4 @@
-// Package model has, for tests, a small generator of each format, which makes mistakes on demand.
+// Package model has small generators of all formats, for tests. They make mistakes on demand.
 package model
 
 import (
@@ -30,12 +30,12 @@ var (
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model of n IDs. Before each, the clock advances with probability pace.
+// New returns a model of n IDs. Before each ID, the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether to make the fault now. If the model has it, the probability is 1 in sides.
+// is reports whether to make the fault now. If it is the model's fault, the probability is 1/sides.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
@@ -84,7 +84,8 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// biased, short and stuck name faults: a biased bit, a seed of 16 bits, and a bit stuck at 0.
+// bits returns random bits, except with these faults: a biased bit, a short seed of 16 bits, and a
+// bit stuck at 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -103,7 +104,6 @@ func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	return v
 }
 
-// SCRU128 returns texts of IDs.
 func SCRU128(m *Model) (lines []string) {
 	var last, renewed, counter uint64
 	for range m.n {
@@ -209,8 +209,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of IDs. In random16, ext bits extend the counter, and below them are node
-// bits of node ID. If micros is true, the counter has microseconds.
+// SCRU160 returns texts of IDs. The high ext bits of random16 extend the counter. The next node
+// bits are a node ID. If micros is true, the counter contains microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -300,7 +300,7 @@ func EUID(m *Model, ext int) (lines []string) {
 			if m.is("header", 50) {
 				header += 1 << ext
 			}
-			high += m.step(7) // with the fault "wrap", it goes from all ones to 0
+			high += m.step(7) // with the fault "wrap", high goes from all ones to 0
 		}
 		high &= 1<<32 - 1
 		last = now
@@ -365,7 +365,6 @@ func UID60(m *Model, worker int) (lines []string) {
 	return lines
 }
 
-// Text joins the lines of a file.
 func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
 // A Subject is a model in one mode, with verify's options.
@@ -378,7 +377,6 @@ type Subject struct {
 	Random       []string // the random fields
 }
 
-// Subjects has all subjects.
 var Subjects = []Subject{
 	{Format: "scru64", Make: SCRU64, LeavesTicks: true, Random: []string{"counter"}},
 	{Format: "scru64", Mode: "node", Make: SCRU64, Nodes: []string{"42/8"}},
@@ -401,7 +399,7 @@ var Subjects = []Subject{
 }
 
 // Controls has a broken generator in each line: the formats and modes of [Subjects], the fault, and
-// the check that must fail. After them come settings that are not the default: the clock's pace
+// the check that must fail. Settings that are not the default follow: the clock's pace
 // (pace), the number of IDs (n), and prefixes of other checks that may also fail (also). With
 // "mixed", the IDs are not in order.
 const Controls = `
@@ -504,7 +502,7 @@ func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs. The mean number of IDs in a millisecond is each.
+// Stream returns n lines of scru128 IDs, on average each IDs in a millisecond.
 func Stream(n, each int) []byte {
 	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
 }

@@ -9,32 +9,31 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Disorder measures how much older an ID is than the newest ID before it, and how many lines it
-// comes too late.
+// A Disorder measures how late IDs come: how much older they are than the newest ID before them,
+// and how many lines too late.
 type Disorder struct {
 	f         *format.Format
 	newest    format.Words
 	n         uint64
-	late      uint64 // IDs smaller than one before
+	late      uint64 // IDs smaller than an earlier ID
 	maxLag    uint64 // largest lag behind the newest ID, in ticks
 	latest    item
 	lags      histogram // of late IDs, in ticks
 	linesLate histogram
-	truncated bool // linesLate may be too small
+	truncated bool // linesLate can be too small
 
-	// A ring of the last IDs that were larger than all before them.
+	// A ring of the last IDs that were larger than all earlier IDs.
 	records []item
 	head    int
 }
 
 const maxRecords = 1 << 14
 
-// NewDisorder returns an empty Disorder.
 func NewDisorder(f *format.Format) *Disorder {
 	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
 }
 
-// Feed takes IDs on consecutive lines.
+// Feed adds IDs on consecutive lines.
 func (l *Disorder) Feed(list []format.Words, line uint64) {
 	l.n += uint64(len(list))
 	for i, v := range list {
@@ -94,7 +93,7 @@ type histogram struct {
 	counts  [8 * 65]uint64
 }
 
-// The four leading bits give the bucket.
+// The length and the four leading bits of v determine its bucket.
 func bucket(v uint64) int {
 	if v < 8 {
 		return int(v)

@@ -8,30 +8,30 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// A Step is a judgement of an ID that is smaller than the one before.
+// A Step is the judgement of an ID that is smaller than the previous ID.
 type Step uint8
 
 // The kinds of steps back.
 const (
-	Unknown  Step = iota // the rules do not explain it
+	Unknown  Step = iota // the rules do not explain the ID
 	Outlier              // only this ID is wrong
-	Continue             // the source continues from here
+	Continue             // the source continues from this ID
 )
 
-// A Sink takes IDs in order.
+// A Sink gets IDs in order.
 type Sink interface {
-	// Accept takes increasing IDs on consecutive lines.
+	// Accept gets increasing IDs on consecutive lines.
 	Accept(list []format.Words, line uint64)
-	// Back judges an ID smaller than the one before. It may count a fault.
+	// Back judges an ID that is smaller than the previous ID. It may count a fault.
 	Back(before, v *format.Words, line uint64) Step
-	// Gap says that the step to the next ID cannot be judged.
+	// Gap means that the step to the next ID cannot be judged.
 	Gap()
-	// Restart says that the source starts again from a smaller ID.
+	// Restart means that the source starts again from a smaller ID.
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. If they do not, it counts one fault, and does not
-// pass the wrong ID to the sink:
+// A Checker checks that IDs strictly increase. In each of these cases, it counts one fault and does
+// not pass the wrong ID to the sink:
 //
 //	1 2 2 3        a duplicate
 //	1 3 2 4        two IDs are swapped
@@ -39,7 +39,7 @@ type Sink interface {
 //	5 6 2 7 8      one ID is far too small
 //	5 6 2 3 4      the source went back
 //
-// To tell these cases apart, it holds the newest ID until the next one comes.
+// To distinguish these cases, a Checker keeps the newest ID until the next ID comes.
 type Checker struct {
 	f        *format.Format
 	sink     Sink
@@ -47,7 +47,7 @@ type Checker struct {
 	last     item // the ID before held, with line 0 if there is none
 	held     item
 	released bool // the sink has received held
-	odd      item // the ID after held, if smaller
+	odd      item // the ID after held, if it is smaller
 	one      [1]format.Words
 	n        uint64
 
@@ -68,12 +68,12 @@ const (
 	broken       // odd is the newest ID
 )
 
-// NewChecker adds its checks to found, except rollback.
+// NewChecker adds its checks to found, which already has the check rollback.
 func NewChecker(f *format.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Checker {
 	return &Checker{
 		f: f, sink: sink, rollback: rollback,
-		duplicate: found.Check("order.duplicate", "no ID comes twice in a row"),
+		duplicate: found.Check("order.duplicate", "no ID occurs twice in a row"),
 		swapped:   found.Check("order.swapped", "no two neighbouring IDs are swapped"),
 		ahead:     found.Check("order.ahead", "no single ID is larger than the IDs after it"),
 		behind:    found.Check("order.behind", "no single ID is smaller than the IDs before it"),
@@ -81,7 +81,7 @@ func NewChecker(f *format.Format, sink Sink, found *findings.List,
 	}
 }
 
-// Feed takes IDs on consecutive lines. If rising is true, they strictly increase.
+// Feed checks IDs on consecutive lines. If rising is true, the IDs strictly increase.
 func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
@@ -119,7 +119,7 @@ func (o *Checker) release() {
 	}
 }
 
-// Gap says that there was a line without an ID.
+// Gap must be called after a line without an ID.
 func (o *Checker) Gap() {
 	o.judgeOdd(item{})
 	if o.state == steady {
@@ -128,7 +128,6 @@ func (o *Checker) Gap() {
 	o.sink.Gap()
 }
 
-// Finish ends the checks.
 func (o *Checker) Finish() {
 	if o.n < 2 {
 		for _, c := range []*findings.Check{o.duplicate, o.swapped, o.ahead, o.behind, o.back,
@@ -174,7 +173,7 @@ func (o *Checker) restart(v item) {
 	o.hold(v)
 }
 
-// judgeOdd uses the next ID to tell what is wrong at odd. At a gap or the end, next has line 0.
+// judgeOdd uses the next ID to decide what is wrong. At a gap or the end, next has line 0.
 func (o *Checker) judgeOdd(next item) {
 	if o.state != broken {
 		return
@@ -188,9 +187,9 @@ func (o *Checker) judgeOdd(next item) {
 		return
 	case fits && (none || o.held.id.Less(&next.id)):
 		o.swapped.FoundID(o.odd.line, &o.odd.id,
-			"is smaller than the ID in line %d, and belongs before it", o.held.line)
+			"is smaller than the ID in line %d, and belongs before that ID", o.held.line)
 		o.sink.Gap()
-		o.released = true // the sink gets neither of the two
+		o.released = true // the sink gets neither held nor odd
 	case fits && o.odd.id.Less(&next.id):
 		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the IDs after it, by %s",
 			o.distance())
@@ -215,7 +214,7 @@ func (o *Checker) wentBack() {
 	from, to := f.Timestamp(&o.held.id), f.Timestamp(&odd.id)
 	if from == to {
 		o.back.FoundID(odd.line, &odd.id,
-			"is smaller than the ID in line %d, but has its timestamp", o.held.line)
+			"is smaller than the ID in line %d, but has the same timestamp", o.held.line)
 		return
 	}
 	foundRollback(o.rollback, &o.largestRollback, f, from-to)

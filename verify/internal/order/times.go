@@ -13,18 +13,18 @@ type Times struct {
 	duplicate, rollback *findings.Check
 	tick, largest       uint64
 	known               bool
-	seen                map[format.Words]uint64 // IDs and lines of the tick
+	seen                map[format.Words]uint64 // the tick's IDs, with their lines
 }
 
 const maxSeen = 1 << 16
 
-// NewTimes adds its checks to found, except rollback.
+// NewTimes adds its checks to found, which already has the check rollback.
 func NewTimes(f *format.Format, found *findings.List, rollback *findings.Check) *Times {
 	return &Times{f: f, seen: map[format.Words]uint64{}, rollback: rollback,
-		duplicate: found.Check("order.duplicate", "no ID comes twice in a tick")}
+		duplicate: found.Check("order.duplicate", "no ID occurs twice in a tick")}
 }
 
-// Feed takes IDs on consecutive lines.
+// Feed checks IDs on consecutive lines.
 func (t *Times) Feed(list []format.Words, line uint64) {
 	for i := range list {
 		v, at := list[i], line+uint64(i)

@@ -1,5 +1,5 @@
-// Package pvalue computes p-values: the probability that chance gives an outcome at least as
-// extreme. They are precise down to the smallest float64, for verify's very small limits.
+// Package pvalue computes p-values: the probability that chance has an outcome at least as extreme.
+// P-values are precise down to the smallest float64, because verify has very small limits.
 package pvalue
 
 import (
@@ -11,8 +11,8 @@ import (
 // Normal returns the two-sided p-value of a standard normal deviate.
 func Normal(z float64) float64 { return math.Erfc(math.Abs(z) / math.Sqrt2) }
 
-// Chi2 returns the two-sided p-value of a chi-square statistic with df degrees of freedom. It is
-// small if the counts are too uneven or too even.
+// Chi2 returns the two-sided p-value of a chi-square statistic with df degrees of freedom. The
+// p-value is small if the counts are too uneven or too even.
 func Chi2(x float64, df int) float64 {
 	lower, upper := gamma(float64(df)/2, x/2)
 	return twoSided(lower, upper)
@@ -26,7 +26,7 @@ const exact = 2000
 func Coin(k, n uint64) float64 {
 	low := min(k, n-k)
 	if n <= exact {
-		// From the largest term, P(X = low), down.
+		// Add from the largest term, P(X = low), to the smallest.
 		term := math.Exp(logChoose(n, low) - float64(n)*math.Ln2)
 		sum := 0.0
 		for i := low; term > 0; i-- {
@@ -117,7 +117,7 @@ func away(v, tiny float64) float64 {
 }
 
 // Holm corrects p-values for their number by Holm's method. Then the probability that chance puts
-// any result below a limit is at most this limit.
+// a result below a limit is at most this limit.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

@@ -103,7 +103,7 @@ func TestCoin(t *testing.T) {
 				t.Fatalf("Coin(%d, %d) = %g, want %g", k, n, got, want)
 			}
 			if Coin(uint64(k), uint64(n)) != Coin(uint64(n-k), uint64(n)) {
-				t.Fatalf("Coin(%d, %d) differs from the one for %d", k, n, n-k)
+				t.Fatalf("Coin(%d, %d) differs from Coin(%d, %[2]d)", k, n, n-k)
 			}
 		}
 	}

@@ -1,8 +1,8 @@
 package randomness
 
 // columns counts, for each of 64 bits, the words in which the bit is 1. Plane k has bit k of all
-// counts. A word waits for another word of its weight. How far a carry goes then depends only on
-// the number of words, so the processor can predict it.
+// counts. A word waits for another word of the same weight. So the length of a carry depends only
+// on the number of words, and the processor can predict it.
 type columns struct {
 	planes  [48]uint64
 	waiting [48]uint64 // waiting[k] is in use if bit k of n is 1

@@ -12,15 +12,15 @@ import (
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // if n > 0, the last value counted; then the values to count
+	buffer []uint64 // the last counted value if n > 0, then values to count
 	n      uint64   // values counted
 
 	chunks     []chunk
 	neighbours columns // bits that differ from the next higher bit
-	// Bits that differ from the value before. Fields of at most 32 bits instead use neighbours'
-	// high half.
+	// Bits that differ from the previous value. Fields of at most 32 bits use the high half of
+	// neighbours instead.
 	changes       columns
-	products      float64 // sum of products of successive values' distances from the middle
+	products      float64 // sum of (value - middle) * (next value - middle)
 	middle        float64
 	variance      float64
 	repeats       *repeats
@@ -40,7 +40,7 @@ type chunk struct {
 const (
 	fieldBuffer = 1024
 
-	// maxWhole is the largest width of a field that is counted whole, not byte by byte.
+	// maxWhole is the largest width at which values are counted whole, not byte by byte.
 	maxWhole = 12
 )
 
@@ -150,7 +150,7 @@ func (f *Field) compare(before uint64, values []uint64) {
 	f.changes.add(changed)
 }
 
-// Toggled returns how often a bit differed from the value before.
+// Toggled returns how often a bit differed from the same bit of the previous value.
 func (f *Field) Toggled(bit int) uint64 {
 	f.count()
 	if f.width <= 32 {
@@ -159,7 +159,7 @@ func (f *Field) Toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-// addChunks counts two bytes at once if it can, because then the additions wait less for each
+// addChunks counts two bytes in one loop if it can, because then the additions wait less for each
 // other.
 func addChunks(chunks []chunk, values []uint64) {
 	for len(chunks) > 0 {
@@ -226,7 +226,6 @@ func (f *Field) ones(bit int) (n uint64) {
 	return n
 }
 
-// A kind is a kind of test.
 type kind struct{ name, title string }
 
 var (
@@ -234,7 +233,7 @@ var (
 	testBalance    = kind{"balance", "each bit is 1 in half of the values"}
 	testBytes      = kind{"bytes", "all values are equally frequent"}
 	testRuns       = kind{"runs", "each bit changes from one value to the next in half of the cases"}
-	testSerial     = kind{"serial", "a value does not depend on the one before"}
+	testSerial     = kind{"serial", "a value does not depend on the previous value"}
 	testNeighbours = kind{"neighbours", "neighbouring bits differ in half of the values"}
 	testRepeats    = kind{"repeats", "values repeat as often as by chance"}
 )
@@ -242,7 +241,7 @@ var (
 // kinds has all kinds except testSame, which has no p-value.
 var kinds = []kind{testBalance, testBytes, testRuns, testSerial, testNeighbours, testRepeats}
 
-// A result is the result of one test, of a bit, a chunk or the field.
+// A result belongs to one test of a bit, a chunk or the whole field.
 type result struct {
 	kind kind
 	p    float64
@@ -250,7 +249,7 @@ type result struct {
 }
 
 const (
-	// minCell is the smallest mean count of a cell for which the chi-square distribution's far tail
+	// If the mean count of a cell is at least minCell, the far tail of the chi-square distribution
 	// is right.
 	minCell = 64
 	// The mean of more than minProducts products has nearly the normal distribution.
@@ -300,7 +299,6 @@ func (f *Field) results() (rs []result) {
 	return rs
 }
 
-// Width returns the size in bits.
 func (f *Field) Width() int { return f.width }
 
 func (f *Field) Len() uint64 {

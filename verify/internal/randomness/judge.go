@@ -17,7 +17,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// familyErrorRate is the probability that a report of sound fields has any failed test. Together
+// familyErrorRate is the probability that a report of correct fields has a failed test. Together
 // with findings.Improbable, it is below one in a million.
 const familyErrorRate = 5e-7
 
@@ -52,7 +52,6 @@ func (s *Set) Flush() error {
 	return nil
 }
 
-// Add adds a field of width bits.
 func (s *Set) Add(name string, width int) *Field {
 	f := newField(name, width)
 	f.raw = s.Raw(name)
@@ -149,7 +148,7 @@ func (f *Field) judgeSame(c *findings.Check) {
 	}
 	c.Count = f.n
 	if bits.OnesCount64(mask) == f.width {
-		c.Detail = fmt.Sprintf("it is always 0x%0*x", (f.width+3)/4, value)
+		c.Detail = fmt.Sprintf("the value is always 0x%0*x", (f.width+3)/4, value)
 		return
 	}
 	var parts []string

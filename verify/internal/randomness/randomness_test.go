@@ -181,7 +181,7 @@ func TestBias(t *testing.T) {
 		}
 	}
 	if seen < rounds*9/10 {
-		t.Errorf("a bias of %.4f in one bit was seen in %d of %d streams", detectableBias(n, 200),
+		t.Errorf("a bias of %.4f in one bit was found in %d of %d streams", detectableBias(n, 200),
 			seen, rounds)
 	}
 }
@@ -217,8 +217,8 @@ func TestPValuesAreUniform(t *testing.T) {
 		n := float64(total[test])
 		for i, u := range limits {
 			got := float64(below[test][i])
-			// The results for one stream depend on each other, and few repeats give few p-values.
-			// So the bounds are wide.
+			// The results for one stream depend on each other, and few repeats have few
+			// p-values. So the bounds are wide.
 			sd := 1.5 * math.Sqrt(n*u*(1-u))
 			low := n*u - 5*sd
 			if test == testRepeats {

@@ -7,7 +7,7 @@ import (
 )
 
 // repeats counts repeated values in the whole stream in constant memory. It watches all values
-// whose hashes are below a limit. If these values are too many, it halves the limit.
+// whose hashes are below a limit. If there are too many such values, repeats halves the limit.
 type repeats struct {
 	width    int
 	halvings int
@@ -27,7 +27,7 @@ const (
 	minSlots = 1 << 10
 	maxSlots = 1 << 16
 
-	// minRepeatWidth is the smallest width for which repeats tell more than counts of values.
+	// minRepeatWidth is the smallest width at which repeats show more than counts of values.
 	minRepeatWidth = 20
 )
 
@@ -38,7 +38,7 @@ func newRepeats(width int) *repeats {
 func (r *repeats) add(words []uint64) {
 	last, shift := r.last, 64-r.width
 	for _, w := range words {
-		// An odd factor permutes the values, so exactly the expected share is watched.
+		// An odd factor permutes the values, so exactly the expected share of them is watched.
 		if hash := w * 0x9e3779b97f4a7c15 << shift; hash <= last {
 			r.keep(hash, 1)
 			last = r.last
@@ -48,7 +48,7 @@ func (r *repeats) add(words []uint64) {
 
 func (r *repeats) keep(hash uint64, count uint32) {
 	mask := uint64(len(r.slots) - 1)
-	// The hash's high bits, without those that are zero in all watched hashes, give the slot.
+	// Skip the high bits that are 0 in all watched hashes. The next bits are the slot's number.
 	i := hash << r.halvings >> 32 * (mask + 1) >> 32
 	for ; ; i = (i + 1) & mask {
 		s := &r.slots[i]

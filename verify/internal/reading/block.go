@@ -18,8 +18,8 @@ type Block struct {
 	IDs      []format.Words
 	Segments []Segment
 	Faults   [FaultCount]findings.Check // line numbers start at 0
-	Bytes    int                        // of the lines
-	At       time.Time                  // of the last line
+	Bytes    int                        // size of the lines
+	At       time.Time                  // when the last line was read
 	EndsBad  bool                       // the last line has no ID
 	Err      error                      // why the input ended, such as io.EOF
 
@@ -30,7 +30,7 @@ type Block struct {
 	ready    chan struct{}
 }
 
-// A Segment is a row of IDs on consecutive lines in one encoding.
+// A Segment has IDs of one encoding on consecutive lines.
 type Segment struct {
 	Line     uint64 // line of the first ID, from 0 in the block
 	Encoding format.Encoding
@@ -50,7 +50,7 @@ func (b *Block) Segment(i int) []format.Words {
 	return b.IDs[b.Segments[i].start:end]
 }
 
-// Ascending returns how many IDs at the start strictly increase.
+// Ascending returns how many IDs at the start of the list strictly increase.
 func Ascending(list []format.Words) int {
 	for i := 1; i < len(list); i++ {
 		if !list[i-1].Less(&list[i]) {
@@ -77,7 +77,7 @@ func (b *Block) parse(f *format.Format) {
 	broken := true
 	bad := false // a line without an ID came after the last segment
 	for len(text) > 0 {
-		// Most lines have the form of the line before.
+		// Most lines have the encoding and the length of the previous line.
 		before := len(b.IDs)
 		b.IDs = f.AppendLines(b.IDs, text, encoding, length)
 		if n := len(b.IDs) - before; n > 0 {
@@ -156,7 +156,7 @@ func (b *Block) parseLine(f *format.Format,
 	if bytes.EqualFold(text[len(text)-min(len(text), len(written)):], []byte(written)) {
 		check = BadCase
 	}
-	b.found(check, text, "an ID is written ", written)
+	b.found(check, text, "the format writes this ID as ", written)
 	return v, encoding, true
 }
 
@@ -166,11 +166,11 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 		return
 	}
 	check := faultOf(encoding, err)
-	if b.Faults[check].Full() { // a note costs time
+	if b.Faults[check].Full() { // making a note takes time
 		b.found(check, nil)
 		return
 	}
-	// The report shows the text before the note, so the note need not repeat it.
+	// The report shows the text before the note, so the note omits the text.
 	note := err.Error()
 	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
 		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")
@@ -190,7 +190,7 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 	b.found(check, text, note)
 }
 
-// otherFormat first checks the length, which is fast.
+// otherFormat first checks the length, because that is fast.
 func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
 		return other != f && slices.Contains(other.TextLengths, len(text))

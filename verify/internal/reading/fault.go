@@ -8,10 +8,9 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A Fault is a kind of fault of a line.
+// A Fault is a kind of mistake in a line.
 type Fault int
 
-// The faults.
 const (
 	TooLong Fault = iota
 	BadLength
@@ -24,7 +23,7 @@ const (
 	BadCase        // Right except for its case.
 	BadLineEnd     // CR LF, or a byte order mark.
 	Blank
-	FaultCount int = iota // The number of faults.
+	FaultCount int = iota
 )
 
 var faultChecks = [FaultCount]struct{ name, title string }{
@@ -35,7 +34,7 @@ var faultChecks = [FaultCount]struct{ name, title string }{
 	BadCheckSymbol: {"check", "the check symbols match the ID"},
 	BadLayout:      {"version", "the version and variant bits are right for the format"},
 	OtherFormat:    {"format", "no line is an ID of another format"},
-	BadRoundTrip:   {"roundtrip", "each text is the one that the format writes"},
+	BadRoundTrip:   {"roundtrip", "each ID has the text that the format writes"},
 	BadCase:        {"case", "letters are in the case that the format prefers"},
 	BadLineEnd:     {"lineend", "lines end with LF alone"},
 	Blank:          {"blank", "no line is empty"},
@@ -66,7 +65,7 @@ func (f Fault) Tolerable() bool { return f >= BadCase }
 
 func faultOf(encoding format.Encoding, err error) Fault {
 	if encoding == format.Int {
-		return BadRange // an integer has only digits
+		return BadRange // its text has only digits
 	}
 	switch {
 	case errors.Is(err, sortid.ErrLength):

@@ -9,11 +9,11 @@ import (
 )
 
 // ErrShrunk means that a file became shorter while it was read.
-var ErrShrunk = errors.New("the file has become shorter while it was read")
+var ErrShrunk = errors.New("the file became shorter while it was read")
 
 // Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If it grows,
-// the reader also reads the added bytes. A regular file's reader has a method Position() int64,
-// which returns how many bytes it has read. The method is safe for concurrent use.
+// the reader also reads the added bytes. The reader of a regular file has a method
+// Position() int64 for concurrent use, which returns how many bytes were read.
 func Open(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {

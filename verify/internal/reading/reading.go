@@ -1,7 +1,7 @@
 // Package reading turns an input's lines into IDs.
 //
-// One goroutine fills blocks with whole lines, and a few others parse them. The caller takes the
-// blocks in order and gives them back.
+// One goroutine fills blocks with whole lines, and other goroutines parse the blocks. The caller
+// gets the blocks in order, and returns them with [Reader.Release].
 package reading
 
 import (
@@ -30,7 +30,6 @@ type Reader struct {
 	stop        context.CancelFunc
 }
 
-// Options configure a Reader.
 type Options struct {
 	Format  *format.Format
 	Now     func() time.Time // Nil means time.Now.
@@ -81,7 +80,7 @@ func (s *Reader) Next() *Block {
 	return b
 }
 
-// Release takes a block back.
+// Release lets the reader use a block again.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
 // Close ends the reading, but does not interrupt a running Read.
@@ -101,7 +100,7 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads reads an input in a goroutine, so that a caller can stop waiting when the context ends.
+// reads calls Read in a goroutine, so that the caller can stop waiting when the context ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte

@@ -115,7 +115,7 @@ func TestEnds(t *testing.T) {
 	defer in.Close()
 	cancel()
 	if b := in.Next(); b != nil {
-		t.Errorf("a block of %d lines after the end", b.Lines)
+		t.Errorf("after the context has ended, Next returns %d lines", b.Lines)
 	}
 }
 

@@ -13,14 +13,15 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// heads says where the head of an ID is: its bits from the first to the end of the counter.
+// heads says where the head of an ID is. The head is the bits from the first to the end of the
+// counter.
 type heads struct {
 	field     format.Field // the counter
 	high, low format.Place // The head's two words.
-	tickShift uint         // The tick's lowest bit. A new tick restarts the counter.
+	tickShift uint         // Position of the tick's lowest bit. A new tick restarts the counter.
 	within    uint64       // Bits below the tick.
 	counter   uint64
-	most      uint64 // Bits that may be 1 in a new counter.
+	most      uint64 // Bits that can be 1 in a new counter.
 	hasHeader bool   // There are bits between tick and counter.
 }
 
@@ -60,24 +61,24 @@ func (hs *heads) header(h head) uint64 {
 	return h.low & hs.within >> hs.field.Bits
 }
 
-// A counter checks how one generator's counter starts in a tick and goes up within it.
+// A counter checks how a generator's counter starts in each tick and goes up within the tick.
 type counter struct {
 	heads
 	*Context
-	guarded bool // the node ID's size is not known, so it is a part of the counter
+	guarded bool // the size of the node ID is unknown, so counter includes the node ID
 
 	starts  *starts  // nil if the counter never starts again
-	renewal *renewal // nil without an upper counter
-	taken   *taken   // nil without a partly random field
+	renewal *renewal // nil if there is no upper counter
+	taken   *taken   // nil if no field is partly random
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	changed, start, node          *findings.Check
 	kept                          *findings.Chance
 
-	known                            bool // before is the head of the ID before
+	known                            bool // before is the head of the previous ID
 	before                           head
-	tickStart                        uint64 // counter at the tick's first ID
-	changedBits                      uint64 // changed within a tick
+	tickStart                        uint64 // header and counter of the tick's first ID
+	changedBits                      uint64 // bits that changed within a tick
 	carries, overflows, guardCarries uint64
 }
 
@@ -101,7 +102,7 @@ func (r *Rules) addCounter() {
 			"within a tick the %s does not go from %d back to 0", name, c.counter)
 		c.overflow.Severity = report.Warn
 		r.sequences = &sequences{heads: &c.heads,
-			check: r.check(name, "no %s comes twice in a tick", name)}
+			check: r.check(name, "no %s occurs twice in a tick", name)}
 		return
 	}
 	all := strings.Join(names, " and ")
@@ -113,12 +114,12 @@ func (r *Rules) addCounter() {
 		c.carry = r.check("carry", "%s goes up when %s is full", names[0], name)
 	} else {
 		c.overflow = r.check("overflow",
-			"a full %s does not start again within its tick, or change other fields", name)
+			"a full %s neither starts again within its tick nor changes other fields", name)
 	}
-	c.kept = r.Chance("rules."+kept, name+" is renewed when the timestamp moves on", 1)
+	c.kept = r.Chance("rules."+kept, name+" is renewed when the timestamp increases", 1)
 	width := c.field.Bits
 	if startsNarrow(c.field) {
-		c.start = r.check("start", "the %s starts with random bits, and not with too many", name)
+		c.start = r.check("start", "a new %s has random bits, but not too many", name)
 		if width = -1; r.CounterStart != 0 {
 			width = max(r.CounterStart, 0)
 		}
@@ -134,7 +135,7 @@ func (r *Rules) addCounter() {
 func (c *counter) run(list []format.Words, line uint64) {
 	last, known := c.before, c.known
 	mask := c.counter & 0xff
-	// The IDs increase: if the first and the last share the high word, all do.
+	// The IDs increase. If the first and the last have the same high word, all IDs have it.
 	high := c.high.Of(&list[0])
 	oneHigh := high == c.high.Of(&list[len(list)-1])
 	for i := range list {
@@ -161,7 +162,7 @@ func (c *counter) judge(last, h head, v *format.Words, line uint64) {
 			c.renewal.begin(tick, c.renewal.of(h) != c.renewal.of(last))
 		}
 	case c.field.Start == format.StartNever:
-		if now != (before+1)&c.counter && h != last { // equal heads are a repeat
+		if now != (before+1)&c.counter && h != last { // sequences reports equal heads
 			c.step.FoundID(line, v, "%s %d after %d", c.field.Name, now, before)
 		}
 	case tick == c.tick(last):
@@ -197,7 +198,7 @@ func (c *counter) foundHeader(last, h head, v *format.Words, line uint64) {
 }
 
 func (c *counter) foundRepeat(v *format.Words, line uint64) {
-	c.repeat.FoundID(line, v, "only the random bits differ from the line before")
+	c.repeat.FoundID(line, v, "only the random bits differ from the previous line")
 }
 
 func (c *counter) foundCarry(v *format.Words, line uint64) {
@@ -211,7 +212,7 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	c.changedBits |= last.low&c.within ^ c.tickStart
 	c.tickStart = h.low & c.within
 	if next && c.renewal != nil && last.low&c.within == c.within && c.renewal.of(h) == 0 {
-		c.overflows++ // full counters use the next tick
+		c.overflows++ // both counters were full, so the next tick begins early
 		c.starts.add(start, line)
 		return
 	}
@@ -220,7 +221,7 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	}
 	c.kept.Tries++
 	if start-before <= 1 {
-		c.kept.FoundID(line, v, "%s continues from the line before, with %d", c.field.Name, start)
+		c.kept.FoundID(line, v, "%s continues from the previous line, with %d", c.field.Name, start)
 	}
 	if start > c.most {
 		c.start.FoundID(line, v, "the counter starts at %d, which is more than %d", start, c.most)
@@ -245,7 +246,7 @@ func (c *counter) back(before, v *format.Words, line uint64) order.Step {
 		c.foundHeader(last, h, v, line)
 		return order.Continue
 	case h.low == last.low:
-		if c.repeat != nil { // otherwise sequences reports it
+		if c.repeat != nil { // otherwise sequences reports the repeat
 			c.foundRepeat(v, line)
 		}
 		return order.Outlier
@@ -255,7 +256,7 @@ func (c *counter) back(before, v *format.Words, line uint64) order.Step {
 		return order.Continue
 	case c.overflow != nil && (mayWrap || c.guardWraps(last.low, h.low)):
 		c.overflow.FoundID(line, v,
-			"%s goes back to 0 in the same tick, so the ID is smaller than the one before",
+			"%s goes back to 0 in the same tick, so the ID is smaller than the previous ID",
 			c.field.Name)
 		return order.Continue
 	}
@@ -292,7 +293,7 @@ func (c *counter) concludeStarts() {
 		size = bits.Len64(c.changedBits)
 	}
 	bad := c.CounterStart == 0 && size >= 2
-	if c.field.Start == format.StartHalf { // it may start at zero
+	if c.field.Start == format.StartHalf { // this counter may start at zero
 		bad = s.top != 0
 	}
 	if s.width == 0 && s.n >= fewStarts && bad {
@@ -303,8 +304,9 @@ func (c *counter) concludeStarts() {
 	}
 }
 
-// judgeGuard checks a step by one that may carry into the node ID. A bit that is 0 in all starts
-// may be a guard bit, so it may become 1. A bit that is 1 belongs to the node ID.
+// judgeGuard checks a step by one that can carry into the node ID. Above the random bits, a bit
+// that is 0 in all starts can be a guard bit, so a carry may set it. A bit that is 1 there belongs
+// to the node ID.
 func (c *counter) judgeGuard(last, h head, v *format.Words, line uint64) {
 	s := c.starts
 	if s.width < 0 {
@@ -320,7 +322,7 @@ func (c *counter) judgeGuard(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// guardWraps reports whether enough low bits went from 1 to 0.
+// guardWraps reports whether enough low bits changed from 1 to 0.
 func (c *counter) guardWraps(before, now uint64) bool {
 	const least = 4
 	ones, wrapped := bits.TrailingZeros64(^before), before-now+1
@@ -348,7 +350,7 @@ func (c *counter) concludeGuard() {
 	}
 }
 
-// topChanged says that the bits above a start's random bits change.
+// topChanged counts a fault: in a start, the bits above the random bits have changed.
 func (c *counter) topChanged(value, line uint64) {
 	s := c.starts
 	if !c.guarded {

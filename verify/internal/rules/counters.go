@@ -10,16 +10,16 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A renewal checks the upper counter, which changes only after some ticks.
+// A renewal checks an upper counter, which gets a new random value only after some ticks.
 type renewal struct {
 	format.Field
-	shift   uint // position in the head
+	shift   uint // position in head.low
 	mask    uint64
 	values  *randomness.Field
 	missed  *findings.Chance
 	early   *findings.Check
-	at      uint64 // the last renewal was in this tick or before
-	exactly bool   // it was in this tick
+	at      uint64 // the last renewal was in this tick or earlier
+	exactly bool   // the last renewal was in tick at
 }
 
 const never = math.MaxUint64
@@ -74,8 +74,8 @@ type used struct {
 	bits []uint64
 }
 
-// recentTicks is how many ticks sequences keeps, to find repeats even if IDs of several ticks
-// alternate.
+// recentTicks is how many ticks sequences remembers. So it finds repeats even if IDs of several
+// ticks alternate.
 const recentTicks = 16
 
 func (s *sequences) add(list []format.Words, line uint64) {
@@ -90,7 +90,7 @@ func (s *sequences) add(list []format.Words, line uint64) {
 	}
 }
 
-// fresh records a value, and reports whether it is new in its tick.
+// fresh records a value. It reports whether the value is new in its tick.
 func (s *sequences) fresh(tick, value, most uint64) bool {
 	u := &s.recent[tick%recentTicks]
 	if u.bits == nil {

@@ -12,7 +12,7 @@ type watched struct {
 	format.Field
 	place format.Place
 	check *findings.Check
-	known bool // Value is the one of the ID before, or is fixed
+	known bool // Value is set, by the previous ID or by the format
 }
 
 func watchedIn(layout []format.Field) (all []watched) {
@@ -50,7 +50,7 @@ type random struct {
 	name   string
 	places []format.Place
 	fields []*randomness.Field
-	raw    *randomness.BitWriter // for both halves
+	raw    *randomness.BitWriter // gets the bits of both halves
 }
 
 func newRandom(set *randomness.Set, name string, low, bits int) random {
@@ -97,15 +97,15 @@ func (f *random) hintNode(found *findings.List) {
 	}
 }
 
-// A taken collects the random bits of a field that has data bits below them. Another field has the
-// number of data bits. A taken ignores IDs that have more or fewer random bits than the first.
+// A taken collects the random bits of a field whose low bits are data. Another field contains the
+// number of data bits. A taken ignores IDs that have more or fewer random bits than the first ID.
 type taken struct {
 	set           *randomness.Set
 	name          string
 	place, length format.Place
 	bits          int // number of random bits; -1 before the first ID
 	values        *randomness.Field
-	lengths       []uint64 // number of IDs for each length
+	lengths       []uint64 // number of IDs for each number of data bits
 }
 
 func newTaken(set *randomness.Set, f format.Field, layout []format.Field) *taken {

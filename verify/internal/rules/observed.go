@@ -10,17 +10,17 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// Habits describe what a format leaves open: how the counter is used and, for another project's
-// format, whether IDs of a tick are in order, and by which bits.
+// Habits describe a generator where its format leaves a choice, such as how the counter is used.
+// For another project's format, they also say whether and by which bits IDs of a tick are in order.
 type Habits struct {
-	// Usage is the zero Usage if the format has only one.
+	// Usage is how the counter is used. The zero Usage means the format's only usage.
 	Usage format.Usage
 	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
-	// Ordered is the lowest bit that orders the IDs of a tick. It is in a counter or a finer time.
-	// If too few IDs share a tick, Ordered is the number of bits of an ID.
+	// Ordered is the lowest bit that orders the IDs of a tick, in a counter or a finer time. If no
+	// such bit is found, Ordered is the number of bits of an ID.
 	Ordered int
-	// Changing names fields that may be node IDs, but change from ID to ID.
+	// Changing names fields that could be node IDs, but change from ID to ID.
 	Changing []string
 }
 
@@ -42,10 +42,9 @@ type Sample struct {
 	f     *format.Format
 	list  []format.Words
 	steps steps
-	order *order.Checker // passes list's IDs to steps, without those that break the order
+	order *order.Checker // passes list to steps, except IDs that break the order
 }
 
-// NewSample returns an empty sample of IDs of a format.
 func NewSample(f *format.Format) *Sample {
 	s := &Sample{f: f, steps: steps{gaps: map[int]bool{}}}
 	found := findings.List{Show: func(format.Words) string { return "" }}
@@ -53,7 +52,7 @@ func NewSample(f *format.Format) *Sample {
 	return s
 }
 
-// Add takes IDs with their line in the source. It ignores the IDs after the first habitIDs.
+// Add adds IDs until the sample is full. at has the line of the first ID.
 func (s *Sample) Add(list []format.Words, at reading.Segment) {
 	if at.Gap {
 		s.order.Gap()
@@ -63,10 +62,9 @@ func (s *Sample) Add(list []format.Words, at reading.Segment) {
 	s.order.Feed(list, at.Line, at.Rising)
 }
 
-// Full reports whether more IDs make no difference.
 func (s *Sample) Full() bool { return len(s.list) == habitIDs }
 
-// Habits finds the habits of the IDs in the order of their lines.
+// Habits infers the habits of the generator that made the IDs.
 func (s *Sample) Habits(o *Options) Habits {
 	s.order.Finish()
 	f, list := s.f, s.list
@@ -117,10 +115,10 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// steps has increasing IDs.
+// steps collects increasing IDs, to count faults under each usage.
 type steps struct {
 	list []format.Words
-	gaps map[int]bool // indexes of IDs whose step from the ID before cannot be judged
+	gaps map[int]bool // indexes of IDs whose step from the previous ID cannot be judged
 }
 
 func (s *steps) Accept(list []format.Words, _ uint64) { s.list = append(s.list, list...) }
@@ -131,7 +129,7 @@ func (s *steps) Gap() { s.gaps[len(s.list)] = true }
 
 func (s *steps) Restart() { s.Gap() }
 
-// faults counts the faults of the IDs under a usage.
+// faults counts the IDs that would be wrong under a usage.
 func (s *steps) faults(f *format.Format, u format.Usage) (n int) {
 	list := s.list
 	heads, fields := newHeads(f, u.Layout), watchedIn(u.Layout)
@@ -161,7 +159,7 @@ func (r *Rules) addHabits() {
 		switch {
 		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
 		case r.Unordered:
-			// If there are several generators, some may count within a tick.
+			// If there are several generators, some can count within a tick.
 			sample := newRandom(r.Fields, f.Name, f.Low, f.Bits)
 			for _, half := range sample.fields {
 				half.SameOnly = true
@@ -184,15 +182,15 @@ func (r *Rules) addHabits() {
 	case !h.Rising:
 		r.Fact("order", "by time; the IDs of one tick are not in order")
 	case h.Ordered < r.Format.Bits:
-		r.Fact("order", "all IDs increase; within a tick, the bits from bit %d up give the order",
+		r.Fact("order", "all IDs increase; within a tick, the bits from bit %d up decide the order",
 			h.Ordered)
 	default:
 		r.Fact("order", "all IDs increase")
 	}
 }
 
-// firsts takes the random fields of one ID of each tick, because a generator may count within a
-// tick.
+// firsts tests the random fields of only one ID in each tick, because a generator can count within
+// a tick.
 type firsts struct {
 	randoms   []random
 	timestamp func(*format.Words) uint64
@@ -201,7 +199,7 @@ type firsts struct {
 	sampled   map[uint64]bool // if unordered, the ticks whose random fields were read
 }
 
-// maxSamples limits the ticks from which firsts takes an unordered ID.
+// maxSamples is how many ticks firsts reads of unordered IDs.
 const maxSamples = 4096
 
 func (s *firsts) add(list []format.Words) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// Options describe a generator; see package verify.
+// Options describe a generator. Package verify documents the fields.
 type Options struct {
 	Unordered, Stateless bool
 
@@ -57,7 +57,7 @@ func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
 func (o *Options) Validate(f *format.Format) error {
 	switch {
 	case !f.HasTime():
-		return fmt.Errorf("%s IDs carry no time, and only formats with a time can be verified",
+		return fmt.Errorf("%s IDs have no time, and only formats with a time can be verified",
 			f.Name)
 	case o.Stateless && !f.Stateless:
 		return fmt.Errorf("%s has no stateless generators", f.Name)
@@ -90,7 +90,7 @@ func startsNarrow(f format.Field) bool {
 		f.Start == format.StartGuard)
 }
 
-// CheckRaw returns an error if the format has no such random field.
+// CheckRaw returns an error if the format has no random field with this name.
 func (o *Options) CheckRaw(f *format.Format, name string) error {
 	usages, err := o.layouts(f)
 	if err != nil {
@@ -107,7 +107,7 @@ func (o *Options) CheckRaw(f *format.Format, name string) error {
 		}
 	}
 	if !slices.Contains(names, name) {
-		return fmt.Errorf("%s has no random field %q; it has %s", f.Name, name,
+		return fmt.Errorf("%s has no random field %q, only %s", f.Name, name,
 			strings.Join(names, ", "))
 	}
 	return nil

@@ -1,5 +1,5 @@
 // Package rules checks what a format promises besides order: counters, node IDs, fixed bits,
-// sequences. The rules follow from the table of formats.
+// sequences. Package format says which rules a format has.
 package rules
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A Context has the rules' inputs and outputs.
+// A Context is what [New] needs: where the rules report findings, and what they check.
 type Context struct {
 	*findings.List
 	Options
@@ -23,22 +23,21 @@ type Context struct {
 	Fields *randomness.Set
 }
 
-// Rules check what a format promises besides order.
 type Rules struct {
 	*Context
 	usage     format.Usage
 	nodes     []scru64.NodeSpec // from the options
-	node      *findings.Check   // nil if there is no node ID to check
+	node      *findings.Check   // nil if node IDs are not checked
 	fixed     []watched
 	watched   []watched // fields that must stay the same, or have a largest value
 	randoms   []random
-	taken     *taken     // nil without a partly random field
+	taken     *taken     // nil if no field is partly random
 	counter   *counter   // nil if the counter's steps are not checked
-	sequences *sequences // nil if each tick restarts the counter
-	firsts    firsts     // if there is no counter
+	sequences *sequences // nil if the counter restarts in each tick
+	firsts    firsts     // used if counter is nil
 }
 
-// New returns a format's rules. [Options.Validate] must accept the options.
+// New returns the rules of c.Format. [Options.Validate] must accept c.Options.
 func New(c *Context) *Rules {
 	r := &Rules{Context: c, usage: c.Habits.Usage}
 	for _, s := range c.Nodes {
@@ -87,7 +86,7 @@ func (c *Context) check(name, title string, args ...any) *findings.Check {
 	return c.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
-// watch adds a check for each field of any usage that must stay the same or has a limit.
+// watch adds a check for each field that must stay the same or has a largest value, in all usages.
 func (r *Rules) watch(usages []format.Usage) {
 	checks := map[string]*findings.Check{}
 	for _, u := range usages {
@@ -102,7 +101,7 @@ func (r *Rules) watch(usages []format.Usage) {
 		}
 	}
 	for _, name := range r.Habits.Changing {
-		checks[name].Skip("it changes from ID to ID, which the format allows")
+		checks[name].Skip("the field changes from ID to ID, and the format allows that")
 	}
 	for _, f := range watchedIn(r.usage.Layout) {
 		f.check = checks[f.Name]
@@ -128,7 +127,7 @@ func (r *Rules) addRandoms() {
 	}
 }
 
-// Each takes all IDs, on consecutive lines from line.
+// Each checks what does not depend on order. The IDs are on consecutive lines, the first on line.
 func (r *Rules) Each(list []format.Words, line uint64) {
 	for i := range r.randoms {
 		r.randoms[i].add(list)
@@ -153,7 +152,7 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 	}
 }
 
-// Run takes IDs in order, on consecutive lines from line. The caller must call Each first.
+// Run checks IDs in order, on consecutive lines. The caller must first call Each with these IDs.
 func (r *Rules) Run(list []format.Words, line uint64) {
 	for i := range r.watched {
 		r.watched[i].judge(list, line)
@@ -231,7 +230,7 @@ func (r *Rules) checkPrefixes() {
 	}
 }
 
-// checkSpecs needs the options' node specs, because an ID does not show its node ID's size.
+// checkSpecs needs node specs, because an ID does not show the size of its node ID.
 func (r *Rules) checkSpecs(list []format.Words, line uint64) {
 	for i := range list {
 		v := scru64.ID(list[i][2])

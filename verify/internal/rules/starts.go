@@ -2,13 +2,13 @@ package rules
 
 import "github.com/sortid/sortid/verify/internal/randomness"
 
-// starts collects the counter's first value in each tick. It infers the number of random bits if
-// that is unknown, and tests them. The bits above them must not change.
+// starts collects the counter's first value in each tick, and tests its random bits. If their
+// number is unknown, starts infers it. The bits above the random bits must not change.
 type starts struct {
 	counter *counter
 	size    int    // Of the counter, in bits.
 	width   int    // Random bits, or -1 if unknown.
-	top     uint64 // The bits above the random ones in the last start.
+	top     uint64 // The bits above the random bits, in the last start.
 	topZero bool   // The bits in top must be zero.
 	n       uint64
 
@@ -52,7 +52,7 @@ func (s *starts) add(value, line uint64) {
 	}
 }
 
-// infer finds the highest bit that changes often. It and all below are random.
+// infer finds the highest bit that changes often. This bit and all bits below it are random.
 func (s *starts) infer() {
 	if s.width >= 0 || len(s.pending) == 0 {
 		return
@@ -63,7 +63,7 @@ func (s *starts) infer() {
 		for i := 1; i < len(s.pending); i++ {
 			changes += int((s.pending[i].value ^ s.pending[i-1].value) >> bit & 1)
 		}
-		// With few starts, any changing bit may be random.
+		// With few starts, each bit that changes counts as random.
 		if changes > 0 && (len(s.pending) < inferenceStarts || changes >= inferenceStarts/8) {
 			width = bit + 1
 		}
