@@ -44,7 +44,6 @@ ALONE := cmd/sortid/internal/torture cmd/sortid/web/browsertest
 # tests run only with the race detector.
 RACE := cmd/sortid/server store testserver
 
-# The packages of our formats.
 FORMATS := $(patsubst %/generator.go,%,$(shell grep -l 'gen.Core' */generator.go))
 
 # These packages compute and have goroutines. Their quick tests also run with the race detector.
@@ -118,7 +117,6 @@ bump: | go
 	$(RELEASE) run . bump "$(VERSION)"
 	@echo "Now add the heading \"## $(VERSION)\" above the new entries in CHANGELOG.md."
 
-# This installs the programs that the tests need. It needs root only if a program is missing.
 setup-ci:
 	.ci/setup
 
@@ -227,7 +225,6 @@ soak: | go
 	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzRequests$$' -fuzztime $(SOAK) \
 	  -fuzzminimizetime 10x ./server
 
-# This takes the pictures of the page in Chromium.
 pictures: | go
 	cd cmd/sortid/web/browsertest && \
 	  $(GO) test -count 1 -run TestPictures . -args -pictures $(CURDIR)/docs
