@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveEmpty starts a net/http server that gives every request the same short answer. Its rate is
-// the limit for services with net/http. serveEmpty returns the server's URL.
+// serveEmpty starts a net/http server with one short answer, to show how fast a service with
+// net/http can be. It returns the server's URL.
 func serveEmpty(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
