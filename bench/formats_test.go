@@ -236,7 +236,7 @@ func TestOthersExamples(t *testing.T) {
 	}
 }
 
-// Only few hashes without hyphens may look like UUIDs.
+// Few hashes look like UUIDs without hyphens.
 func TestOthersHashes(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	n := 0
