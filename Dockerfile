@@ -1,6 +1,6 @@
-# Any command: docker build -t sortid . && docker run --rm sortid new scru128 -n 3
+# To run any command: docker build -t sortid . && docker run --rm sortid new scru128 -n 3
 #
-# Without a command, the image runs the server on port 8420. It must have a file of tokens
+# Without a command, the image runs the server on port 8420. The server needs a file of tokens
 # that the user 65532 can read:
 #
 #   docker run --rm sortid serve token shop 2>tokens    # prints the token

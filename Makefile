@@ -3,7 +3,7 @@
 # make run-serve          build, then serve IDs on 127.0.0.1:8420, with the store bin/serve.db
 # make test               all tests of all modules, also with the race detector, and check-release
 # make test-short         the quick tests of all modules, for use while you work on a change
-# make soak               tests that run for an hour or more; SOAK=10m shortens the longest
+# make soak               tests that run for an hour or more; SOAK=10m shortens the longest tests
 # make check-release      pack the modules, then install and import them as a user does
 # make dist VERSION=...   archives, packages, bills of materials and checksums in dist/
 # make release VERSION=...  check all, tag the modules, push the tags; DRYRUN=1 prints the steps
@@ -32,38 +32,36 @@ SOAK        ?= 1h
 	alone vet lint sentences run run-serve bench bench-cli bench-leases bench-db bench-serve fuzz \
 	soak pictures vectors dist release bump clean help go
 
-# If git knows the commit, sortid --version names it.
+# In a git repository, sortid --version names the commit.
 build: | go
 	@git rev-parse HEAD >/dev/null 2>&1 && vcs=auto || vcs=false; \
 	$(GO) build -trimpath -buildvcs=$$vcs -o bin/sortid ./cmd/sortid
 
-# These packages start many processes with deadlines. They run after the other tests of "waits".
+# These packages start many processes with deadlines. They run last in the target "waits".
 ALONE := cmd/sortid/internal/torture cmd/sortid/web/browsertest
 
-# These packages wait for servers and processes, so the race detector hardly slows them down. All
-# of their tests run with it, and not again without it.
+# These packages wait for servers and processes, so the race detector hardly slows them down. Their
+# tests run only with the race detector.
 RACE := cmd/sortid/server store testserver
 
-# The packages of our formats.
 FORMATS := $(patsubst %/generator.go,%,$(shell grep -l 'gen.Core' */generator.go))
 
-# These packages compute and have goroutines. Their quick tests run with the race detector.
+# These packages compute and have goroutines. Their quick tests also run with the race detector.
 RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen internal/window \
 	lease/... $(FORMATS) verify verify/duplicates verify/internal/reading
 
-# These tests search in a single goroutine.
+# These tests search for faults in a single goroutine.
 SEARCHES := Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile
 SEARCHES := $(SEARCHES)|NegativeControls|ControlsWithoutFault
 
-# The race detector skips these tests, because they have a single goroutine. They search, check a
-# codec or a generator, or are scripts of commands with one goroutine. The go command uses the first
-# pattern that matches a test or one of its parents, so the long patterns come last.
+# The target race skips these tests, because they have a single goroutine. The go command uses the
+# first pattern that matches a test or one of its parents, so the long patterns come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
 ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
-# PORTABLE has code that differs between processors. COUNTER reads the counter of the processor.
+# The code in PORTABLE differs between processors. COUNTER reads the counter of the processor.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
@@ -75,7 +73,7 @@ test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath
 
 # Two groups of parts run beside each other, and the parts of a group run one after the other.
 # "waits" waits for servers and processes most of the time. "computes" keeps the processors busy, so
-# it lets "waits" go first. There, vet comes last, because it uses what the tests have compiled.
+# it has a lower priority. Its last part is vet, which uses what the tests have compiled.
 ifneq ($(MAKECMDGOALS),waits computes)
 .NOTPARALLEL:
 endif
@@ -86,13 +84,13 @@ waits:
 computes:
 	@nice $(MAKE) sentences newest portable check-release vet
 
-# All tests that are not in the parts race and alone. Many packages wait for servers, so more of
-# them run at a time than there are processors. -vet=off, because the part vet checks all packages.
+# This runs all tests that are not in the parts race and alone. Many packages wait for servers, so
+# four run at a time. The part vet checks all packages, so the tests need no vet.
 plain: | go
 	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v \
 	  $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
 
-# Both wait most of the time, so they run beside each other, and beside "computes".
+# These packages wait most of the time, so they run beside each other, and beside "computes".
 alone: | go
 	$(GO) test -vet=off -p 2 -parallel 4 -timeout 20m $(ALONE:%=./%)
 
@@ -119,13 +117,12 @@ bump: | go
 	$(RELEASE) run . bump "$(VERSION)"
 	@echo "Now add the heading \"## $(VERSION)\" above the new entries in CHANGELOG.md."
 
-# This installs the programs that the tests need. It needs root only if a program is missing.
 setup-ci:
 	.ci/setup
 
-# The race detector needs a C compiler. If it is missing, this fails in CI. Elsewhere the tests of
-# RACE then run without the race detector. To compile the Redis client takes half a minute, and half
-# of this time without optimization.
+# The race detector needs a C compiler. Without a compiler, this fails in CI. Elsewhere the tests of
+# RACE then run without the race detector. Without optimization, the Redis client compiles in half
+# of the time.
 race: | go
 	@race=(-race -gcflags='github.com/redis/...=-N -l'); \
 	if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
@@ -135,7 +132,7 @@ race: | go
 	[ -z "$$race" ] || $(GO) test "$${race[@]}" -short -vet=off -p 3 -timeout 20m \
 	  -skip '$(ONE_GOROUTINE)' $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
-# This tests without assembly, and with 32 bits.
+# This runs tests without assembly, and in programs of 32 bits.
 portable: | go
 	$(GO) test -vet=off -short -tags purego $(COUNTER)
 	@case $$($(GO) env GOHOSTOS GOHOSTARCH | xargs) in \
@@ -150,8 +147,8 @@ newest: | go
 	  { echo 'skipped: the newest Go cannot be fetched'; exit 0; }; \
 	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short -skip '^Test($(SEARCHES))$$' ./...
 
-# For other systems, vet would compile all dependencies. A check of types needs only their
-# declarations. vet checks the assembly for arm64 separately.
+# For other systems, vet would compile all dependencies. typecheck needs only the declarations of
+# dependencies. The last command checks the assembly for arm64.
 vet: | go
 	$(GO) vet $(PACKAGES)
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \
@@ -159,11 +156,11 @@ vet: | go
 	$(GO) run ./internal/typecheck linux/arm64,darwin/arm64,windows/amd64 ./... ./cmd/sortid
 	GOARCH=arm64 $(GO) vet -gcflags='all=-N -l' ./internal/clock
 
-# The go command fetches the tools for sentences and lint. If a tool cannot be fetched, or cannot
-# reach its database, it is skipped with a message.
+# The go command fetches the tools for the next two targets. A tool is skipped with a message if it
+# cannot be fetched, or cannot reach its database.
 
-# Vale checks documents, comments and help texts with the rules in .vale. Its build needs a C
-# compiler, and most of a minute less without optimization.
+# Vale checks documents, comments and help texts with the rules in .vale. Vale's build needs a C
+# compiler. Without optimization, the build is most of a minute faster.
 sentences: | go
 	@CGO_ENABLED=1 CGO_CFLAGS=-O0 $(GO) install $(VALE) 2>/dev/null || \
 	  { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
@@ -196,7 +193,7 @@ bench: | go
 bench-cli: build
 	cd bench && $(GO) run ./cmd/bench cli
 
-# This starts the servers, and says which are not installed.
+# This starts the servers, and names the servers that are not installed.
 bench-leases: | go
 	cd bench && $(GO) run ./cmd/bench leases
 
@@ -216,8 +213,8 @@ fuzz: | go
 	  done; \
 	done
 
-# The simulation of leases runs for an hour. Then real processes on real servers run for an hour,
-# and are killed and stopped. Other searches have more cases than in the tests.
+# The simulation of leases runs for an hour. For another hour, real processes lease from real
+# servers, and are killed and stopped. Other searches have more cases than in the tests.
 soak: | go
 	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
 	$(GO) test -count 1 -timeout 0 -v -run 'TestManyNodes$$' ./lease -nodes 100000
@@ -228,7 +225,6 @@ soak: | go
 	cd cmd/sortid && $(GO) test -run '^$$' -fuzz '^FuzzRequests$$' -fuzztime $(SOAK) \
 	  -fuzzminimizetime 10x ./server
 
-# This takes the pictures of the page in Chromium.
 pictures: | go
 	cd cmd/sortid/web/browsertest && \
 	  $(GO) test -count 1 -run TestPictures . -args -pictures $(CURDIR)/docs

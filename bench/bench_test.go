@@ -1,7 +1,7 @@
 // Package bench compares this project with its peers in one run.
 //
-// A benchmark is named after the operation, and its part after the library. cmd/bench reads both
-// names.
+// A benchmark has the name of an operation, and its sub-benchmarks have the names of libraries.
+// cmd/bench reads both names.
 package bench
 
 import (
@@ -35,7 +35,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// rows has the parts of benchmarks that other files add.
+// rows has the sub-benchmarks that other files add.
 var rows = map[string]map[string]func(*testing.B){}
 
 func later(benchmark, lib string, f func(*testing.B)) {
@@ -52,8 +52,7 @@ func runLater(b *testing.B) {
 	}
 }
 
-// uid60 makes at most 512 IDs a millisecond, snowflake 4096, and scru64 33 million a second with 23
-// bits of counter. scru64's generator may run up to an hour ahead.
+// uid60 makes at most 512 IDs a millisecond, and snowflake 4096.
 var (
 	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	gen160 = must(scru160.NewGenerator(scru160.Options{}))
@@ -145,8 +144,8 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// One generator has its own node ID. The other has a lease so long that overflows do not reach its
-// end.
+// new64 returns a generator that can run an hour ahead of the clock. Otherwise it could make only
+// 33 million IDs a second, with a counter of 23 bits.
 func new64(o scru64.Options) *scru64.Generator {
 	o.RollbackAllowance = time.Hour
 	return must(scru64.NewGenerator(o))
@@ -155,7 +154,8 @@ func new64(o scru64.Options) *scru64.Generator {
 func BenchmarkLease(b *testing.B) {
 	acquire := func(format lease.Format, bits int) *lease.Lease {
 		l := must(lease.Acquire(b.Context(), lease.NewMemory(), lease.Config{
-			Realm: "bench", Format: format, NodeBits: bits, Window: 12 * time.Hour,
+			Realm: "bench", Format: format, NodeBits: bits,
+			Window: 12 * time.Hour, // no generator runs ahead to its end
 		}))
 		b.Cleanup(func() { l.Close(context.Background()) })
 		return l
@@ -170,7 +170,7 @@ func BenchmarkLease(b *testing.B) {
 		})
 	}
 	scru160s := func(name string, o scru160.Options) {
-		o.CounterExtension = 8 // has no limit
+		o.CounterExtension = 8 // so the counter is never full
 		g := must(scru160.NewGenerator(o))
 		b.Run("lib="+name, func(b *testing.B) {
 			for b.Loop() {
@@ -253,7 +253,7 @@ func BenchmarkNewString(b *testing.B) {
 	})
 }
 
-// BenchmarkAppend appends to a buffer with enough room, so nothing is allocated.
+// BenchmarkAppend appends to a buffer with enough room, so it does not allocate memory.
 func BenchmarkAppend(b *testing.B) {
 	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
@@ -414,8 +414,8 @@ func BenchmarkParallel(b *testing.B) {
 	parallel("ksuid", func() { ksuid.New() })
 	parallel("snowflake", func() { flake.Generate() })
 
-	// Each goroutine has its own generator: there is no contention, but only each generator's
-	// IDs are in order.
+	// If each goroutine has its own generator, there is no contention, but only the IDs of one
+	// goroutine are in order.
 	b.Run("lib=scru128-each", func(b *testing.B) {
 		b.RunParallel(func(pb *testing.PB) {
 			g := must(scru128.NewGenerator(scru128.Options{}))

@@ -13,8 +13,8 @@ var (
 	sWord uint64
 )
 
-// BenchmarkParts shows how fast a program makes an ID without this project's packages clock and
-// entropy, which have the same benchmark. See docs/benchmarks.md.
+// BenchmarkParts measures the steps of making an ID with the standard library. The packages clock
+// and entropy have a benchmark with the same name, and one table shows all steps.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {

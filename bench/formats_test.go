@@ -27,12 +27,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// These tests compare package format with the other formats' own libraries.
+// These tests compare package format with the libraries of other formats.
 
-// An oracle reads a format with its own library.
+// An oracle makes and reads the IDs of a format with the format's library.
 type oracle struct {
 	make func() string
-	// read returns the text that the library writes, and the time or zero.
+	// read returns the text that the library writes for the ID, and the time or zero.
 	read func(text string) (string, time.Time, error)
 }
 
@@ -151,7 +151,7 @@ func readings(text string, now time.Time) (found []format.Candidate) {
 }
 
 // Package format finds the format, text and time of IDs that the libraries make. One random text in
-// a hundred may look like words.
+// a hundred can look like words, so format need not find it.
 func TestOthersMade(t *testing.T) {
 	for name, o := range oracles {
 		missed := 0
@@ -236,7 +236,7 @@ func TestOthersExamples(t *testing.T) {
 	}
 }
 
-// Only few hashes without hyphens may look like UUIDs.
+// Few hashes look like UUIDs without hyphens.
 func TestOthersHashes(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	n := 0
@@ -249,8 +249,7 @@ func TestOthersHashes(t *testing.T) {
 	}
 }
 
-// After a change of one to three characters, package format reads the same ID as the library, or
-// both refuse the text.
+// Package format reads the same ID as the format's library, or both refuse the text.
 func FuzzOthers(f *testing.F) {
 	for _, o := range oracles {
 		text := o.make()

@@ -9,7 +9,6 @@ import (
 
 var sUUID uuid.UUID
 
-// The standard library has UUIDs from Go 1.27 on.
 func init() {
 	later("New", "stdlib-uuid-v4", func(b *testing.B) {
 		for b.Loop() {

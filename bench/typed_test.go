@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A user has the prefix, for this project and for TypeID.
+// user has the prefix of typed IDs, in this project and in TypeID.
 type user struct{}
 
 func (user) Prefix() string { return "user" }

@@ -70,8 +70,8 @@ func verifyLines(t *testing.T, format string, lines []string, o verify.Options) 
 	return r
 }
 
-// Other projects' generators pass, fast and slow. Slow ones sleep at the same time, unless they
-// share a state.
+// Other projects' generators pass, fast and slow. Slow generators sleep, so they run in parallel,
+// except generators that share a state.
 func TestVerifyOthers(t *testing.T) {
 	const few = 20_000
 	many := 100_000
@@ -211,7 +211,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 	}
 }
 
-// Mixed IDs of several generators pass, unless some bits never change.
+// Shuffled IDs pass. IDs with random bits that never change fail.
 func TestVerifyUnordered(t *testing.T) {
 	for _, g := range otherGenerators {
 		lines := stream(g.next, 20_000, false)
@@ -247,7 +247,7 @@ func TestVerifyUnordered(t *testing.T) {
 	}
 }
 
-// google/uuid 1.6.0 shifts the timestamp of version 6 by four bits.
+// verify finds that google/uuid 1.6.0 shifts the timestamp of version 6 by four bits.
 func TestVerifyGoogleV6(t *testing.T) {
 	lines := stream(func() string { return google.Must(google.NewV6()).String() }, 1000, false)
 	r := verifyLines(t, "uuidv6", lines, verify.Options{})

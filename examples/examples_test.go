@@ -60,7 +60,7 @@ func TestSQL(t *testing.T) {
 	})
 }
 
-// TestEnt first generates code.
+// TestEnt generates code in a temporary folder, and an overlay adds the code to the program.
 func TestEnt(t *testing.T) {
 	database, dir := testserver.Postgres(t), t.TempDir()
 	config := &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}

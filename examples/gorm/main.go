@@ -33,7 +33,6 @@ type User struct {
 
 type UserID = typed.ID[User, scru128.ID]
 
-// Prefix begins the IDs of users.
 func (User) Prefix() string { return "user" }
 
 func (u *User) BeforeCreate(*gorm.DB) error {

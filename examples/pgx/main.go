@@ -30,12 +30,10 @@ type User struct {
 	Name string
 }
 
-// Prefix begins the IDs of users.
 func (User) Prefix() string { return "user" }
 
 type UserID = typed.ID[User, scru128.ID]
 
-// An Event is a row.
 type Event struct {
 	ID   scru128.ID
 	User UserID

@@ -28,8 +28,7 @@ type run struct {
 	millions  float64 // millions of lines, or of bytes of the log
 }
 
-// measureCLI measures runs of bin/sortid, from and to pipes. Processor time includes all threads
-// and the kernel's work.
+// measureCLI measures runs of bin/sortid, from and to pipes.
 func measureCLI(lines io.Writer, o options) error {
 	bin, err := filepath.Abs("../bin/sortid")
 	if err != nil {

@@ -11,7 +11,8 @@ func measureDatabases(lines io.Writer, o options) error {
 	return testServers(lines, "databases", "-rounds", rounds, "-scale", scale)
 }
 
-// calls returns how long a function takes: a query with the call minus a query without it.
+// calls returns how long a function takes: the time of a query with the call, minus the time of a
+// query without a call.
 func (d *document) calls(function string) (float64, bool) {
 	call := d.Value("Functions", function, "ns/op") - d.Value("Baseline", "column", "ns/op")
 	return max(call, 0), true

@@ -71,7 +71,8 @@ func newestGo() string {
 	return name
 }
 
-// fastest returns rows in the order of the first benchmark, then the rows that only others have.
+// fastest returns the rows of the first benchmark, with the fastest first. Then come the rows that
+// only the next benchmarks have.
 func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	for _, name := range benchmarks {
 		took := func(row string) float64 {

@@ -2,7 +2,7 @@
 //
 //	go run ./cmd/bench [go|cli|db|leases|serve|soak] [flags]
 //
-// It prints results like Go's benchmarks, and with -results reads them from a file.
+// It prints results like Go's benchmarks. With -results, it reads results from a file instead.
 package main
 
 import (
@@ -85,7 +85,7 @@ func main() {
 	}
 }
 
-// read returns the lines of a file, or without a file measures and prints them.
+// read returns the lines of the file. If file is empty, it measures and also prints the lines.
 func read(file string, c subcommand, o options) ([]byte, error) {
 	if file != "" {
 		return os.ReadFile(file)

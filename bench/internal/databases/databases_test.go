@@ -77,14 +77,14 @@ var payload = strings.Repeat("an event. ", 5)
 
 type key struct {
 	name             string
-	postgres, mysql  string // the column's types; not measured if empty
+	postgres, mysql  string // the column's types
 	value            func() any
 	text             func() string // for MariaDB's LOAD DATA: hexadecimal bytes, or text
 	serial, hexBytes bool
 }
 
 func keys(t testing.TB) []key {
-	spec, err := scru64.ParseNodeSpec("5/4") // more IDs than a table gets
+	spec, err := scru64.ParseNodeSpec("5/4") // few bits, so that the generator keeps up
 	check(t, err)
 	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 	check(t, err)
@@ -219,7 +219,7 @@ func (p *postgres) keys() {
 	}
 }
 
-// functions measures calls. Each round measures all of them.
+// functions measures calls of functions. Each round measures all calls.
 func (p *postgres) functions() {
 	p.run(fmt.Sprintf(`CREATE TABLE samples AS
 		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,

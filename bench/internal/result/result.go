@@ -11,7 +11,7 @@ import (
 )
 
 // Write writes a line for one row. Each value is followed by its unit. If a row has several lines,
-// the one with the best first value counts.
+// [Read] uses the line with the best first value.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)
@@ -95,7 +95,7 @@ func (s *Set) Get(benchmark, row, unit string) (value float64, ok bool) {
 	return 0, false
 }
 
-// Value is Get, or 0 if there is none.
+// Value is like Get, but returns 0 if there is no value.
 func (s *Set) Value(benchmark, row, unit string) float64 {
 	value, _ := s.Get(benchmark, row, unit)
 	return value

@@ -35,7 +35,8 @@ var (
 	duration = flag.Duration("time", 100*time.Millisecond, "how long each source is measured")
 )
 
-// With this variable, the program is the server of [serveEmpty] on the inherited file 3.
+// If this environment variable is set, the program is the server of [serveEmpty], and its listener
+// is the inherited file 3.
 const emptyServer = "SORTID_BENCH_EMPTY_SERVER"
 
 func TestMain(m *testing.M) {
@@ -52,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveEmpty starts a net/http server with one short answer, to show what any such service costs.
-// It returns its URL.
+// serveEmpty starts a net/http server with one short answer, to show how fast a service with
+// net/http can be. It returns the server's URL.
 func serveEmpty(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -247,7 +248,8 @@ func measureRates(t *testing.T, sortid string) {
 	}
 }
 
-// load sends requests on some connections. It returns their rate and the time of each.
+// load sends requests on some connections. It returns the requests per second, and the time of each
+// request.
 func load(t *testing.T, connections int, duration time.Duration, open func() client) (
 	rate float64, times []time.Duration,
 ) {
@@ -318,7 +320,7 @@ func measureMemory(t *testing.T, sortid string) {
 func resident(t *testing.T, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		t.Skipf("this system does not tell the memory of a process: %v", err)
+		t.Skipf("this system does not show the memory of a process: %v", err)
 	}
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	kilobytes, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
@@ -344,8 +346,8 @@ func measureOutage(t *testing.T, sortid string) {
 
 	var times [3][]time.Duration
 	var unavailable, failures int // scru64 requests answered with 503; all other failures
-	// until requests IDs of both kinds. It stops when scru64's status is want, or after the time
-	// most.
+	// until requests scru64 and scru128 IDs. It stops when scru64's status is want, or after the
+	// time most.
 	until := func(phase, want int, most time.Duration) time.Duration {
 		start := time.Now()
 		for time.Since(start) < most {

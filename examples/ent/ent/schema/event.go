@@ -9,7 +9,6 @@ import (
 	"github.com/sortid/sortid/scru128"
 )
 
-// An Event is a row.
 type Event struct{ ent.Schema }
 
 // Fields returns the columns. A scru128.UUID is for a column of type uuid.
