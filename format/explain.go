@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// A Problem says why a text has no reading.
+// A Problem says why [Detect] finds no ID in a text.
 type Problem string
 
 // The problems.
@@ -23,7 +23,7 @@ const (
 	Unknown     Problem = "unknown"     // A text that resembles no format.
 )
 
-// A ReadError says why [Detect] finds no reading.
+// A ReadError says why [Detect] finds no ID in a text.
 type ReadError struct {
 	Text    string
 	Problem Problem
@@ -166,7 +166,7 @@ func damaged(text string, now time.Time) *ReadError {
 			}
 			switch len(rest) {
 			case want - 1:
-				// Add a symbol at the end, wherever the lost one was.
+				// Add a symbol at the end, wherever the lost symbol was.
 				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
 					e != Text && plausible(f, e, text+"0") {
 					return said("it has %d of %d characters: was one lost?", len(rest), want)

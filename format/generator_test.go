@@ -142,7 +142,8 @@ func TestOverflowPasses(t *testing.T) {
 	}
 }
 
-// A SCRU64 generator waits when it runs ahead. If its clock goes back, the wait has a limit.
+// A SCRU64 generator waits when it is ahead of the clock. If its clock goes back, the wait has a
+// limit.
 func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
 
 func testPatience(t *testing.T) {

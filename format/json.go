@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MarshalJSON returns what [ID.AppendJSON] appends, and null for the zero ID.
+// MarshalJSON returns the JSON object of [ID.AppendJSON], or null for the zero ID.
 func (id ID) MarshalJSON() ([]byte, error) {
 	if id.IsZero() {
 		return []byte("null"), nil
