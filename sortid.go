@@ -24,8 +24,8 @@ const DefaultRollbackAllowance = 10 * time.Second
 type RollbackPolicy uint8
 
 const (
-	// RollbackDefault is RollbackReset for scru128, scru160 and euid, and RollbackAbort for scru64,
-	// uid60 and any generator on a lease.
+	// RollbackDefault is RollbackReset for scru128, scru160 and euid, and RollbackAbort for scru64
+	// and uid60. With a lease it is RollbackAbort.
 	RollbackDefault RollbackPolicy = iota
 
 	// RollbackReset follows the clock, so the next IDs are smaller. Only random bits distinguish
@@ -36,7 +36,8 @@ const (
 	// only if all IDs with a repeated timestamp are deleted.
 	RollbackReset
 
-	// RollbackAbort returns ErrClockRollback until the clock catches up.
+	// RollbackAbort returns ErrClockRollback until the clock is behind by no more than the
+	// allowance.
 	RollbackAbort
 
 	// RollbackWait blocks until the clock is behind by no more than the allowance. With this
@@ -49,7 +50,7 @@ const (
 type GeneratorOptions struct {
 	// Clock returns the current time. The generator calls it for each ID, for each batch of Fill,
 	// and during a wait. Clock must be safe for concurrent use. If it panics, the generator stays
-	// locked. If Clock is nil, the generator uses the system clock; a reading is at most 0.1 ms
+	// locked. If Clock is nil, the generator uses the system clock, and its time is at most 0.1 ms
 	// old.
 	Clock func() time.Time
 
@@ -74,8 +75,8 @@ type GeneratorOptions struct {
 // A generator claims a tick before its first ID in that tick. Until its next claim, all its IDs
 // have the claimed tick and node ID. The tick may be ahead of the clock. If the lease grants no
 // tick, the generator fails with [ErrLeaseExpired] or [ErrLeaseClosed]. With [RollbackWait], it
-// waits for the renewal of an expired lease. Generators may share a lease. Each of them gets other
-// ticks, so n generators run up to n-1 ticks ahead of the clock.
+// waits for the renewal of an expired lease. Generators may share a lease. Only one of them gets
+// each tick, so n generators run up to n-1 ticks ahead of the clock.
 //
 // Uniqueness depends on ClaimTick alone. Leases that share a set of node IDs must never grant the
 // same pair of node ID and tick twice. All methods must be safe for concurrent use, and must not

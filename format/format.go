@@ -340,7 +340,7 @@ func place(layout []Field) int {
 // Lookup returns our format with this name, or an [UnknownError]. Letter case does not matter.
 func Lookup(name string) (*Format, error) { return lookup(ours, name) }
 
-// LookupAny is like [Lookup], but for all formats.
+// LookupAny is like [Lookup], but searches all formats.
 func LookupAny(name string) (*Format, error) { return lookup(all, name) }
 
 func lookup(formats []*Format, name string) (*Format, error) {

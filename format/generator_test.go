@@ -285,7 +285,7 @@ func TestLeaseOptions(t *testing.T) {
 		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: s.Lease,
 			NodeBits: 8})
 		for want, o := range map[string]Options{
-			"the lease gives the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
+			"the lease has the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
 			"future ticks":                {Lease: own, At: time.Now()},
 			"exclude each other": {Lease: own,
 				Values: map[string]string{"rollback": "reset"}},

@@ -16,8 +16,8 @@
 //	euid.ID        yes        16 bytes              27
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
-// The types UUID, Hex and Bytes of scru128, euid and scru160 are stored like ID, but the text of a
-// UUID has 36 characters, and the text of a Hex 40. json and jsonb store an ID as a string. For
+// The types UUID, Hex and Bytes of scru128, euid and scru160 are stored like ID. But the text of a
+// UUID has 36 characters, and the text of a Hex has 40. json and jsonb store an ID as a string. For
 // other column types, the error says what to do.
 //
 // A uuid, bytea or bigint stores a typed.ID like the ID inside, without the prefix. json and jsonb

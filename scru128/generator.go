@@ -27,8 +27,8 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 // The field counter_lo starts at a random number in each millisecond, and goes up by one for each
 // ID. The field counter_hi gets a new random number in each second. The field entropy is new in
 // each ID. When counter_lo is full, counter_hi goes up by one. When both are full, the timestamp
-// goes up by one. While the timestamp is ahead of the clock, the generator acts as if the clock
-// went back.
+// goes up by one. While the timestamp is ahead of the clock, the generator acts as if the clock had
+// gone back.
 //
 // All calls of a zero Generator fail with [sortid.ErrOption]. Do not copy a Generator; go vet finds
 // copies.

@@ -16,9 +16,9 @@
 // The IDs of a generator strictly increase. A realm is the scope in which IDs must be unique. All
 // IDs of a realm differ if
 //
-//   - at any time, no generator has the node ID of another, and no node ID begins with the bits of
-//     another. So 1/1 (binary 1) and 2/2 (binary 10) must not run at the same time, but 0/1 (binary
-//     0) and 2/2 may;
+//   - all generators that run at the same time have different node IDs;
+//   - none of these node IDs begins with the bits of another. So 1/1 (binary 1) and 2/2 (binary 10)
+//     must not run at the same time, but 0/1 (binary 0) and 2/2 may;
 //   - a generator that takes over a node ID continues after the last ID with this node ID
 //     ([NodeSpecAfter]), or waits for longer than the allowance before its first ID;
 //   - no generator has the policy [sortid.RollbackReset].
@@ -27,8 +27,8 @@
 //
 // If the clock goes back by at most the allowance, 39 ticks of 256 ms by default, the generator
 // keeps the last timestamp. If the clock goes back further, the policy decides. The default policy
-// fails with [sortid.ErrClockRollback]. Everything is safe for concurrent use. IDs are easy to
-// guess.
+// fails with [sortid.ErrClockRollback]. All functions and generators are safe for concurrent use.
+// IDs are easy to guess.
 //
 // # Source
 //

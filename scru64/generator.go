@@ -33,7 +33,7 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
 // up by one and the counter starts at a new random number. While the timestamp is ahead of the
-// clock, the generator acts as if the clock went back.
+// clock, the generator acts as if the clock had gone back.
 //
 // All calls of a zero Generator fail with [sortid.ErrOption]. Do not copy a Generator; go vet finds
 // copies.
@@ -58,7 +58,7 @@ type Options struct {
 
 	// NodeSpec is a node ID that only this generator may have. If the spec has a previous ID, all
 	// new IDs are larger. If the clock is behind the previous ID, the generator acts as if the
-	// clock went back.
+	// clock had gone back.
 	NodeSpec NodeSpec
 
 	// Lease grants node IDs and ticks; see [sortid.Lease]. If it is a *lease.Lease, it must have
@@ -76,11 +76,11 @@ type Options struct {
 	// is an error.
 	OverflowGuard int
 
-	// CounterStart returns the first counter of a tick, instead of a random number. OverflowGuard
-	// must then be zero. Its arguments are the timestamp and the counter's size in bits. If the
-	// result is not below 2^counterSize, the generator fails with ErrCounterStart. CounterStart
-	// runs under the generator's lock, so it must not call the generator. If the generator then
-	// fails to make the ID, it may discard the number.
+	// CounterStart returns the first counter of a tick, instead of a random number. Its arguments
+	// are the timestamp and the counter's size in bits. If the result is not below 2^counterSize,
+	// the generator fails with ErrCounterStart. CounterStart runs under the generator's lock, so it
+	// must not call the generator. If the generator then fails to make the ID, it may discard the
+	// number. With CounterStart, OverflowGuard must be zero.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 

@@ -65,9 +65,10 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec of a generator that continues after id. The node ID is the highest
-// size bits of [ID.NodeCtr]. If the timestamp of id is 0, the spec contains only the node ID. The
-// error is [ErrNodeSpec] if size is not 1 to 23, or if the ID is above [Max].
+// NodeSpecAfter returns the spec of a generator that continues after id. The node ID is in the high
+// bits of [ID.NodeCtr], and size is its number of bits. If the timestamp of id is 0, the spec
+// contains only the node ID. The error is [ErrNodeSpec] if size is not 1 to 23, or if the ID is
+// above [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
