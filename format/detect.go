@@ -90,9 +90,9 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the plausible readings of a text, the most probable first. It tries all encodings
-// of all formats. Hexadecimal numbers must have their full width. For plausible readings,
-// [ID.Plausible] and [ID.Generated] return true.
+// Detect returns the plausible readings of a text, the most probable first. It tries the encodings
+// in [Format.Guesses] of all formats. Hexadecimal numbers must have their full width. For plausible
+// readings, [ID.Plausible] and [ID.Generated] return true.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }

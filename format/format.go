@@ -26,13 +26,13 @@ import (
 // A Format describes one format. Each format has one *Format, so programs may compare pointers. Do
 // not change a Format. Some fields are set only if [Format.Generates] returns true.
 type Format struct {
-	Name    string // Such as "scru128"; also the package's name.
+	Name    string // Such as "scru128"; for our formats, also the package's name.
 	Title   string // The name in its document.
 	Summary string // What it is, in a few words.
 	Source  string // Its document: title, address, or both.
 
-	Bits   int // The size of an ID.
-	Size   int
+	Bits   int     // The size of an ID in bits.
+	Size   int     // The size in bytes, rounded up.
 	Layout []Field // From the most significant bit to the least.
 
 	// The text.
@@ -46,12 +46,12 @@ type Format struct {
 	Rotated     int        // How many of the lowest digits are at the front of the text.
 	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
 	Groups      []Group    // The parts of the text, if it consists of several numbers.
-	Guess       []Encoding
-	HexText     bool    // Whether the document also has a hexadecimal text.
-	Prefix      *Prefix // The prefix, which an underscore separates from the text; or nil.
-	Mark        string  // Words to append to a description of the text, such as " of 64 bits".
-	Example     string  // An ID's text.
-	Grouped     bool    // Whether texts often have hyphens between symbols.
+	Guess       []Encoding // See [Format.Guesses]; nil means Encodings.
+	HexText     bool       // Whether the document also has a hexadecimal text.
+	Prefix      *Prefix    // The prefix, which an underscore separates from the text; or nil.
+	Mark        string     // Words to append to a description of the text, such as " of 64 bits".
+	Example     string     // An ID's text.
+	Grouped     bool       // Whether texts often have hyphens between symbols.
 	TextSorts   bool
 	Search      Search // How to find IDs in other text.
 
@@ -73,7 +73,7 @@ type Format struct {
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
 	// counter is full, the generator uses the next tick. See SplitNode.
 	NodeCounter int
-	// Stateless: generators may set counters at random in each ID.
+	// Stateless: generators can choose random counters for each ID.
 	Stateless bool `json:"-"`
 	Plan      Plan
 	SQL       SQL
@@ -110,8 +110,8 @@ type Format struct {
 	shared        Words // The bits that are the same in all IDs.
 }
 
-// A Search says how to find IDs in other text, besides their alphabet and lengths. The zero value
-// is for IDs that rarely occur by chance.
+// A Search says how to find IDs in other text, in addition to their alphabet and lengths. The zero
+// value is for IDs that rarely occur by chance.
 type Search struct {
 	// WordLike: many words look like IDs. Programs search for IDs only if the user names the
 	// format.
@@ -136,7 +136,7 @@ type Prefix struct {
 	Symbols string   `json:"symbols"` // the first must be a letter, the last not an underscore
 	Min     int      `json:"min"`     // length in characters
 	Max     int      `json:"max"`
-	Known   []string `json:"known,omitempty"` // the only prefixes; nil means any
+	Known   []string `json:"known,omitempty"` // the only prefixes; nil allows all prefixes
 }
 
 // A Plan has a format's data for planners. The formulas are in docs/command.md.
@@ -197,7 +197,7 @@ type Field struct {
 
 	// The rest is for tests of generators; see [Usage].
 	Start Start  `json:"-"` // of KindCounter: its start in a new tick
-	Every uint64 `json:"-"` // of KindCounter: ticks between renewals; 0 means 1
+	Every uint64 `json:"-"` // of KindCounter: ticks between random values; 0 means 1
 	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
 	// Loose: KindRandom may be a counter or a finer time; KindNode may be random.
 	Loose bool `json:"-"`
@@ -390,10 +390,10 @@ func (f *Format) CheckTime(t time.Time) error {
 	return nil
 }
 
-// Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end.
-// Both bounds are the smallest ID of a tick. Bounds returns a [TimeError] if a time is outside
-// [Format.Range]. It also fails if the range is empty, or if IDs are not in order of time. For
-// TypeIDs, the bounds are for a UUIDv7 inside.
+// Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
+// bounds are the smallest IDs of the ticks that contain from and to. Bounds returns a [TimeError]
+// if a time is outside [Format.Range]. It also fails if the range is empty, or if IDs are not in
+// order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)

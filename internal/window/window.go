@@ -26,8 +26,8 @@ type Grant struct {
 	Lo, Hi int64
 }
 
-// A Window holds the current grant of a lease. It is safe for concurrent use. Generators may share
-// a Window, because only one of them gets each tick. Make a Window with [New].
+// A Window contains the current grant of a lease. It is safe for concurrent use. Generators may
+// share a Window, because only one of them gets each tick. Make a Window with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
 	used      atomic.Int64          // the last claimed tick
@@ -107,7 +107,7 @@ func (w *Window) expired(g *Grant, t int64) error {
 			sortid.ErrLeaseExpired, g.NodeID, w.size, w.text(g.Hi), w.text(t))
 	}
 	if w.reason != nil {
-		err = fmt.Errorf("%w; it was not renewed: %w", err, w.reason)
+		err = fmt.Errorf("%w; the lease was not renewed: %w", err, w.reason)
 	}
 	return err
 }
@@ -181,7 +181,7 @@ func (w *Window) Err() error {
 	return w.reason
 }
 
-// Close ends the window for good and returns the last claimed tick. After Close, no claim of a
+// Close ends the window permanently and returns the last claimed tick. After Close, no claim of a
 // later tick succeeds.
 func (w *Window) Close() (used int64) {
 	w.mu.Lock()
