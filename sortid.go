@@ -1,5 +1,5 @@
-// Package sortid defines the errors, options and lease interface that the packages of the five
-// formats share. To make or parse IDs, import one of these:
+// Package sortid defines what the packages of the five formats share. To make or parse IDs, import
+// one of these:
 //   - [github.com/sortid/sortid/scru128]: 128 bits, unique without coordination
 //   - [github.com/sortid/sortid/scru64]: 64 bits, unique through assigned node IDs
 //   - [github.com/sortid/sortid/scru160]: 160 bits, 111 of them random
@@ -40,18 +40,17 @@ const (
 	// allowance.
 	RollbackAbort
 
-	// RollbackWait blocks until the clock is behind by no more than the allowance. With this
-	// policy, the generator also waits for the renewal of an expired lease. If the context ends
-	// first, the generator returns an error.
+	// RollbackWait blocks until the clock is behind by no more than the allowance. It also waits
+	// for the renewal of an expired lease. If the context ends first, the generator returns an
+	// error.
 	RollbackWait
 )
 
 // GeneratorOptions are the options that all formats share. Zero values mean the defaults.
 type GeneratorOptions struct {
-	// Clock returns the current time. The generator calls it for each ID, for each batch of Fill,
-	// and during a wait. Clock must be safe for concurrent use. If it panics, the generator stays
-	// locked. If Clock is nil, the generator uses the system clock, and its time is at most 0.1 ms
-	// old.
+	// The generator calls Clock for each ID, for each batch of Fill, and while it waits. Clock must
+	// be safe for concurrent use. If it panics, the generator stays locked. If Clock is nil, the
+	// generator uses the system clock, and its time is at most 0.1 ms old.
 	Clock func() time.Time
 
 	// Entropy is the source of random bits. It must be cryptographically strong, except for scru64.
@@ -68,9 +67,9 @@ type GeneratorOptions struct {
 	RollbackPolicy RollbackPolicy
 }
 
-// A Lease grants node IDs to generators. With each node ID it grants ticks: the timestamps that a
-// generator may use with this node ID. *lease.Lease implements this interface. The Options of
-// scru64, scru160 and uid60 have a Lease as an alternative to a fixed node ID.
+// A Lease grants node IDs to generators, and ticks: the timestamps that their IDs may have.
+// *lease.Lease implements this interface. In the Options of scru64, scru160 and uid60, a Lease
+// replaces the node ID.
 //
 // A generator claims a tick before its first ID in that tick. Until its next claim, all its IDs
 // have the claimed tick and node ID. The tick may be ahead of the clock. If the lease grants no
@@ -94,9 +93,9 @@ type Lease interface {
 	// claimed tick and its node ID. A later call may return another node ID, but never an earlier
 	// tick.
 	//
-	// If no tick is free until a renewal, the error matches ErrLeaseExpired. If the lease will
-	// never have a free tick again, the error matches ErrLeaseClosed. ClaimTick must not block,
-	// because the generator is locked.
+	// If no tick is free until a renewal, the error matches ErrLeaseExpired. If no tick will ever
+	// be free, the error matches ErrLeaseClosed. ClaimTick must not block, because the generator is
+	// locked.
 	ClaimTick(tick int64) (nodeID uint32, claimed int64, err error)
 
 	// WaitTick blocks until ClaimTick(tick) may succeed. If ClaimTick will never succeed, the error

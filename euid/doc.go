@@ -21,8 +21,8 @@
 // Two IDs of different generators, or from before and after a reset, can be equal only in the same
 // millisecond, with a chance of 1 in 2^79. An extension leaves fewer random bits.
 //
-// All functions and generators are safe for concurrent use. [New] panics only if the clock is
-// outside the timestamp's range.
+// Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
+// the timestamp's range.
 //
 // # Source
 //

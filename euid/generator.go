@@ -32,15 +32,14 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 // maximum with a chance of n in 2^32. Then calls fail with [sortid.ErrOverflow] until the clock has
 // passed the millisecond.
 //
-// All calls of a zero Generator fail with [sortid.ErrOption]. Do not copy a Generator; go vet finds
-// copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	timestamp   int64 // of the last ID
 	head        uint64
 	high        uint64 // the high half of the last ID's field random
-	settledTick int64  // while the clock shows this time, timestamp does not change
+	settledTick int64  // timestamp is fixed while the clock shows this time
 
 	extension uint64 // the value and its length, at their positions in head
 	random    uint64 // the bits of head that are random
@@ -143,7 +142,7 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 // Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is like Fill, but stops waiting when the context ends.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }

@@ -6,12 +6,11 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value returns the ID's text. The types [UUID] and [Bytes] store other encodings. Use sql.Null[ID]
-// for nullable columns.
+// Value returns the ID's text. The types [UUID] and [Bytes] store other encodings.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 27 characters, a UUID of 36 characters, or 16 bytes. NULL is an error: scan
-// a nullable column into sql.Null[ID].
+// Scan reads a text of 27 characters, a UUID of 36 characters, or 16 bytes. NULL is an error: use
+// sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

@@ -91,8 +91,8 @@ func (c Candidate) rank(alphabets class) int {
 }
 
 // Detect returns the plausible readings of a text, the most probable first. It tries the encodings
-// in [Format.Guesses] of all formats. Hexadecimal numbers must have their full width. For plausible
-// readings, [ID.Plausible] and [ID.Generated] return true.
+// in [Format.Guesses] of all formats. Hexadecimal numbers must have their full width. See
+// [ID.Plausible] and [ID.Generated].
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }

@@ -13,7 +13,6 @@ import (
 // A Problem says why [Detect] finds no ID in a text.
 type Problem string
 
-// The problems.
 const (
 	Empty       Problem = "empty"
 	Hash        Problem = "hash"        // A hexadecimal text as long as a hash.
@@ -235,7 +234,6 @@ func standIn(f *Format, e Encoding) byte {
 	return f.Symbols[len(f.Symbols)/2]
 }
 
-// fixedBits returns the number of fixed bits, without the zeros at the top.
 func (f *Format) fixedBits() (n int) {
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed {

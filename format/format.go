@@ -1,13 +1,10 @@
 // Package format describes ID formats in one table: our five formats, and formats of other
 // projects, such as UUIDs, ULIDs and Snowflakes. Use it if a program learns only at run time which
-// formats it needs. If you know the format, import the format's package instead: your code is then
-// shorter and faster.
+// formats it needs. If you know the format, import the format's package instead, for shorter and
+// faster code.
 //
 // A [Format] has the layout, text, time and options of a format, and parses, converts and generates
 // its IDs. An [ID] is an ID of any format. [Detect] lists the formats that a text may have.
-//
-// Each of our formats has a file here. Formats of other projects are rows of data in others_*.go,
-// and one decoder reads all of them.
 package format
 
 import (
@@ -24,7 +21,7 @@ import (
 )
 
 // A Format describes one format. Each format has one *Format, so programs may compare pointers. Do
-// not change a Format. Some fields are set only if [Format.Generates] returns true.
+// not change a Format.
 type Format struct {
 	Name    string // Such as "scru128"; for our formats, also the package's name.
 	Title   string // The name in its document.
@@ -32,7 +29,7 @@ type Format struct {
 	Source  string // Its document: title, address, or both.
 
 	Bits   int     // The size of an ID in bits.
-	Size   int     // The size in bytes, rounded up.
+	Size   int     // In bytes.
 	Layout []Field // From the most significant bit to the least.
 
 	// The text.
@@ -46,7 +43,7 @@ type Format struct {
 	Rotated     int        // How many of the lowest digits are at the front of the text.
 	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
 	Groups      []Group    // The parts of the text, if it consists of several numbers.
-	Guess       []Encoding // See [Format.Guesses]; nil means Encodings.
+	Guess       []Encoding // See [Format.Guesses].
 	HexText     bool       // Whether the document also has a hexadecimal text.
 	Prefix      *Prefix    // The prefix, which an underscore separates from the text; or nil.
 	Mark        string     // Words to append to a description of the text, such as " of 64 bits".
@@ -110,11 +107,10 @@ type Format struct {
 	shared        Words // The bits that are the same in all IDs.
 }
 
-// A Search says how to find IDs in other text, in addition to their alphabet and lengths. The zero
-// value is for IDs that rarely occur by chance.
+// A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
+// chance.
 type Search struct {
-	// WordLike: many words look like IDs. Programs search for IDs only if the user names the
-	// format.
+	// WordLike: as Named, because many words look like IDs.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: IDs are short and have no check. Programs do not search for them in Base64, in numbers
 	// such as 0x12, or in the other letter case.
@@ -167,7 +163,6 @@ type SQL struct {
 // A Kind is the purpose of a field.
 type Kind string
 
-// The kinds of fields.
 const (
 	KindTime    Kind = "time"
 	KindCounter Kind = "counter"
@@ -422,7 +417,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	return first, end, nil
 }
 
-// first returns the smallest integer of the tick that contains t.
+// first returns the smallest integer of t's tick.
 func (f *Format) first(t time.Time) Words {
 	w, ticks := f.shared, Words{0, 0, f.ticks(t)}
 	for _, field := range f.timestamp {

@@ -24,8 +24,8 @@ type Generator interface {
 	NewBatch() Batch
 }
 
-// A Batch contains IDs. It makes streams of IDs faster. A Batch is not safe for concurrent use, but
-// the batches of a generator are independent.
+// A Batch contains IDs, for fast streams. It is not safe for concurrent use, but the batches of a
+// generator are independent.
 type Batch interface {
 	// Fill replaces the batch with the generator's next n IDs. After an error the batch is empty,
 	// and the IDs made before the error are lost.

@@ -286,7 +286,7 @@ func TestLeaseOptions(t *testing.T) {
 			NodeBits: 8})
 		for want, o := range map[string]Options{
 			"the lease has the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
-			"future ticks":                {Lease: own, At: time.Now()},
+			"future ticks":              {Lease: own, At: time.Now()},
 			"exclude each other": {Lease: own,
 				Values: map[string]string{"rollback": "reset"}},
 		} {

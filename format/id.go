@@ -25,7 +25,7 @@ type ID struct {
 // An Encoding is a way to write an ID.
 type Encoding string
 
-// The encodings. All our formats have the first three; 128-bit formats also have UUID.
+// All our formats have the first three encodings; 128-bit formats also have UUID.
 const (
 	Text Encoding = "text" // the format's own text
 	Hex  Encoding = "hex"  // the whole ID, big-endian, full width, lower case
@@ -481,7 +481,6 @@ func (id ID) Notes() []string {
 	return notes
 }
 
-// field returns the named field's content, or 0 if there is no such field.
 func (id ID) field(name string) uint64 {
 	for _, f := range id.format.Layout {
 		if f.Name == name && name != "" {

@@ -118,7 +118,6 @@ func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	return text, false
 }
 
-// letterCases reports whether the digits include capitals, and whether they include small letters.
 func letterCases(digits []byte) (capitals, small bool) {
 	// All letters have bit 6, and small letters have bit 5.
 	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020

@@ -3,7 +3,6 @@ package format
 import "fmt"
 
 // A Usage is one meaning of an ID's bits. It splits a field whose parts have separate meanings.
-// Most formats have one usage.
 type Usage struct {
 	Name      string // empty if the format has only one
 	Title     string // the counter's meaning

@@ -20,8 +20,8 @@
 // each ID, only 32 of these bits are new; the other 48 are counters with random starts. So IDs are
 // not secret: one ID shows all bits of the next except 32.
 //
-// All functions and generators are safe for concurrent use. [New] panics only if the clock is
-// outside the timestamp's range.
+// Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
+// the timestamp's range.
 //
 // # Source
 //

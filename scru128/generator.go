@@ -30,14 +30,13 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 // goes up by one. While the timestamp is ahead of the clock, the generator acts as if the clock had
 // gone back.
 //
-// All calls of a zero Generator fail with [sortid.ErrOption]. Do not copy a Generator; go vet finds
-// copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	timestamp   int64 // of the last ID
 	counter     uint64
-	settledTick int64 // while the clock shows this time, timestamp does not change
+	settledTick int64 // timestamp is fixed while the clock shows this time
 	renewed     int64 // the timestamp when counter_hi was last renewed
 	stateless   bool
 }
@@ -131,7 +130,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 // Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is like Fill, but stops waiting when the context ends.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }

@@ -64,7 +64,7 @@ func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[8:], lo)
 }
 
-// FromBytes returns the ID with these 16 bytes, or a [*sortid.ParseError] if b has another length.
+// FromBytes returns the ID with these 16 bytes, or a [*sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "16")
@@ -107,8 +107,8 @@ func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of the millisecond that contains t. For a time before 1970 it
-// returns the zero ID, and after the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond. It returns the zero ID before 1970, and [Max]
+// after the last timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -11,7 +11,7 @@ import (
 // TextLen is the length of an ID's text.
 const TextLen = base36.Len128
 
-// Parse reads 25 Base36 digits, in upper or lower case. An error is a [*sortid.ParseError].
+// Parse reads 25 Base36 digits, ignoring case. An error is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
 	// Parse is short, so the compiler inlines it and saves a copy of the ID. The conversion does
 	// not copy s.
@@ -19,7 +19,7 @@ func Parse(s string) (id ID, err error) {
 	return id, err
 }
 
-// MustParse is like [Parse], but panics if the text is invalid.
+// MustParse is like [Parse], but panics on an error.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -28,7 +28,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b. If it fails, it does not change the ID.
+// decode does not keep b. An error does not change the ID.
 func (id *ID) decode(b []byte) error {
 	hi, lo, bad := base36.Decode128(b)
 	if bad != base36.OK {
@@ -67,7 +67,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is like [Parse]. If it fails, it does not change the ID.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes to b.
@@ -76,8 +76,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the ID's 16 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 16 bytes. If they are invalid, it returns a [*sortid.ParseError] and does
-// not change the ID.
+// UnmarshalBinary reads 16 bytes. An error is a [*sortid.ParseError] and does not change the ID.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -25,8 +25,8 @@
 // have the same [Options.CounterExtension]. A realm is the scope in which IDs must be unique.
 // Leases of one realm and one store assign such node IDs: see [Options] and package lease.
 //
-// All functions and generators are safe for concurrent use. [New] panics only if the clock is
-// outside the timestamp's range.
+// Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
+// the timestamp's range.
 //
 // # Source
 //

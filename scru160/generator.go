@@ -23,8 +23,7 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 // clock has passed the last timestamp, because the timestamp must be the Unix time. If a context
 // ends before that, the error matches [sortid.ErrOverflow].
 //
-// All calls of a zero Generator fail with [sortid.ErrOption]. Do not copy a Generator; go vet finds
-// copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
@@ -32,7 +31,7 @@ type Generator struct {
 	head    uint64 // the tick in the high 64 bits
 	counter uint64 // of the last ID, with extension
 
-	settledTick int64 // while the clock shows this time, tick does not change
+	settledTick int64 // tick is fixed while the clock shows this time
 
 	full     uint64 // the largest counter
 	start    uint64 // mask of the counter bits that start at random
@@ -70,9 +69,9 @@ type Options struct {
 	NodeID   uint16
 	NodeBits int
 
-	// Lease grants node IDs and milliseconds; see [sortid.Lease]. If it is a *lease.Lease, it must
-	// have the format lease.SCRU160. The option Clock must be the clock of the lease. With a lease,
-	// NodeBits and RollbackReset are not allowed.
+	// Lease grants node IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
+	// format lease.SCRU160. Clock must be the lease's clock. With a lease, NodeBits and
+	// RollbackReset are not allowed.
 	//
 	// The lease sets the size of the node ID. This size plus CounterExtension must be at most 16
 	// bits. All generators of a realm must have the same CounterExtension, which decides where the
@@ -149,7 +148,7 @@ func NewString() string { return New().String() }
 
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
 // or [sortid.ErrEntropy]. With a lease it can also fail with [sortid.ErrLeaseExpired] or
-// [sortid.ErrLeaseClosed]. With a full counter or with [sortid.RollbackWait] it can block.
+// [sortid.ErrLeaseClosed]. With a full counter or [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id)
 	return id, err
@@ -196,7 +195,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 // many as fit in the tick. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is like Fill, but stops waiting when the context ends.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }

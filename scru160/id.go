@@ -49,14 +49,13 @@ func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (
 	return id, nil
 }
 
-// put sets the high 64, the middle 64 and the low 32 bits of the ID.
 func (id *ID) put(hi, mid uint64, lo uint32) {
 	binary.BigEndian.PutUint64(id[0:8], hi)
 	binary.BigEndian.PutUint64(id[8:16], mid)
 	binary.BigEndian.PutUint32(id[16:20], lo)
 }
 
-// FromBytes returns the ID with these 20 bytes, or a [*sortid.ParseError] if b has another length.
+// FromBytes returns the ID with these 20 bytes, or a [*sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "20")
@@ -97,8 +96,8 @@ func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of the millisecond that contains t. For a time before 1970 it
-// returns the zero ID, and after the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond. It returns the zero ID before 1970, and [Max]
+// after the last timestamp.
 func First(t time.Time) (id ID) {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -7,12 +7,9 @@ import (
 )
 
 // Value returns the ID's text of 32 characters. The types [Hex] and [Bytes] store other encodings.
-// Do not mix encodings in a column, because they do not sort together. Use sql.Null[ID] for
-// nullable columns.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error: scan a nullable column
-// into sql.Null[ID].
+// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error: use sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:

@@ -130,7 +130,6 @@ func TestSQLForms(t *testing.T) {
 	}
 }
 
-// nodeSpecs maps texts to canonical texts.
 var nodeSpecs = map[string]string{
 	"42/8":            "42/8",
 	"0xb00/12":        "2816/12",

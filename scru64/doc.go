@@ -27,8 +27,8 @@
 //
 // If the clock goes back by at most the allowance, 39 ticks of 256 ms by default, the generator
 // keeps the last timestamp. If the clock goes back further, the policy decides. The default policy
-// fails with [sortid.ErrClockRollback]. All functions and generators are safe for concurrent use.
-// IDs are easy to guess.
+// fails with [sortid.ErrClockRollback]. Functions and generators are safe for concurrent use. IDs
+// are easy to guess.
 //
 // # Source
 //

@@ -35,15 +35,14 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 // up by one and the counter starts at a new random number. While the timestamp is ahead of the
 // clock, the generator acts as if the clock had gone back.
 //
-// All calls of a zero Generator fail with [sortid.ErrOption]. Do not copy a Generator; go vet finds
-// copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	last        ID
 	end         ID    // the largest ID with this timestamp and node ID
 	timestamp   int64 // of the last ID
-	settledTick int64 // while the clock shows this tick, timestamp does not change
+	settledTick int64 // timestamp is fixed while the clock shows this tick
 
 	node        ID // the node ID, shifted to its position
 	counterBits int
@@ -61,9 +60,9 @@ type Options struct {
 	// clock had gone back.
 	NodeSpec NodeSpec
 
-	// Lease grants node IDs and ticks; see [sortid.Lease]. If it is a *lease.Lease, it must have
-	// the format lease.SCRU64. The option Clock must be the clock of the lease. With a lease,
-	// NodeSpec and RollbackReset are not allowed.
+	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
+	// lease.SCRU64. Clock must be the lease's clock. With a lease, NodeSpec and RollbackReset are
+	// not allowed.
 	Lease sortid.Lease
 
 	// OverflowGuard is the number of high counter bits that are zero at the start of each tick. The
@@ -199,7 +198,7 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 // Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is like Fill, but stops waiting when the context ends.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }

@@ -26,8 +26,7 @@ const (
 // Tick is the unit of the timestamp.
 const Tick = 256 * time.Millisecond
 
-// An ID is a SCRU64 ID: an integer below 36^12, which is a little above 2^62. Its bits, from the
-// highest:
+// An ID is a SCRU64 ID: an integer below 36^12, a little above 2^62. Its bits, from the highest:
 //
 //	timestamp 40 | node_id n | counter 24-n
 //
@@ -73,10 +72,10 @@ func (id ID) Timestamp() uint64 { return uint64(id) >> nodeCtrBits }
 func (id ID) NodeCtr() uint32 { return uint32(id) & MaxNodeCtr }
 
 // NodeID returns the node ID, which has size bits. A size below 0 counts as 0, and a size above 24
-// counts as 24.
+// as 24.
 func (id ID) NodeID(size int) uint32 { return id.NodeCtr() >> counterBits(size) }
 
-// Counter returns the counter. The parameter is the size of the node ID, as in [ID.NodeID].
+// Counter returns the counter. size is as in [ID.NodeID].
 func (id ID) Counter(size int) uint32 { return uint32(id) & (1<<counterBits(size) - 1) }
 
 func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrBits) }
@@ -90,8 +89,8 @@ func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of the tick that contains t. For a time before 1970 it returns the
-// zero ID, and after the last timestamp it returns [Max].
+// First returns the smallest ID of t's tick. It returns the zero ID before 1970, and [Max] after
+// the last timestamp.
 func First(t time.Time) ID {
 	switch tick := clock.UnixMilli(t) >> tickBits; {
 	case tick < 0:

@@ -65,10 +65,9 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec of a generator that continues after id. The node ID is in the high
-// bits of [ID.NodeCtr], and size is its number of bits. If the timestamp of id is 0, the spec
-// contains only the node ID. The error is [ErrNodeSpec] if size is not 1 to 23, or if the ID is
-// above [Max].
+// NodeSpecAfter returns the spec of a generator that continues after id. The node ID is the high
+// size bits of [ID.NodeCtr]. If the timestamp of id is 0, the spec contains only the node ID. The
+// error is [ErrNodeSpec] if size is not 1 to 23, or if the ID is above [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -86,8 +85,7 @@ func nodeSpecAfter(id ID, size int) NodeSpec {
 	return NodeSpec{id, uint8(size)}
 }
 
-// ParseNodeSpec reads a text such as 42/8; see [NodeSpec]. If the text is invalid, it returns
-// [ErrNodeSpec].
+// ParseNodeSpec reads a text such as 42/8, or returns [ErrNodeSpec].
 func ParseNodeSpec(s string) (NodeSpec, error) {
 	spec, err := parseNodeSpec(s)
 	if err != nil {
@@ -180,7 +178,7 @@ func (s NodeSpec) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the spec's text. It fails only for the zero NodeSpec.
 func (s NodeSpec) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
-// UnmarshalText is like [ParseNodeSpec]. If it fails, it does not change the spec.
+// UnmarshalText is like [ParseNodeSpec]. An error does not change the spec.
 func (s *NodeSpec) UnmarshalText(b []byte) error {
 	parsed, err := ParseNodeSpec(string(b))
 	if err != nil {

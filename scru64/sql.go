@@ -6,8 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value returns the ID as an int64. The type [Text] stores the text. Use sql.Null[ID] for nullable
-// columns.
+// Value returns the ID as an int64. The type [Text] stores the text.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -15,8 +14,8 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error: scan a
-// nullable column into sql.Null[ID].
+// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error: use
+// sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:

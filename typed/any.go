@@ -105,7 +105,7 @@ func (id Any[T]) appendText(b []byte) ([]byte, error) {
 // MarshalText returns the text with the prefix.
 func (id Any[T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is like [ParseAny]. If it fails, it does not change the ID.
+// UnmarshalText is like [ParseAny]. An error does not change the ID.
 func (id *Any[T]) UnmarshalText(b []byte) error {
 	parsed, err := ParseAny[T](string(b))
 	if err != nil {

@@ -31,8 +31,7 @@ func (phantom[P]) Prefix() string {
 	return p.Prefix()
 }
 
-// In calls of the functions below, the compiler infers P and T from one type argument, such as
-// UserID.
+// Calls need only one type argument, such as UserID.
 
 // New returns a new ID from the format's process-wide generator. It panics if the clock is outside
 // the format's range.
@@ -48,21 +47,21 @@ func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 // From returns the typed ID with id inside.
 func From[I ID[P, T], P Prefixer, T Inner[T]](id T) ID[P, T] { return ID[P, T]{id: id} }
 
-// First returns the smallest ID of the tick that contains t. The bounds of a time range are id >=
-// First(from) and id < First(to).
+// First returns the smallest ID of t's tick. The bounds of a time range are id >= First(from) and
+// id < First(to).
 func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
 
-// Parse reads a text with the prefix of P. An error is or wraps a [*sortid.ParseError]. If the
-// prefix is wrong, the error matches [sortid.ErrPrefix].
+// Parse reads a text with the prefix of P. An error wraps a [*sortid.ParseError], and matches
+// [sortid.ErrPrefix] if the prefix is wrong.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
 	// Parse is short, so the compiler inlines it and saves a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
 	return id, err
 }
 
-// MustParse is like [Parse], but panics if the text is invalid.
+// MustParse is like [Parse], but panics on an error.
 func MustParse[I ID[P, T], P Prefixer, T Inner[T]](s string) ID[P, T] {
 	id, err := Parse[I](s)
 	if err != nil {
@@ -101,7 +100,7 @@ func (id ID[P, T]) AppendText(b []byte) ([]byte, error) { return appendText(b, (
 // MarshalText returns the text with the prefix.
 func (id ID[P, T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is like [Parse]. If it fails, it does not change the ID.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID[P, T]) UnmarshalText(b []byte) error { return decode(&id.id, b, (*P)(nil)) }
 
 // AppendBinary appends the binary form, without the prefix, to b.
@@ -110,11 +109,10 @@ func (id ID[P, T]) AppendBinary(b []byte) ([]byte, error) { return id.id.AppendB
 // MarshalBinary returns the binary form, without the prefix.
 func (id ID[P, T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads the binary form. If it fails, it does not change the ID.
+// UnmarshalBinary reads the binary form. An error does not change the ID.
 func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).UnmarshalBinary(b) }
 
-// Value returns the ID without the prefix; see the package comment. For a nullable column use
-// sql.Null.
+// Value returns the ID without the prefix; see the package comment.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
 // Scan reads an ID without a prefix. A text with a prefix is an error: use [Text]. NULL is an

@@ -29,7 +29,6 @@ type Free[T any] interface {
 	scru128.ID | scru160.ID | euid.ID
 }
 
-// maxText is the length of the longest text of an ID inside.
 const maxText = scru160.TextLen
 
 type format[T Inner[T]] struct {
@@ -100,8 +99,7 @@ func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	panic("unreachable")
 }
 
-// decode reads a text with the prefix of *p. It does not keep b. If it fails, it does not change
-// the ID.
+// decode reads a text with the prefix of *p. It does not keep b. An error does not change the ID.
 func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	text, ok := cutPrefix(b, p)
 	if !ok {

@@ -155,7 +155,7 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// Most texts have the full length; only old IDs are shorter.
+		// Only texts of old IDs are shorter.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {

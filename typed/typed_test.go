@@ -77,7 +77,6 @@ type tested interface {
 	fuzz(*testing.T, string)
 }
 
-// Tested maps names to formats.
 var Tested = map[string]tested{}
 
 func init() {

@@ -22,7 +22,7 @@
 //
 // If the clock goes back by at most the allowance, 10 seconds by default, a generator keeps the
 // last timestamp. If the clock goes back further, the policy decides. The default policy fails with
-// [sortid.ErrClockRollback]. All functions and generators are safe for concurrent use.
+// [sortid.ErrClockRollback]. Functions and generators are safe for concurrent use.
 //
 // # Source
 //

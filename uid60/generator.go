@@ -24,15 +24,14 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 // has passed the last timestamp. If a context ends before that, the error matches
 // [sortid.ErrOverflow].
 //
-// All calls of a zero Generator fail with [sortid.ErrOption]. Do not copy a Generator; go vet finds
-// copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	last        ID    // the last ID without its random bits
 	end         ID    // last with sequence 511
 	timestamp   int64 // of the last ID
-	settledTick int64 // while the clock shows this time, timestamp does not change
+	settledTick int64 // timestamp is fixed while the clock shows this time
 
 	worker     ID  // the worker ID, shifted to its position
 	randomBits int // the other bits of random
@@ -49,9 +48,9 @@ type Options struct {
 	WorkerID     uint16
 	WorkerIDSize int
 
-	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. If it is a *lease.Lease, it
-	// must have the format lease.UID60. The option Clock must be the clock of the lease. With a
-	// lease, WorkerIDSize and RollbackReset are not allowed.
+	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
+	// format lease.UID60. Clock must be the lease's clock. With a lease, WorkerIDSize and
+	// RollbackReset are not allowed.
 	Lease sortid.Lease
 }
 
@@ -104,7 +103,7 @@ func NewString() (string, error) {
 
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
 // or [sortid.ErrEntropy]. With a lease it can also fail with [sortid.ErrLeaseExpired] or
-// [sortid.ErrLeaseClosed]. With a full sequence or with [sortid.RollbackWait] it can block.
+// [sortid.ErrLeaseClosed]. With a full sequence or [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
@@ -131,7 +130,7 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 // needs. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is like Fill, but stops waiting when the context ends.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }

@@ -30,9 +30,9 @@ const (
 //
 //	0000 | timestamp 42 | sequence 9 | random 9
 //
-// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. A generator's worker
-// ID, if any, is in the high bits of random. The timestamps 0 and [MaxTimestamp] are reserved: no
-// generator uses them, but IDs with these timestamps parse. So the zero ID can mean "none".
+// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. The timestamps 0 and
+// [MaxTimestamp] are reserved: no generator uses them, but IDs with these timestamps parse. So the
+// zero ID can mean "none".
 //
 // IDs are comparable with ==. Integers sort by time, texts do not. The conversion ID(v) does not
 // check v. If v is above [Max], String returns a message that does not parse, and methods with an
@@ -77,7 +77,7 @@ func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence 
 func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
 
 // Worker returns the worker ID, which has the given number of bits. The ID does not show whether it
-// has a worker ID. A number below 0 counts as 0, and a number above 9 counts as 9.
+// has a worker ID. A number below 0 counts as 0, and a number above 9 as 9.
 func (id ID) Worker(bits int) uint16 {
 	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
 }
@@ -91,8 +91,8 @@ func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of the millisecond that contains t. For a time before 2018-03-01 it
-// returns the zero ID, and after the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond. It returns the zero ID before 2018-03-01, and
+// [Max] after the last timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:

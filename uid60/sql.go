@@ -6,8 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value returns the ID as an int64, which sorts by time. The type [Text] stores the text. Use
-// sql.Null[ID] for nullable columns.
+// Value returns the ID as an int64, which sorts by time. The type [Text] stores the text.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -16,7 +15,7 @@ func (id ID) Value() (driver.Value, error) {
 }
 
 // Scan reads an integer, or a text of 4 to 10 characters. Eight bytes are always a text, never the
-// binary form. NULL is an error: scan a nullable column into sql.Null[ID].
+// binary form. NULL is an error: use sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:

@@ -36,7 +36,7 @@ func Parse(s string) (ID, error) {
 	return ID(v), nil
 }
 
-// MustParse is like [Parse], but panics if the text is invalid.
+// MustParse is like [Parse], but panics on an error.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -115,7 +115,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is like [Parse]. If it fails, it does not change the ID.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, ok := decode(b)
 	if !ok {
@@ -137,8 +137,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the ID's 8 bytes, big-endian.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 8 bytes, big-endian. If they are invalid, it returns a [*sortid.ParseError]
-// and does not change the ID.
+// UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError] and does not change
+// the ID.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")

@@ -182,7 +182,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// The source reads only the bytes that it needs. The reader may return them in pieces.
+// The source reads only the bytes that it needs, also in pieces.
 func TestReader(t *testing.T) {
 	data := make([]byte, 1200)
 	for i := range data {

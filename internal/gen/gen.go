@@ -17,8 +17,7 @@ import (
 
 const NoTick = -1 << 63
 
-// batchSize is the number of IDs in a batch. A batch locks the generator for some tens of
-// microseconds.
+// A batch locks the generator for some tens of microseconds.
 const batchSize = 4096
 
 // recheck is the longest wait for a lease before the generator reads the clock again.
@@ -137,8 +136,7 @@ func (c *Core) Time(tick int64) time.Time {
 }
 
 // CheckRollback applies the policy if the clock, at tick now, is too far behind the next ID's tick.
-// It reports whether the policy is a reset, so that the generator must follow the clock. last is
-// the tick of the last ID.
+// It reports whether the generator must follow the clock. last is the tick of the last ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero

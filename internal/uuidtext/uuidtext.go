@@ -11,7 +11,7 @@ import (
 // Len is the length of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens.
 const Len = 36
 
-// groups has each group's offset in the text, and the start and the end of its bytes in the UUID.
+// groups has each group's offset in the text, and the start and the end of its bytes.
 var groups = [5]struct{ from, at, to int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
 	{24, 10, 16}}
 
@@ -25,8 +25,7 @@ func Append(b []byte, u *[16]byte) []byte {
 	return b
 }
 
-// Decode returns -1, or the offset of the first wrong byte. In the second case it does not change
-// u.
+// Decode returns -1, or the offset of the first wrong byte. An error does not change u.
 func Decode(u *[16]byte, s []byte) int {
 	var out [16]byte
 	bad := false

@@ -1,8 +1,7 @@
 // Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
-// Package lease sets its grants. A grant is a node ID and the ticks in which it may be used. A
-// generator calls [Window.ClaimTick] before the first ID of a tick. So every ID belongs to a grant,
-// even if the goroutine is delayed. The generator may finish a claimed tick after the lease is
-// closed or lost.
+// Package lease sets its grants. A generator calls [Window.ClaimTick] before the first ID of a
+// tick. So every ID belongs to a grant, even if the goroutine is delayed. The generator may finish
+// a claimed tick after the lease is closed or lost.
 package window
 
 import (

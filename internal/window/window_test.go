@@ -118,7 +118,7 @@ func TestRequestRenewal(t *testing.T) {
 	}
 }
 
-// A wait ends when the window gets a grant or is closed, or when the context ends.
+// A wait ends with a new grant, Close, or the context's end.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow()
