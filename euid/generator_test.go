@@ -168,7 +168,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// This is TestOverflow with the system's entropy, on the fast path.
+// TestOverflow on the fast path, with the system's entropy.
 func TestOverflowShortWay(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})

@@ -356,9 +356,8 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode splits the field that node ID and counter share; see NodeCounter. It returns one field
-// for each. size is the size of the node ID in bits, which IDs do not show. SplitNode fails if no
-// node ID can have this size.
+// SplitNode splits the field that node ID and counter share; see NodeCounter. size is the size of
+// the node ID in bits, which IDs do not show. SplitNode fails if no node ID can have this size.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)

@@ -25,7 +25,7 @@ type ID struct {
 // An Encoding is a way to write an ID.
 type Encoding string
 
-// All our formats have the first three encodings; 128-bit formats also have UUID.
+// All our formats have the first three; 128-bit formats also have UUID.
 const (
 	Text Encoding = "text" // the format's own text
 	Hex  Encoding = "hex"  // the whole ID, big-endian, full width, lower case

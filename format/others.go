@@ -27,7 +27,6 @@ func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 // ErrLayout is the error of an integer whose fixed bits are wrong.
 var ErrLayout = errors.New("the fixed bits of the format have other values")
 
-// field returns a field without its position, which the layout decides.
 func field(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
 }

@@ -154,7 +154,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// This is TestOverflow with the system's entropy, on the fast path.
+// TestOverflow on the fast path, with the system's entropy.
 func TestOverflowShortWay(t *testing.T) {
 	for _, size := range []int{1, 9} {
 		// The timestamp is odd, so the test notices a carry that only sets the last bit.

@@ -488,7 +488,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// This is TestCapacity with the system's entropy, on the fast path.
+// TestCapacity on the fast path, with the system's entropy.
 func TestOverflowShortWay(t *testing.T) {
 	for _, c := range []struct {
 		m    mode

@@ -13,15 +13,15 @@
 //
 // # Promises
 //
-// The IDs of a generator strictly increase. A realm is the scope in which IDs must be unique. All
-// IDs of a realm differ if
+// The IDs of a generator strictly increase, unless its policy is [sortid.RollbackReset]. A realm is
+// the scope in which IDs must be unique. All IDs of a realm differ under these conditions:
 //
-//   - all generators that run at the same time have different node IDs;
-//   - none of these node IDs begins with the bits of another. So 1/1 (binary 1) and 2/2 (binary 10)
-//     must not run at the same time, but 0/1 (binary 0) and 2/2 may;
-//   - a generator that takes over a node ID continues after the last ID with this node ID
-//     ([NodeSpecAfter]), or waits for longer than the allowance before its first ID;
-//   - no generator has the policy [sortid.RollbackReset].
+//   - All generators that run at the same time have different node IDs.
+//   - None of these node IDs begins with the bits of another. So 1/1 (binary 1) and 2/2 (binary 10)
+//     must not run at the same time, but 0/1 (binary 0) and 2/2 may.
+//   - A generator that takes over a node ID continues after the last ID with this node ID
+//     ([NodeSpecAfter]), or waits for longer than the allowance before its first ID.
+//   - No generator has the policy [sortid.RollbackReset].
 //
 // Leases of one realm and one store meet these conditions: see [Options] and package lease.
 //
@@ -35,6 +35,6 @@
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
 // https://github.com/scru64/spec, "Specification (work in progress)", without a version number or a
 // date. This package adds rules: If a node spec contains an ID with timestamp 0, the package uses
-// only the node ID from it. The 0x of a hexadecimal node ID must be in lower case. The conversion
-// ID(v) does not check v. Leases can grant node IDs.
+// only the node ID from it. The 0x of a hexadecimal node ID must be in lower case. Leases can grant
+// node IDs.
 package scru64

@@ -175,7 +175,7 @@ func (s NodeSpec) AppendText(b []byte) ([]byte, error) {
 	return append(b, s.String()...), nil
 }
 
-// MarshalText returns the spec's text. It fails only for the zero NodeSpec.
+// MarshalText returns the spec's text; see AppendText.
 func (s NodeSpec) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
 // UnmarshalText is like [ParseNodeSpec]. An error does not change the spec.

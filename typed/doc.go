@@ -19,8 +19,8 @@
 //	func (User) Prefix() string { return "user" }    // ID[User]
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
-// A typed ID contains an ID without the prefix, and has the same size. It is comparable. The prefix
-// costs time only when a program writes or reads text, and no allocation.
+// A typed ID contains an ID without the prefix, and has the same size. The prefix costs time only
+// when a program writes or reads text, and no allocation.
 //
 // # Text
 //

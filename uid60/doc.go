@@ -31,6 +31,5 @@
 // rule for the sequence says a second, but means a millisecond. This package adds rules: The
 // sequence starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
 // reserved. Short texts are padded, and padding parses. The worker ID is in the high bits of
-// random. The conversion ID(v) does not check v. The document has no allowance, no policies and no
-// leases.
+// random. The document has no allowance, no policies and no leases.
 package uid60

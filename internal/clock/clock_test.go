@@ -533,7 +533,7 @@ func TestWaitInjected(t *testing.T) {
 	}
 }
 
-// The command bench runs this benchmark together with its own.
+// The command bench runs this, too.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=counter", func(b *testing.B) {
 		for b.Loop() {

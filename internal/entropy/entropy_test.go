@@ -272,7 +272,7 @@ type zero struct{}
 
 func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// The command bench runs this benchmark together with its own.
+// The command bench runs this, too.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=entropy-32-bits", func(b *testing.B) {
 		s := System()

@@ -19,7 +19,6 @@ import (
 	"strings"
 )
 
-// A listed package is the output of "go list" for one package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
