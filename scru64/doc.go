@@ -17,10 +17,10 @@
 // the scope in which IDs must be unique. All IDs of a realm differ under these conditions:
 //
 //   - All generators that run at the same time have different node IDs.
-//   - None of these node IDs begins with the bits of another. So 1/1 (binary 1) and 2/2 (binary 10)
-//     must not run at the same time, but 0/1 (binary 0) and 2/2 may.
-//   - A generator that takes over a node ID continues after the last ID with this node ID
-//     ([NodeSpecAfter]), or waits for longer than the allowance before its first ID.
+//   - None of these node IDs begins with the bits of another. For example, 1/1 (binary 1) and 2/2
+//     (binary 10) must not run at the same time. The node IDs 0/1 (binary 0) and 2/2 may.
+//   - A generator that takes over a node ID continues after the last ID with this node ID; see
+//     [NodeSpecAfter]. Or it first waits for longer than the allowance.
 //   - No generator has the policy [sortid.RollbackReset].
 //
 // Leases of one realm and one store meet these conditions: see [Options] and package lease.
