@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// The reasons of a [ParseError].
+// The reasons in a [ParseError].
 var (
 	ErrLength = errors.New("wrong length")
 	ErrSymbol = errors.New("not a symbol of the alphabet")
-	// ErrCheck: all characters are valid, but some are wrong or out of order.
+	// ErrCheck: all characters are in the alphabet, but the check value shows a typing error.
 	ErrCheck = errors.New("the check value does not fit, so the text is mistyped")
 	// ErrRange: the number is negative or larger than the largest ID.
 	ErrRange        = errors.New("out of range")
@@ -20,7 +20,8 @@ var (
 	ErrUUID         = errors.New("not a UUID's digit or hyphen")
 )
 
-// ErrPrefix: a typed ID has another type's prefix, or a prefix breaks the rules of package typed.
+// ErrPrefix: a typed ID has the prefix of another type, or a prefix breaks the rules of package
+// typed.
 var ErrPrefix = errors.New("wrong prefix")
 
 var (
@@ -34,21 +35,21 @@ var (
 var (
 	// ErrOption: an option is invalid, or two options exclude each other.
 	ErrOption = errors.New("invalid option")
-	// ErrClockRollback: the clock went back, or full counters or a lease moved the timestamp ahead
-	// of the clock.
+	// ErrClockRollback: the clock went back too far. Or full counters or a lease moved the
+	// timestamp too far ahead of the clock.
 	ErrClockRollback = errors.New(
 		"the clock is behind the last ID by more than the rollback allowance")
-	// ErrTimeRange: the clock shows a time that no ID can carry.
+	// ErrTimeRange: the clock shows a time that does not fit the timestamp or is reserved.
 	ErrTimeRange = errors.New("the clock is outside the timestamp's range")
 	ErrEntropy   = errors.New("the entropy source failed")
 	// ErrOverflow: all IDs of the current tick are used.
 	ErrOverflow = errors.New("the counter is full until the clock moves on")
-	// ErrLeaseExpired: the lease has no tick left until it is renewed.
+	// ErrLeaseExpired: the lease has no free tick until its renewal.
 	ErrLeaseExpired = errors.New("lease: expired")
 	ErrLeaseClosed  = errors.New("lease: closed")
 )
 
-// An OptionError says which options of a generator are wrong. It matches [ErrOption].
+// An OptionError says which options of a generator are wrong. It wraps [ErrOption].
 type OptionError struct {
 	Format string   // the name of the format's package
 	Fields []string // the wrong option, or the options that do not fit together
@@ -62,7 +63,7 @@ func (e *OptionError) Error() string {
 
 func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
 
-// A ParseError says why an input is not an ID. It matches its field Err.
+// A ParseError says why an input is not an ID. It wraps its field Err.
 type ParseError struct {
 	Format string // the name of the format's package
 	Input  string // the first 64 bytes of a text, or an integer; empty for a binary form

@@ -34,7 +34,7 @@ func TestParseErrorText(t *testing.T) {
 		{"\ufffd", 3, 0, "", reason, `f: cannot parse "` + "\ufffd" + `": not a digit: '` +
 			"\ufffd" + `' at offset 0`},
 		{long, 1000, -1, "", reason, `f: cannot parse "` + long + `"...: not a digit`},
-		// This offset is beyond the part that is kept.
+		// This offset is beyond the part that the error keeps.
 		{long, 1000, 999, "", reason, `f: cannot parse "` + long + `"...: not a digit`},
 		{"1", 1, 1, "", reason, `f: cannot parse "1": not a digit`},
 	} {

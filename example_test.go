@@ -11,7 +11,8 @@ import (
 	"github.com/sortid/sortid/scru64"
 )
 
-// A shiftLease grants one node ID of 8 bits for the ticks of one shift. Shifts must not overlap.
+// A shiftLease grants one node ID of 8 bits during one shift, a period of time. Shifts must not
+// overlap.
 type shiftLease struct {
 	nodeID uint32
 

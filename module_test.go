@@ -83,7 +83,6 @@ func TestModulesStandAlone(t *testing.T) {
 	}
 }
 
-// ofAnotherModule reports whether a file belongs to a module other than the root.
 func ofAnotherModule(path string) bool {
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {

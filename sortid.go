@@ -1,4 +1,4 @@
-// Package sortid holds what the packages of the five formats share. To make or parse IDs, import
+// Package sortid defines what the packages of the five formats share. To make or parse IDs, import
 // one of these:
 //   - [github.com/sortid/sortid/scru128]: 128 bits, unique without coordination
 //   - [github.com/sortid/sortid/scru64]: 64 bits, unique through assigned node IDs
@@ -6,7 +6,8 @@
 //   - [github.com/sortid/sortid/euid]: 128 bits, with a check value and up to 15 bits of your own
 //   - [github.com/sortid/sortid/uid60]: 60 bits in ten characters that look random
 //
-// Package [github.com/sortid/sortid/format] is for programs that learn the format at run time.
+// Use package [github.com/sortid/sortid/format] if a program learns only at run time which formats
+// it needs.
 package sortid
 
 import (
@@ -19,40 +20,42 @@ import (
 const DefaultRollbackAllowance = 10 * time.Second
 
 // A RollbackPolicy says what a generator does when the clock is behind the last timestamp by more
-// than the allowance.
+// than [GeneratorOptions.RollbackAllowance].
 type RollbackPolicy uint8
 
 const (
-	// RollbackDefault is RollbackReset for scru128, scru160 and euid, and RollbackAbort for scru64,
-	// uid60 and any generator on a lease.
+	// RollbackDefault is RollbackReset for scru128, scru160 and euid, and RollbackAbort for scru64
+	// and uid60. With a lease it is RollbackAbort.
 	RollbackDefault RollbackPolicy = iota
 
-	// RollbackReset follows the clock, so the next IDs are smaller. Only their random bits keep
-	// them unique, as between any two generators.
+	// RollbackReset follows the clock, so the next IDs are smaller. Only random bits distinguish
+	// them from earlier IDs with the same timestamp.
 	//
 	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. The generator uses the same timestamps
-	// again, with the same node ID and few random bits or none. Use this policy with these formats
-	// only if no ID with such a timestamp still exists.
+	// again, with the same node ID and few random bits or none. For these formats, use this policy
+	// only if all IDs with a repeated timestamp are deleted.
 	RollbackReset
 
-	// RollbackAbort returns ErrClockRollback until the clock catches up.
+	// RollbackAbort returns ErrClockRollback until the clock is behind by no more than the
+	// allowance.
 	RollbackAbort
 
-	// RollbackWait blocks until the clock is within the allowance. If the lease has expired,
-	// RollbackWait also waits for its renewal. If the context ends first, the result is an error.
+	// RollbackWait blocks until the clock is behind by no more than the allowance. It also waits
+	// for the renewal of an expired lease. If the context ends first, the generator returns an
+	// error.
 	RollbackWait
 )
 
-// GeneratorOptions are the options of all formats. Zero values mean the defaults.
+// GeneratorOptions are the options that all formats share. Zero values mean the defaults.
 type GeneratorOptions struct {
-	// The generator calls Clock for each ID, or for each batch in Fill, and while it waits. Several
-	// goroutines may call Clock at once. If Clock panics, the generator stays locked. If Clock is
-	// nil, the generator uses the system clock; a reading is at most 0.1 ms old.
+	// The generator calls Clock for each ID, for each batch of Fill, and while it waits. Clock must
+	// be safe for concurrent use. If it panics, the generator stays locked. If Clock is nil, the
+	// generator uses the system clock, and its time is at most 0.1 ms old.
 	Clock func() time.Time
 
-	// Entropy is the source of random bits. Except for scru64, it must be cryptographically strong.
-	// The generator never reads it from two goroutines at once. The default is ChaCha8, seeded from
-	// the operating system in each second of use.
+	// Entropy is the source of random bits. It must be cryptographically strong, except for scru64.
+	// The generator never reads it from two goroutines at once. The default is ChaCha8, which gets
+	// a new seed from the operating system in each second of use.
 	Entropy io.Reader
 
 	// RollbackAllowance is how far the clock may be behind the last timestamp. Within the
@@ -64,15 +67,15 @@ type GeneratorOptions struct {
 	RollbackPolicy RollbackPolicy
 }
 
-// A Lease grants node IDs to generators, and the ticks that their IDs may carry. *lease.Lease
-// implements this interface. The Options of scru64, scru160 and uid60 take a Lease instead of a
-// node ID.
+// A Lease grants node IDs to generators, and ticks: the timestamps that their IDs may have.
+// *lease.Lease implements this interface. In the Options of scru64, scru160 and uid60, a Lease
+// replaces the node ID.
 //
 // A generator claims a tick before its first ID in that tick. Until its next claim, all its IDs
-// carry the claimed tick and node ID. The tick may be ahead of the clock. If the lease grants no
-// tick, the generator fails with [ErrLeaseExpired] or [ErrLeaseClosed]. With [RollbackWait] it
-// waits instead while the lease is expired. Generators may share a lease. Then n generators run up
-// to n-1 ticks ahead of the clock.
+// have the claimed tick and node ID. The tick may be ahead of the clock. If the lease grants no
+// tick, the generator fails with [ErrLeaseExpired] or [ErrLeaseClosed]. With [RollbackWait], it
+// waits for the renewal of an expired lease. Generators may share a lease. Only one of them gets
+// each tick, so n generators run up to n-1 ticks ahead of the clock.
 //
 // Uniqueness depends on ClaimTick alone. Leases that share a set of node IDs must never grant the
 // same pair of node ID and tick twice. All methods must be safe for concurrent use, and must not
@@ -91,7 +94,7 @@ type Lease interface {
 	// tick.
 	//
 	// If no tick is free until a renewal, the error matches ErrLeaseExpired. If no tick will ever
-	// be free, it matches ErrLeaseClosed. ClaimTick must not block, because the generator is
+	// be free, the error matches ErrLeaseClosed. ClaimTick must not block, because the generator is
 	// locked.
 	ClaimTick(tick int64) (nodeID uint32, claimed int64, err error)
 

@@ -105,7 +105,7 @@ func TestCodec(t *testing.T) { codec.Run(t) }
 
 func FuzzParse(f *testing.F) { codec.Fuzz(f) }
 
-// Any 128 bits have a text that parses. A random text hardly ever parses.
+// The fuzzer varies 128 bits, because a random text almost never parses.
 func FuzzText(f *testing.F) {
 	f.Add(uint64(0), uint64(0))
 	f.Add(uint64(0x621ce48c99c00078), uint64(0x16e925e73ebf0fda))
@@ -173,7 +173,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Parse finds any mistyped symbol and any two swapped neighbors, because the prime 127 divides
+// Parse finds each mistyped symbol and each swap of two neighbors, because the prime 127 divides
 // neither 32 nor 31.
 func TestTypos(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -23,23 +23,23 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
-// generator for each goroutine is faster. Then IDs of different goroutines are in order only to the
-// millisecond.
+// generator for each goroutine is faster. But within a millisecond, IDs of different goroutines are
+// in no order.
 //
 // In a new millisecond all random bits are new. Within a millisecond, the high 32 bits of random go
 // up by one for each ID, from a random start. The low 32 bits are new in each ID, and the other
-// random bits stay. If a generator makes n IDs in a millisecond, the high bits run out with a
-// chance of n in 2^32. Then the call fails with [sortid.ErrOverflow] until the clock has passed the
-// millisecond.
+// random bits do not change. If a generator makes n IDs in a millisecond, the high bits reach their
+// maximum with a chance of n in 2^32. Then calls fail with [sortid.ErrOverflow] until the clock has
+// passed the millisecond.
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	timestamp   int64 // of the last ID
 	head        uint64
 	high        uint64 // the high half of the last ID's field random
-	settledTick int64  // while the clock shows this time, timestamp stays
+	settledTick int64  // timestamp is fixed while the clock shows this time
 
 	extension uint64 // the value and its length, at their positions in head
 	random    uint64 // the bits of head that are random
@@ -50,10 +50,10 @@ type Generator struct {
 type Options struct {
 	sortid.GeneratorOptions
 
-	// Extension is a value in each ID of the generator, such as a shard. It takes ExtensionLength
-	// bits, 1 to 15. A length of zero means as many bits as the value has: 5 takes three bits, and
-	// 0 takes none. All IDs of a generator have the same extension, because it is in front of the
-	// bits that order the IDs of a millisecond.
+	// Extension is a number in each ID of the generator, such as the number of a shard. It has
+	// ExtensionLength bits, 1 to 15. A length of zero means as many bits as the number needs: 5
+	// needs three bits, and 0 needs none. All IDs of a generator have the same extension, because
+	// it comes before the bits that order the IDs of a millisecond.
 	Extension       uint16
 	ExtensionLength int
 }
@@ -85,8 +85,8 @@ func NewGenerator(o Options) (*Generator, error) {
 var global = gen.Must(NewGenerator(Options{}))
 
 // New returns an ID of the process-wide generator, which has the default options. It panics only if
-// the system clock is before 1970 or after 2109-05-15T07:35:11.103Z. On [sortid.ErrOverflow] it
-// waits for the next millisecond.
+// the system clock is before 1970 or after 2109-05-15T07:35:11.103Z. Where Generate fails with
+// [sortid.ErrOverflow], New waits for the next millisecond.
 func New() (id ID) {
 	if err := global.generate(context.Background(), &id, true); err != nil {
 		panic(err)
@@ -97,24 +97,24 @@ func New() (id ID) {
 // NewString returns the text of [New].
 func NewString() string { return New().String() }
 
-// Generate returns the next ID. It fails with [sortid.ErrOverflow], [sortid.ErrClockRollback],
-// [sortid.ErrTimeRange] or [sortid.ErrEntropy]. With [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It can fail with [sortid.ErrOverflow], [sortid.ErrClockRollback],
+// [sortid.ErrTimeRange] or [sortid.ErrEntropy]. With [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id, false)
 	return id, err
 }
 
-// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error and [sortid.ErrClockRollback].
+// GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
+// the context's error and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id, false)
 	return id, err
 }
 
 // generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
-// is used up, it returns [sortid.ErrOverflow], or waits if waitOverflow is set. The fast path
-// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
-// wait a second time.
+// of random is used up, it returns [sortid.ErrOverflow], or waits if waitOverflow is set. The fast
+// path writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock
+// would wait again.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -139,18 +139,18 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
-// Generate does. An error clears ids.
+// Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill with a context.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of results of Generate.
+// All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step makes the next ID of the same timestamp. The high half must not be used up.
+// step makes the next ID with the same timestamp. The high half must not be used up.
 func (g *Generator) step(low uint32) (hi, lo uint64) {
 	g.high++
 	return g.head, g.high<<32 | uint64(low)
@@ -207,7 +207,7 @@ func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	case reset:
 		return g.begin(now)
 	case g.high == maxHigh:
-		g.core.WaitFor(g.timestamp+1, sortid.ErrOverflow) // if the caller waits
+		g.core.WaitFor(g.timestamp+1, sortid.ErrOverflow) // in case the caller waits
 		return 0, 0, errOverflow
 	}
 	g.settledTick = now

@@ -26,7 +26,7 @@ func subject(own ...Options) conformance.Generator[ID] {
 			return newGenerator(t, s, own...)
 		},
 		Tick: time.Millisecond, Default: sortid.RollbackReset,
-		// The high half of random must start low enough. It does with the tests' seeds. With the
+		// The high half of random must start low enough. With the tests' seeds it does. With the
 		// system's entropy, one run in a million fails.
 		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
@@ -168,7 +168,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestOverflow with the system's entropy, on the fast path.
+// TestOverflow on the fast path, with the system's entropy.
 func TestOverflowShortWay(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})

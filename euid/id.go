@@ -26,13 +26,13 @@ const (
 //	timestamp 42 | random_and_extension 15 | extension_length 4 | version 3 | random 64
 //
 // The timestamp counts Unix milliseconds until 2109-05-15; no timestamp is reserved. The extension
-// is in the low bits of its field.
+// is in the low bits of random_and_extension.
 //
 // IDs are comparable with ==. Bytes and texts sort by time. No generator makes the zero ID after
 // the first millisecond of 1970, so it can mean "none".
 type ID [Size]byte
 
-// Max is the largest ID. No generator makes IDs of its version.
+// Max is the largest ID. No generator makes IDs of this version.
 var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -58,7 +58,7 @@ func FromFields(timestamp uint64, randomAndExtension uint16, extensionLength, ve
 	return FromUint128(timestamp<<22|header, random), nil
 }
 
-// FromBytes returns the ID of 16 bytes, or a [*sortid.ParseError].
+// FromBytes returns the ID with these 16 bytes, or a [*sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "16")
@@ -88,7 +88,7 @@ func (id ID) Bytes() []byte { return id[:] }
 // Timestamp returns the Unix time in milliseconds.
 func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 22 }
 
-// RandomAndExtension returns the random bits and, below them, the extension.
+// RandomAndExtension returns the field random_and_extension.
 func (id ID) RandomAndExtension() uint16 {
 	return uint16(binary.BigEndian.Uint32(id[4:8])>>7) & MaxRandomAndExtension
 }
@@ -96,7 +96,7 @@ func (id ID) RandomAndExtension() uint16 {
 // ExtensionLength returns how many bits the extension has, 0 to 15.
 func (id ID) ExtensionLength() int { return int(id[7] >> 3 & MaxExtensionLength) }
 
-// Extension returns the user's value, and whether there is one.
+// Extension returns the extension, and whether there is one.
 func (id ID) Extension() (value uint16, ok bool) {
 	n := id.ExtensionLength()
 	return id.RandomAndExtension() & (1<<n - 1), n > 0
@@ -121,8 +121,8 @@ func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
-// the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond. It returns the zero ID before 1970, and [Max]
+// after the last timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

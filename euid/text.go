@@ -10,8 +10,8 @@ import (
 const TextLen = crockford.Len
 
 // checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
-// sum of its digits in base 2^7, or of blocks of such digits, because 2^7 is 127 + 1. 2^64 has the
-// same remainder as 2.
+// sum of its digits in base 2^7, because 2^7 is 127 + 1. The sum of blocks of such digits has this
+// remainder, too. 2^64 has the same remainder as 2.
 func checksum(hi, lo uint64) uint64 {
 	const block = 35
 	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1) // below 2^38
@@ -24,8 +24,8 @@ func checksum(hi, lo uint64) uint64 {
 	return n
 }
 
-// Parse reads 27 symbols of Crockford's Base32, in either case. It reads O as 0, and I and L as 1.
-// Its errors are of type [*sortid.ParseError].
+// Parse reads 27 symbols of Crockford's Base32, ignoring case. It reads O as 0, and I and L as 1.
+// An error is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
 	if err := id.decode([]byte(s)); err != nil { // does not copy s
 		return ID{}, err
@@ -33,7 +33,7 @@ func Parse(s string) (id ID, err error) {
 	return id, nil
 }
 
-// MustParse is [Parse], but panics on an invalid text.
+// MustParse is like [Parse], but panics on an error.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -42,7 +42,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b. An error leaves the ID as it was.
+// decode does not keep b. An error does not change the ID.
 func (id *ID) decode(b []byte) error {
 	if len(b) != TextLen {
 		return parseerr.Text(name, b, -1, sortid.ErrLength, "27")
@@ -85,7 +85,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the text of String.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [Parse]. An error leaves the ID as it was.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes to b.
@@ -94,7 +94,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the ID's 16 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 16 bytes. An error is a [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 16 bytes. An error is a [*sortid.ParseError] and does not change the ID.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -3,14 +3,14 @@ package euid
 import "github.com/sortid/sortid/internal/uuidtext"
 
 // A UUID is an ID in the 36-character form of a UUID, for uuid columns and for programs that only
-// read UUIDs. UUIDs sort as IDs do. They have no UUID version or variant.
+// read UUIDs. UUIDs sort like IDs. They contain no UUID version or variant.
 type UUID ID
 
 // UUIDLen is the length of a UUID's text.
 const UUIDLen = uuidtext.Len
 
-// ParseUUID reads a text such as 621ce48c-99c0-0078-16e9-25e73ebf0fda, in either case. Its errors
-// are of type [*sortid.ParseError].
+// ParseUUID reads a text such as 621ce48c-99c0-0078-16e9-25e73ebf0fda, ignoring case. An error is a
+// [*sortid.ParseError].
 func ParseUUID(s string) (u UUID, err error) {
 	err = uuidtext.Unmarshal(name, (*[Size]byte)(&u), []byte(s))
 	return u, err
@@ -33,7 +33,7 @@ func (u UUID) AppendBinary(b []byte) ([]byte, error) { return append(b, u[:]...)
 // MarshalText returns the 36 characters.
 func (u UUID) MarshalText() ([]byte, error) { return u.AppendText(nil) }
 
-// UnmarshalText is [ParseUUID]. An error leaves the UUID as it was.
+// UnmarshalText is like [ParseUUID]. An error does not change the UUID.
 func (u *UUID) UnmarshalText(b []byte) error {
 	return uuidtext.Unmarshal(name, (*[Size]byte)(u), b)
 }

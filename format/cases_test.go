@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/internal/gen"
 )
 
-// A validCase is a text, and the ID that it has in the format. An empty Canon means Text without
-// its prefix. Other empty texts are encodings that the test does not compare.
+// A validCase is a text, and its ID in the format. An empty Canon means Text without its prefix.
+// Other empty texts are encodings that the test does not compare.
 type validCase struct {
 	Note, Text, Canon, Time, Hex, Int, UUID string
 	Fields                                  map[string]string
@@ -54,7 +54,7 @@ func (v validCase) test(t *testing.T, f *Format) {
 		t.Errorf("%s: FromBytes(%x): %v, %v", name, id.Bytes(), got, err)
 	}
 	if (v.Time != "") != id.HasTime() || id.HasTime() && FormatTime(id.Time()) != v.Time {
-		t.Errorf("%s is of %v, want %s", name, id.Time(), v.Time)
+		t.Errorf("%s has the time %v, want %s", name, id.Time(), v.Time)
 	}
 	fields, whole := map[string]string{}, new(big.Int)
 	for _, value := range id.Fields() {

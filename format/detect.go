@@ -21,7 +21,7 @@ const (
 	classUpper // no small letter
 )
 
-// classes has each byte's alphabets.
+// classes maps each byte to the alphabets that contain it.
 var classes = func() (t [256]class) {
 	add := func(c class, symbols string) {
 		for _, b := range []byte(symbols) {
@@ -90,14 +90,14 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the plausible readings of a text, the most probable first. It tries all encodings
-// of all formats. Hexadecimal numbers must have their full width. See [ID.Plausible] and
-// [ID.Generated].
+// Detect returns the plausible readings of a text, the most probable first. It tries the encodings
+// in [Format.Guesses] of all formats. Hexadecimal numbers must have their full width. See
+// [ID.Plausible] and [ID.Generated].
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
-// AppendDetect is [Detect] at the time now. It appends the readings to found.
+// AppendDetect is like [Detect], but at the time now. It appends the readings to found.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
@@ -107,7 +107,7 @@ type way struct {
 	encoding Encoding
 }
 
-// ways lists the ways for each length of a text.
+// ways lists, for each length of a text, the formats and encodings that the text may have.
 type ways [][]way
 
 var ourWays, allWays = newWays(ours), newWays(all)
@@ -176,7 +176,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	}
 	if n := len(found); strings.IndexByte(text, '_') > 0 {
 		if found = detectTyped(found, text, now); len(found) > n {
-			// A prefix before an ID is no accident, unless the ID looks like a word.
+			// Unless the ID looks like a word, its prefix is rarely a coincidence.
 			slices.SortStableFunc(found[start:],
 				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
 		}
@@ -218,7 +218,7 @@ func Mixed(text string) bool {
 }
 
 // PlausibleRange returns the range of plausible times. It begins in 2010, or a month after the
-// epoch if that is later, because small integers would be in an epoch's first month. It ends a year
+// epoch if that is later, because small integers would have times in that month. It ends a year
 // after now.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -238,8 +238,8 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether generators make such IDs, whatever the time. For an EUID this means
-// version 1.
+// Generated reports whether the ID's constant fields have the values that generators write. For an
+// EUID this means version 1.
 func (id ID) Generated() bool {
 	for _, f := range id.format.constants {
 		if f.Of(id).low != f.Value {

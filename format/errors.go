@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	// ErrEncoding: the format does not have the encoding, or a text is not in it.
+	// ErrEncoding: the format does not have the encoding, or a text does not have it.
 	ErrEncoding = errors.New("wrong encoding")
-	// ErrOption: the format lacks the option, or its value is missing or wrong.
+	// ErrOption: the format does not have the option, or the option's value is missing or wrong.
 	ErrOption = errors.New("wrong option")
 )
 
@@ -31,7 +31,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("unknown %s %q; there are %s", e.What, parseerr.Shorten(e.Name), known)
 }
 
-// A TimeError is a time that no ID of a format can show.
+// A TimeError says that a time is outside [Format.Range].
 type TimeError struct {
 	Format *Format
 	Time   time.Time
@@ -43,7 +43,7 @@ func (e *TimeError) Error() string {
 		e.Format.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
 }
 
-// An OptionError is a wrong generator option. It matches [ErrOption].
+// An OptionError describes a wrong option of a generator. It wraps [ErrOption].
 type OptionError struct {
 	Option  string // The option's name, or [LeaseOption].
 	Value   string
@@ -52,7 +52,7 @@ type OptionError struct {
 	Err     error  // What is wrong.
 }
 
-// LeaseOption stands for [Options.Lease] in an [OptionError].
+// LeaseOption is the name of [Options.Lease] in an [OptionError].
 const LeaseOption = "lease"
 
 func (e *OptionError) Error() string { return e.Text("") }

@@ -10,10 +10,9 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// A Problem says why a text has no reading.
+// A Problem says why [Detect] finds no ID in a text.
 type Problem string
 
-// The problems.
 const (
 	Empty       Problem = "empty"
 	Hash        Problem = "hash"        // A hexadecimal text as long as a hash.
@@ -23,7 +22,7 @@ const (
 	Unknown     Problem = "unknown"     // A text that resembles no format.
 )
 
-// A ReadError says why [Detect] finds no reading.
+// A ReadError says why [Detect] finds no ID in a text.
 type ReadError struct {
 	Text    string
 	Problem Problem
@@ -166,7 +165,7 @@ func damaged(text string, now time.Time) *ReadError {
 			}
 			switch len(rest) {
 			case want - 1:
-				// Add a symbol at the end, wherever the lost one was.
+				// Add a symbol at the end, wherever the lost symbol was.
 				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
 					e != Text && plausible(f, e, text+"0") {
 					return said("it has %d of %d characters: was one lost?", len(rest), want)
@@ -235,7 +234,6 @@ func standIn(f *Format, e Encoding) byte {
 	return f.Symbols[len(f.Symbols)/2]
 }
 
-// fixedBits returns the number of fixed bits, without the zeros at the top.
 func (f *Format) fixedBits() (n int) {
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed {

@@ -1,12 +1,10 @@
-// Package format describes all ID formats in one table: the five that it generates and others, such
-// as UUIDs, ULIDs and Snowflakes. It is for programs that learn the format at run time. If you know
-// the format, import its package instead, which is shorter and faster.
+// Package format describes ID formats in one table: our five formats, and formats of other
+// projects, such as UUIDs, ULIDs and Snowflakes. Use it if a program learns only at run time which
+// formats it needs. If you know the format, import the format's package instead, for shorter and
+// faster code.
 //
 // A [Format] has the layout, text, time and options of a format, and parses, converts and generates
 // its IDs. An [ID] is an ID of any format. [Detect] lists the formats that a text may have.
-//
-// Each of our formats has a file here. A format of other projects is a row of data in others_*.go,
-// and one decoder reads all of them.
 package format
 
 import (
@@ -22,35 +20,35 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// A Format describes a format. Each format has one *Format, so programs may compare pointers. Do
-// not change a Format. Some fields are set only if [Format.Generates] returns true.
+// A Format describes one format. Each format has one *Format, so programs may compare pointers. Do
+// not change a Format.
 type Format struct {
-	Name    string // Such as "scru128"; also the package's name.
+	Name    string // Such as "scru128"; for our formats, also the package's name.
 	Title   string // The name in its document.
 	Summary string // What it is, in a few words.
 	Source  string // Its document: title, address, or both.
 
-	Bits   int // The size of an ID.
-	Size   int
+	Bits   int     // The size of an ID in bits.
+	Size   int     // In bytes.
 	Layout []Field // From the most significant bit to the least.
 
 	// The text.
-	Encodings   []Encoding // The format's own text is first.
+	Encodings   []Encoding // The usual encoding is first.
 	Alphabet    string     // The alphabet of the text, in words.
-	Symbols     string     // The alphabet in order of value; empty if the text is not [Text].
+	Symbols     string     // The alphabet in order of value; empty if Encodings lacks [Text].
 	FoldsCase   bool       // Whether letter case does not matter.
 	TextLengths []int      // The lengths of texts.
 	Check       int        // The modulus of the check after the ID, or 0 without a check.
 	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
 	Rotated     int        // How many of the lowest digits are at the front of the text.
 	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
-	Groups      []Group    // The numbers, if the text consists of several.
-	Guess       []Encoding
-	HexText     bool    // Whether the document also has a hexadecimal text.
-	Prefix      *Prefix // The prefix, which an underscore separates from the text; or nil.
-	Mark        string  // Words to append to a description of the text, such as " of 64 bits".
-	Example     string  // An ID's text.
-	Grouped     bool    // Whether texts often have hyphens between symbols.
+	Groups      []Group    // The parts of the text, if it consists of several numbers.
+	Guess       []Encoding // See [Format.Guesses].
+	HexText     bool       // Whether the document also has a hexadecimal text.
+	Prefix      *Prefix    // The prefix, which an underscore separates from the text; or nil.
+	Mark        string     // Words to append to a description of the text, such as " of 64 bits".
+	Example     string     // An ID's text.
+	Grouped     bool       // Whether texts often have hyphens between symbols.
 	TextSorts   bool
 	Search      Search // How to find IDs in other text.
 
@@ -66,13 +64,13 @@ type Format struct {
 	Choose  string       // When to choose the format.
 	Options []Option     // The options of generators.
 	Node    string       // The option for the node ID; empty if there is none.
-	Lease   lease.Format // How node IDs are leased; zero if IDs have none.
+	Lease   lease.Format // How node IDs are leased; zero if IDs have no node ID.
 	// NeedsNode: IDs are certain to be unique only with node IDs.
 	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
 	// counter is full, the generator uses the next tick. See SplitNode.
 	NodeCounter int
-	// Stateless: generators may set counters at random in each ID.
+	// Stateless: generators can choose random counters for each ID.
 	Stateless bool `json:"-"`
 	Plan      Plan
 	SQL       SQL
@@ -81,7 +79,7 @@ type Format struct {
 	letters  class // The case of the letters in written texts; 0 means both.
 
 	parse func(string) (Words, error)
-	// unmarshal parses, and reports whether the text is canonical.
+	// unmarshal parses, and reports whether the text is canonical: as generators write it.
 	unmarshal func([]byte) (w Words, canonical bool, err error)
 	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
 	appendLines func([]Words, []byte) []Words
@@ -89,8 +87,8 @@ type Format struct {
 	check       func(Words) error
 	ordered     bool // Whether IDs are in order of time.
 	max         Words
-	// within lists the formats that the ID inside can have, such as the UUID in a TypeID. The time
-	// is in the ID inside.
+	// within lists the formats of an inner ID, such as the UUID in a TypeID. The time is in the
+	// inner ID.
 	within []*Format
 	usual  *Format // The format in within that generators use; its IDs are in order.
 
@@ -109,32 +107,32 @@ type Format struct {
 	shared        Words // The bits that are the same in all IDs.
 }
 
-// A Search says how to find texts of the format, besides their alphabet and lengths. The zero value
-// is for texts that rarely occur by chance.
+// A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
+// chance.
 type Search struct {
-	// WordLike: many words look like a text. Texts are searched for only if the format is named.
+	// WordLike: as Named, because many words look like IDs.
 	WordLike bool `json:"word_like,omitempty"`
-	// Short: texts are short and have no check. They are not searched for in Base64, in numbers
+	// Short: IDs are short and have no check. Programs do not search for them in Base64, in numbers
 	// such as 0x12, or in the other letter case.
 	Short bool `json:"short,omitempty"`
 	// Prefix is the start of all texts with a plausible time.
 	Prefix string `json:"prefix,omitempty"`
-	// Named: texts are searched for only if the format is named.
+	// Named: programs search for IDs only if the user names the format.
 	Named bool `json:"named,omitempty"`
-	// Labelled: other numbers look like texts. If the format is not named, "id" must be before the
-	// text.
+	// Labelled: other numbers look like IDs. If the user does not name the format, "id" must be
+	// before the ID.
 	Labelled bool `json:"labelled,omitempty"`
 	// Mixed: Detect requires digits and letters that alternate. So it misses about one in 200
 	// random IDs of 20 or more characters, and up to one in 30 shorter IDs.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
-// A Prefix says which prefixes may be before a text. An underscore separates the two.
+// A Prefix says which prefixes may be before a text. An underscore separates prefix and text.
 type Prefix struct {
 	Symbols string   `json:"symbols"` // the first must be a letter, the last not an underscore
 	Min     int      `json:"min"`     // length in characters
 	Max     int      `json:"max"`
-	Known   []string `json:"known,omitempty"` // the only prefixes; nil means any
+	Known   []string `json:"known,omitempty"` // the only prefixes; nil allows all prefixes
 }
 
 // A Plan has a format's data for planners. The formulas are in docs/command.md.
@@ -142,12 +140,12 @@ type Plan struct {
 	Preference int    `json:"preference"`       // Its rank among recommended formats, from 1.
 	Unique     string `json:"unique,omitempty"` // What makes IDs unique, without node IDs.
 
-	// RandomBits is how many random bits separate two processes' IDs of one millisecond.
+	// RandomBits is how many random bits distinguish the IDs of two processes in one millisecond.
 	RandomBits float64 `json:"random_bits,omitempty"`
 	// PerTick is the mean number of IDs that a process makes in a tick.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is how many IDs always fit in a tick, if generators wait for the next tick when one is
-	// full. Otherwise it is 0.
+	// Least is how many IDs always fit in a tick. If generators do not wait when a tick is full,
+	// Least is 0.
 	Least float64 `json:"least,omitempty"`
 
 	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
@@ -159,13 +157,12 @@ type SQL struct {
 	Bytes    int    `json:"bytes"`         // The size of a stored value.
 	New      string `json:"new,omitempty"` // The SQL call that makes an ID; or empty.
 
-	Parts []string `json:"-"` // Shared SQL parts that its PostgreSQL functions need.
+	Parts []string `json:"-"` // Shared SQL parts that the format's PostgreSQL functions need.
 }
 
 // A Kind is the purpose of a field.
 type Kind string
 
-// The kinds of fields.
 const (
 	KindTime    Kind = "time"
 	KindCounter Kind = "counter"
@@ -184,7 +181,7 @@ type Field struct {
 	Kind    Kind   `json:"kind"`
 	Meaning string `json:"meaning,omitempty"` // in one line
 	Value   uint64 `json:"value,string,omitempty"`
-	Shift   int    `json:"shift,omitempty"` // of KindTime: its lowest bit in the timestamp
+	Shift   int    `json:"shift,omitempty"` // of KindTime: where its lowest bit is in the timestamp
 
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
@@ -195,7 +192,7 @@ type Field struct {
 
 	// The rest is for tests of generators; see [Usage].
 	Start Start  `json:"-"` // of KindCounter: its start in a new tick
-	Every uint64 `json:"-"` // of KindCounter: ticks between renewals; 0 means 1
+	Every uint64 `json:"-"` // of KindCounter: ticks between random values; 0 means 1
 	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
 	// Loose: KindRandom may be a counter or a finer time; KindNode may be random.
 	Loose bool `json:"-"`
@@ -338,7 +335,7 @@ func place(layout []Field) int {
 // Lookup returns our format with this name, or an [UnknownError]. Letter case does not matter.
 func Lookup(name string) (*Format, error) { return lookup(ours, name) }
 
-// LookupAny is [Lookup] among all formats.
+// LookupAny is like [Lookup], but searches all formats.
 func LookupAny(name string) (*Format, error) { return lookup(all, name) }
 
 func lookup(formats []*Format, name string) (*Format, error) {
@@ -359,9 +356,8 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode returns two fields, node ID and counter, to replace the one that they share (see
-// NodeCounter). The size is the node ID's size in bits, which IDs do not show. It fails if no node
-// ID has this size.
+// SplitNode splits the field that node ID and counter share; see NodeCounter. size is the size of
+// the node ID in bits, which IDs do not show. SplitNode fails if no node ID can have this size.
 func (f *Format) SplitNode(size int) ([]Field, error) {
 	if most := f.NodeCounter - 1; size < 1 || size > most {
 		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
@@ -380,7 +376,7 @@ func (f *Format) Range() (first, last time.Time) {
 	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
 }
 
-// CheckTime returns a [TimeError] if no ID can show the time.
+// CheckTime returns a [TimeError] if the time is outside [Format.Range].
 func (f *Format) CheckTime(t time.Time) error {
 	if first, last := f.Range(); t.Before(first) || t.After(last) {
 		return &TimeError{Format: f, Time: t}
@@ -388,9 +384,10 @@ func (f *Format) CheckTime(t time.Time) error {
 	return nil
 }
 
-// Bounds returns the smallest IDs of the ticks of from and to. IDs in [first, end) are of that time
-// range. Bounds returns a [TimeError] if no ID can show one of the times. It also fails if the
-// range is empty or IDs are not in order of time. The bounds of TypeIDs are for a UUIDv7 inside.
+// Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
+// bounds are the smallest IDs of the ticks that contain from and to. Bounds returns a [TimeError]
+// if a time is outside [Format.Range]. It also fails if the range is empty, or if IDs are not in
+// order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)
@@ -398,7 +395,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	}
 	if !f.ordered {
 		return ID{}, ID{}, fmt.Errorf(
-			"%s: IDs are not in order of time, so no two of them bound a range", f.Name)
+			"%s: IDs are not in order of time, so two IDs cannot bound a time range", f.Name)
 	}
 	for _, t := range [2]time.Time{from, to} {
 		if err := f.CheckTime(t); err != nil {
@@ -419,7 +416,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	return first, end, nil
 }
 
-// first returns the smallest integer of the time's tick.
+// first returns the smallest integer of t's tick.
 func (f *Format) first(t time.Time) Words {
 	w, ticks := f.shared, Words{0, 0, f.ticks(t)}
 	for _, field := range f.timestamp {
@@ -451,7 +448,8 @@ func (p *Prefix) allows(name string) bool {
 	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
 }
 
-// CheckPrefix returns an error if no ID has the prefix. The prefix does not include the underscore.
+// CheckPrefix returns an error if no ID can have the prefix. The prefix does not include the
+// underscore.
 func (f *Format) CheckPrefix(prefix string) error {
 	switch {
 	case f.Prefix != nil && !f.Prefix.allows(prefix):
@@ -470,7 +468,8 @@ const TimeLayout = clock.Layout
 // FormatTime formats the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the lengths of texts, except of IDs from just after the epoch.
+// UsualLengths returns the lengths of texts. It omits the shorter texts of IDs from just after the
+// epoch.
 func (f *Format) UsualLengths() []int {
 	if !f.HasTime() {
 		return f.TextLengths

@@ -69,7 +69,7 @@ func TestTable(t *testing.T) {
 		}
 		if slices.Contains(texts, "") || names[f.Name] || len(f.Encodings) == 0 ||
 			f.HasEncoding("json") {
-			t.Errorf("a text is missing, or the name is not the only one: %+v", f)
+			t.Errorf("a text is missing, or two formats have one name: %+v", f)
 		}
 		names[f.Name] = true
 	}

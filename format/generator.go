@@ -24,8 +24,8 @@ type Generator interface {
 	NewBatch() Batch
 }
 
-// A Batch holds IDs, which makes streams fast. It is not safe for concurrent use, but the batches
-// of a generator are independent.
+// A Batch contains IDs, for fast streams. It is not safe for concurrent use, but the batches of a
+// generator are independent.
 type Batch interface {
 	// Fill replaces the batch with the generator's next n IDs. After an error the batch is empty,
 	// and the IDs made before the error are lost.
@@ -34,13 +34,13 @@ type Batch interface {
 	Last() ID
 	// Append appends the IDs to b, with sep after each ID. The format must have the encoding.
 	Append(b []byte, e Encoding, sep byte) []byte
-	// AppendJSON is Append with [ID.AppendJSON].
+	// AppendJSON is like Append, but writes each ID with [ID.AppendJSON].
 	AppendJSON(b []byte, sep byte) []byte
 }
 
 // Options configure a [Generator]. The zero value means the format's defaults.
 type Options struct {
-	// Clock is the source of the time; nil is the system's clock.
+	// Clock is the source of the time; nil means the system's clock.
 	Clock func() time.Time
 	// At, if it is not zero, is the time of a clock that stands still. The clock moves to the next
 	// tick only when the tick has no more IDs.
@@ -48,7 +48,7 @@ type Options struct {
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
 	// Lease is a *lease.Lease of [Format.Lease], for a format with node IDs. It replaces the option
-	// [Format.Node]. Clock must be the lease's clock, and At must be zero. Without the option
+	// [Format.Node]. Clock must be the clock of the lease, and At must be zero. Without the option
 	// "rollback", the generator waits for renewals.
 	Lease sortid.Lease
 	// Values has the format's options, by name. The value of a switch is "true" or "false".
@@ -87,7 +87,7 @@ func WithOption(name string) (formats []*Format) {
 }
 
 // NewGenerator returns a generator. It returns [ErrOption] for an unknown, missing or wrong option,
-// and a [TimeError] for an At that no ID can show.
+// and a [TimeError] for an At that no generated ID can have.
 func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := f.Option(name); !ok {
@@ -123,11 +123,11 @@ func (f *Format) checkLease(o Options) error {
 	_, node := o.Values[f.Node]
 	switch {
 	case f.Node == "":
-		return kindErrorf(ErrOption, "%s IDs carry no node ID, so there is nothing to lease; %s do",
+		return kindErrorf(ErrOption, "%s IDs have no node ID, so there is nothing to lease; %s do",
 			f.Name, list(NamesOf(WithNode()), "and"))
 	case node:
 		return &OptionError{Option: f.Node, Value: o.Values[f.Node], Other: LeaseOption,
-			Err: errors.New("the lease gives the node ID")}
+			Err: errors.New("the lease has the node ID")}
 	case !o.At.IsZero():
 		return kindErrorf(ErrOption, "a lease grants only future ticks, not %s", FormatTime(o.At))
 	}
@@ -188,8 +188,8 @@ func (f *Format) unknownOption(name, value string) error {
 	return e
 }
 
-// A fixedClock returns one time. A generator that reads it again for the same ID waits for the next
-// tick, so the second reading moves the clock to that tick.
+// A fixedClock returns one time. If a generator reads the clock again for the same ID, it waits for
+// the next tick. So the second reading moves the clock to that tick.
 type fixedClock struct {
 	t     time.Time
 	step  time.Duration
@@ -288,7 +288,7 @@ func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	return dst
 }
 
-// A retrying source waits a moment and retries if the error is the one in its field.
+// A retrying source waits a moment and retries while the error is again.
 type retrying[T any] struct {
 	source[T]
 	again error
@@ -330,8 +330,8 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets the options of all formats in g, and passes the format's own options to own. If At is
-// set, it returns the clock.
+// set sets in g the options that all formats have, and passes the format's own options to own. If
+// At is set, it returns the fixed clock.
 func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 	own func(name, value string) error) (fixed *fixedClock, err error) {
 	g.Clock, g.Entropy = o.Clock, o.Entropy
@@ -383,7 +383,7 @@ func policy(s string) (sortid.RollbackPolicy, error) {
 	return 0, errors.New("want reset, abort or wait")
 }
 
-// number reads a decimal integer, or 0x and a hexadecimal integer.
+// number reads a decimal integer, or a hexadecimal integer after 0x.
 func number(s string, limit uint64) (uint64, error) {
 	base, digits := 10, s
 	if rest, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {

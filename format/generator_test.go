@@ -142,7 +142,8 @@ func TestOverflowPasses(t *testing.T) {
 	}
 }
 
-// A SCRU64 generator waits when it runs ahead. If its clock goes back, the wait has a limit.
+// A SCRU64 generator waits when it is ahead of the clock. If its clock goes back, the wait has a
+// limit.
 func TestPatience(t *testing.T) { synctest.Test(t, testPatience) }
 
 func testPatience(t *testing.T) {
@@ -284,8 +285,8 @@ func TestLeaseOptions(t *testing.T) {
 		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: s.Lease,
 			NodeBits: 8})
 		for want, o := range map[string]Options{
-			"the lease gives the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
-			"future ticks":                {Lease: own, At: time.Now()},
+			"the lease has the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
+			"future ticks":              {Lease: own, At: time.Now()},
 			"exclude each other": {Lease: own,
 				Values: map[string]string{"rollback": "reset"}},
 		} {

@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Only its
-// methods IsZero, Format and String may be called.
+// An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Call
+// only its methods Format, IsZero, MarshalJSON and String.
 type ID struct {
 	format *Format
 	words  Words
@@ -25,7 +25,7 @@ type ID struct {
 // An Encoding is a way to write an ID.
 type Encoding string
 
-// The encodings. All our formats have the first three; 128-bit formats also have UUID.
+// All our formats have the first three; 128-bit formats also have UUID.
 const (
 	Text Encoding = "text" // the format's own text
 	Hex  Encoding = "hex"  // the whole ID, big-endian, full width, lower case
@@ -33,7 +33,7 @@ const (
 	UUID Encoding = "uuid" // 36 characters, without a UUID version or variant
 )
 
-// LookupEncoding returns the named encoding.
+// LookupEncoding returns the named encoding, or an [UnknownError].
 func LookupEncoding(name string) (Encoding, error) {
 	switch f := Encoding(strings.ToLower(name)); f {
 	case Text, Hex, Int, UUID:
@@ -49,8 +49,8 @@ func (id ID) Format() *Format { return id.format }
 // IsZero reports whether id is the zero value. The ID 0 of a format is not the zero value.
 func (id ID) IsZero() bool { return id.format == nil }
 
-// Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other integer.
-// Within an ordered format this is the order of time.
+// Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other integer. If
+// [Format.InOrder] returns true, this is the order of time.
 func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 
 // Bytes returns the ID's bytes, big-endian.
@@ -140,8 +140,8 @@ func (f *Format) CheckEncoding(e Encoding) error {
 // Parse returns the ID of a text in the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
 
-// ParseAs returns the ID of a text in the encoding. A hexadecimal number must have its full width,
-// in either case. An integer must not have a sign.
+// ParseAs returns the ID of a text in the encoding. A hexadecimal number must have its full width;
+// letter case does not matter. An integer must not have a sign.
 func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
 		return f.id(f.parse(text))
@@ -159,13 +159,13 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 }
 
 // ParseAny returns the ID of a text in any encoding, and the encoding. If several encodings fit,
-// the first of text, UUID, hex and int wins. A text may have a typed ID's prefix.
+// ParseAny uses the first of text, UUID, hex and int. A text may have a typed ID's prefix.
 func (f *Format) ParseAny(text string) (ID, Encoding, error) {
 	c, err := f.Read(text)
 	return c.ID, c.Encoding, err
 }
 
-// Read is [Format.ParseAny], and also returns the prefix.
+// Read is like [Format.ParseAny], but also returns the prefix.
 func (f *Format) Read(text string) (Candidate, error) {
 	c := Candidate{Encoding: Text}
 	rest := text
@@ -316,7 +316,7 @@ func (f Field) Of(id ID) Value {
 	return Value{f, high & (1<<(f.Bits-64) - 1), low}
 }
 
-// from returns 64 bits of the ID; place is the position of the lowest.
+// from returns 64 bits of the ID; place is the position of the lowest bit.
 func (id ID) from(place int) uint64 {
 	word, shift := 2-place/64, place%64
 	if word < 0 {
@@ -354,8 +354,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Then both
-// formats have the same time in the same bits, or a TypeID has the UUID inside.
+// ConvertsTo reports whether an ID's integer has the same meaning in the other format. This is so
+// if both formats have the same time in the same bits, or if a TypeID contains the UUID.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -431,7 +431,8 @@ func (f *Format) TimeOf(timestamp uint64) time.Time {
 	return t
 }
 
-// ticks returns a time's timestamp. It does not use a time.Duration, which ends after 292 years.
+// ticks returns a time's timestamp. It does not use a time.Duration, which overflows after 292
+// years.
 func (f *Format) ticks(t time.Time) uint64 {
 	ms := uint64(t.UnixMilli() - f.epochMilli)
 	if f.tickMilli == 0 {
@@ -480,7 +481,6 @@ func (id ID) Notes() []string {
 	return notes
 }
 
-// field returns the named field's content, or 0 if there is no such field.
 func (id ID) field(name string) uint64 {
 	for _, f := range id.format.Layout {
 		if f.Name == name && name != "" {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MarshalJSON returns what [ID.AppendJSON] appends, and null for the zero ID.
+// MarshalJSON returns the JSON object of [ID.AppendJSON], or null for the zero ID.
 func (id ID) MarshalJSON() ([]byte, error) {
 	if id.IsZero() {
 		return []byte("null"), nil
@@ -105,16 +105,15 @@ type row struct {
 	Example   string     `json:"example"`
 	Time      *rowTime   `json:"time,omitempty"`
 
-	Unique    string   `json:"unique,omitempty"`
-	PerTick   string   `json:"per_tick,omitempty"`
-	Choose    string   `json:"choose,omitempty"`
-	Options   []Option `json:"options,omitempty"`
-	Node      string   `json:"node,omitempty"`
-	NeedsNode bool     `json:"needs_node,omitempty"`
-	// NodeCounter is the size in bits of the field that node ID and counter share.
-	NodeCounter int  `json:"node_counter,omitempty"`
-	Plan        Plan `json:"plan,omitzero"`
-	SQL         SQL  `json:"sql,omitzero"`
+	Unique      string   `json:"unique,omitempty"`
+	PerTick     string   `json:"per_tick,omitempty"`
+	Choose      string   `json:"choose,omitempty"`
+	Options     []Option `json:"options,omitempty"`
+	Node        string   `json:"node,omitempty"`
+	NeedsNode   bool     `json:"needs_node,omitempty"`
+	NodeCounter int      `json:"node_counter,omitempty"`
+	Plan        Plan     `json:"plan,omitzero"`
+	SQL         SQL      `json:"sql,omitzero"`
 }
 
 type rowText struct {

@@ -9,13 +9,13 @@ import (
 	"github.com/sortid/sortid/internal/uuidtext"
 )
 
-// ErrSmall is the error of an integer in the format's first tick. It is so small that it is
-// probably a count.
+// ErrSmall is the error of an integer in the format's first tick. Such an integer is so small that
+// it is probably a count.
 var ErrSmall = errors.New("the number is too small: its timestamp would be 0")
 
 // ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
-// the format writes the ID in this way. A typed ID's prefix, and \x or 0x before hexadecimal
-// digits, are allowed.
+// the format writes the ID in this way. The text may have the prefix of a typed ID, or \x or 0x
+// before hexadecimal digits.
 func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
@@ -60,8 +60,8 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 	return f.unmarshal(text)
 }
 
-// AppendLines appends the IDs of the text's first lines. It stops at a line that is not a canonical
-// ID of this encoding and length, followed by LF.
+// AppendLines appends the IDs of the text's first lines. It stops at the first line that is not a
+// canonical ID of this encoding and length, followed by LF.
 func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)
@@ -108,7 +108,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	return w, f.check(w) == nil
 }
 
-// CutHexPrefix cuts 0x, \x, or \\x. PostgreSQL's COPY writes a backslash as two.
+// CutHexPrefix cuts 0x, \x, or \\x. PostgreSQL's COPY writes two backslashes for one.
 func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
 		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
@@ -118,13 +118,13 @@ func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
 	return text, false
 }
 
-// letterCases reports whether the digits include capitals, and whether they include small letters.
 func letterCases(digits []byte) (capitals, small bool) {
-	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020 // set in letters; in small letters
+	// All letters have bit 6, and small letters have bit 5.
+	const bit6, bit5 = 0x4040404040404040, 0x2020202020202020
 	var up, down uint64
 	last := len(digits) - 8
 	for i := 0; last >= 0; i += 8 {
-		i = min(i, last) // the last eight may overlap those before
+		i = min(i, last) // the last eight digits may overlap the previous eight
 		w := binary.LittleEndian.Uint64(digits[i:])
 		up |= w & bit6 &^ (w & bit5 << 1)
 		down |= w & bit6 & (w & bit5 << 1)

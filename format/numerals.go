@@ -12,8 +12,8 @@ type Group struct {
 	Digits  int    `json:"digits"`
 	Symbols string `json:"symbols,omitempty"` // in order of value; if empty, the format's
 	Bits    int    `json:"bits"`
-	// Low is the position in the ID of the number's lowest bit. If it is -n, the number's
-	// lowest n bits are not in the ID, but follow it, such as a check value.
+	// Low is the position of the number's lowest bit in the ID. If Low is -n, the number's lowest n
+	// bits are not in the ID, but after it, such as a check value.
 	Low int `json:"low"`
 }
 

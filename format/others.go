@@ -19,7 +19,7 @@ const (
 )
 
 // others is in the order in which Detect lists readings. Of formats that look alike, the more
-// common one is first.
+// common format is first.
 var others = slices.Concat(uuids, sortable, fielded, integers)
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
@@ -27,7 +27,6 @@ func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 // ErrLayout is the error of an integer whose fixed bits are wrong.
 var ErrLayout = errors.New("the fixed bits of the format have other values")
 
-// The layout decides the field's position.
 func field(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
 }

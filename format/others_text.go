@@ -8,7 +8,6 @@ import (
 	"github.com/sortid/sortid/internal/crockford"
 )
 
-// unixMillis is the first field of many formats.
 var unixMillis = field("timestamp", 48, KindTime, "Unix time in milliseconds")
 
 // Formats whose texts are an integer that begins with a time.

@@ -27,7 +27,7 @@ func scru128Format() *Format {
 		Example:  "0372ijojuxuhjsfkeryi2mrtm",
 		Reserved: true,
 		Unique:   "80 random bits",
-		PerTick:  "no limit: full counters borrow the next millisecond",
+		PerTick:  "no limit: full counters use the next millisecond",
 		Choose:   "you want unique, sortable IDs and no trouble: the default choice",
 		Options: append([]Option{
 			{Name: "stateless",

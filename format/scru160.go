@@ -31,7 +31,7 @@ func scru160Format() *Format {
 		Example:  "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
 		Reserved: true,
 		Unique:   "about 111 random bits",
-		PerTick:  "32769 at least, then it waits for the next millisecond",
+		PerTick:  "at least 32769, then the generator waits for the next millisecond",
 		Choose:   "you want more randomness, or microseconds",
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS",
@@ -41,7 +41,8 @@ func scru160Format() *Format {
 			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits",
 				fields: []string{"Microseconds"}},
 			{Name: "counter-width", Value: "BITS",
-				Usage:  "bits of the counter that start at random; fewer make room for more IDs in a tick",
+				Usage: "bits of the counter that start at random; " +
+					"with fewer bits, more IDs fit in a tick",
 				fields: []string{"CounterWidth"}},
 			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter",
 				fields: []string{"CounterExtension"}},
@@ -100,7 +101,7 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 	return b
 }
 
-// scru160Usages has a usage for each extension of the counter, and one for microseconds.
+// scru160Usages has a usage for each extension of the counter, and a usage for microseconds.
 func scru160Usages(f *Format, nodeBits int) (usages []Usage) {
 	add := func(u Usage, head ...Field) {
 		layout := append([]Field{f.Layout[0]}, head...)

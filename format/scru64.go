@@ -19,7 +19,7 @@ func scru64Format() *Format {
 			"https://github.com/scru64/spec",
 		Layout: []Field{
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
-			{Name: "node_ctr", Bits: 24, Kind: KindNode, Meaning: "node ID above, counter below"},
+			{Name: "node_ctr", Bits: 24, Kind: KindNode, Meaning: "node ID, then counter"},
 		},
 		Alphabet:  "12 Base36 digits",
 		Symbols:   digits36,
@@ -27,7 +27,7 @@ func scru64Format() *Format {
 		Example: "0u2pf62ji4b9",
 		Tick:    scru64.Tick, Reserved: true,
 		Unique:  "an assigned node ID",
-		PerTick: "2^24 over all nodes; more borrow the next tick",
+		PerTick: "2^24 over all nodes; more IDs use the next tick",
 		Choose:  "keys must be 64 bits and you can assign node IDs",
 		Search:  Search{Short: true, Prefix: "0"},
 		Options: append([]Option{
@@ -36,7 +36,8 @@ func scru64Format() *Format {
 					"or an ID to continue after, as in 0u2r85hm2pt3/16",
 				fields: []string{"NodeSpec"}},
 			{Name: "guard", Value: "BITS",
-				Usage:  "high bits of the counter that start at zero, to make room for more IDs in a tick",
+				Usage: "high bits of the counter that start at zero, " +
+					"to make room for more IDs in a tick",
 				fields: []string{"OverflowGuard"}},
 		}, commonOptions...),
 		Node: "node", Lease: lease.SCRU64, NeedsNode: true, NodeCounter: 24,

@@ -36,7 +36,7 @@ func TestTyped(t *testing.T) {
 		}
 		for _, v := range cases.Invalid {
 			if v.Want != "" && v.Reason == "prefix" || v.Text == "user_" && f == UID60 {
-				continue // any prefix will do, and user_ itself is a uid60
+				continue // any prefix is valid, and user_ itself is a uid60
 			}
 			if c, err := f.Read(v.Text); err == nil {
 				t.Errorf("%s: %s is %v with the prefix %q", v.Note, v.Text, c.ID, c.Prefix)

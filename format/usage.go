@@ -3,7 +3,6 @@ package format
 import "fmt"
 
 // A Usage is one meaning of an ID's bits. It splits a field whose parts have separate meanings.
-// Most formats have one usage.
 type Usage struct {
 	Name      string // empty if the format has only one
 	Title     string // the counter's meaning
@@ -11,7 +10,7 @@ type Usage struct {
 	Layout    []Field
 }
 
-// A Start says how a counter starts in a new tick. Then it goes up by one.
+// A Start says how a counter starts in a new tick. After the start, it goes up by one.
 type Start uint8
 
 const (
@@ -47,8 +46,8 @@ func (f *Format) Usages(nodeBits int) ([]Usage, error) {
 	return usages, nil
 }
 
-// splitTail divides the last bits into a node ID and a counter in another way, because
-// installations differ in the size of node IDs.
+// splitTail divides the last bits into a node ID of this size and a counter, because the size of
+// node IDs differs between installations.
 func (f *Format) splitTail(nodeBits int) []Usage {
 	at, size, counters := len(f.Layout), 0, 0
 	for at > 0 && (f.Layout[at-1].Kind == KindNode || f.Layout[at-1].Kind == KindCounter) {

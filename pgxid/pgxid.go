@@ -16,15 +16,15 @@
 //	euid.ID        yes        16 bytes              27
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
-// The types UUID and Bytes of scru128, euid and scru160 are stored like ID, but a UUID's text has
-// 36 characters. json and jsonb hold an ID as a string. For other column types, the error says what
-// to do.
+// The types UUID, Hex and Bytes of scru128, euid and scru160 are stored like ID. But the text of a
+// UUID has 36 characters, and the text of a Hex has 40. json and jsonb store an ID as a string. For
+// other column types, the error says what to do.
 //
-// A typed.ID is stored in a uuid, bytea or bigint like the ID inside, without its prefix. JSON has
-// the prefix. Use typed.Text to store text with the prefix.
+// A uuid, bytea or bigint stores a typed.ID like the ID inside, without the prefix. json and jsonb
+// store the prefix, too. Use typed.Text to store text with the prefix.
 //
 // For NULL use a pointer or sql.Null, because a scan of NULL into an ID fails. The zero ID is
-// stored as it is. To get a column's DEFAULT, leave the column out of the INSERT.
+// stored like other IDs. To get a column's DEFAULT, leave the column out of the INSERT.
 //
 // If a column has a domain type, the connection must know the domain; see pgx.Conn.LoadType. IDs
 // then have the form of the domain's base type. With pgx.QueryExecModeSimpleProtocol pgx does not
@@ -204,9 +204,9 @@ type codec struct {
 }
 
 type column interface {
-	// append appends an ID in the type's form, or returns errUnsupported.
+	// append appends an ID in the form of the column's type, or returns errUnsupported.
 	append(buf []byte, format int16, id encoder) ([]byte, error)
-	// scan sets an ID from a value in the type's form.
+	// scan sets an ID from a value in the form of the column's type.
 	scan(id scanner, src []byte, format int16) error
 }
 
@@ -351,7 +351,7 @@ func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
 
-// A jsonColumn holds an ID as a JSON string. The binary form of jsonb begins with version 1.
+// A jsonColumn stores an ID as a JSON string. The binary form of jsonb begins with version 1.
 type jsonColumn struct{ version bool }
 
 func (c jsonColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
@@ -369,8 +369,8 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 	return json.Unmarshal(src, id)
 }
 
-// wrapUnsupported returns the error for an ID that does not fit the column's type. It passes over
-// typed IDs, so that pgx can call their Value for a column of unknown type.
+// wrapUnsupported returns the error for an ID that does not fit the column's type. It ignores typed
+// IDs, so that pgx can call their Value for a column of unknown type.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {

@@ -171,7 +171,7 @@ func check[ID interface {
 	}
 }
 
-// Each format's type and wrappers are known, and the type has a default in PostgreSQL.
+// Each format's type and wrappers are known, and the type has a default PostgreSQL type.
 func TestFormats(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)

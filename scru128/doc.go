@@ -6,21 +6,22 @@
 //	id, err := scru128.Parse(s)
 //	t := id.Time()                   // to the millisecond
 //
-// [ID] describes the layout. In a database, an ID is text, a [UUID] fits a uuid column, and [Bytes]
-// are 16 bytes. [First] gives the bounds of a time range: id >= First(from) and id < First(to).
+// [ID] describes the layout. A database stores an ID as text, a [UUID] in a uuid column, and
+// [Bytes] as 16 bytes. [First] gives the bounds of a time range: id >= First(from) and id <
+// First(to).
 //
 // # Promises
 //
-// The IDs of a generator strictly increase, with two exceptions: [Options.Stateless], and a clock
-// that goes back by more than the allowance, 10 seconds by default. Then the policy decides. By
-// default, the next IDs follow the clock, so they are smaller.
+// The IDs of a generator strictly increase, except with [Options.Stateless] or after a reset. If
+// the clock goes back by more than the allowance, 10 seconds by default, the policy decides. The
+// default policy is a reset: the next IDs follow the clock, so they are smaller.
 //
-// 80 random bits separate IDs of different generators, and IDs from before and after a reset. If a
-// generator makes many IDs in a second, they share some of these bits: only 32 are new in each ID.
-// IDs are not secret: one ID shows all bits of the next except 32.
+// 80 random bits distinguish IDs of different generators, and IDs from before and after a reset. In
+// each ID, only 32 of these bits are new; the other 48 are counters with random starts. So IDs are
+// not secret: one ID shows all bits of the next except 32.
 //
-// Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
-// carry.
+// Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
+// the timestamp's range.
 //
 // # Source
 //

@@ -65,7 +65,7 @@ func ExampleNewGenerator() {
 	// true
 }
 
-// Fixed entropy and a fixed clock make IDs that a test can compare.
+// With fixed entropy and a fixed clock, a test gets the same IDs each time.
 func ExampleNewGenerator_entropy() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	g, err := scru128.NewGenerator(scru128.Options{GeneratorOptions: sortid.GeneratorOptions{

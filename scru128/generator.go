@@ -21,22 +21,22 @@ const (
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
-// generator for each goroutine is faster. Then IDs of different goroutines are in order only to the
-// millisecond.
+// generator for each goroutine is faster. But within a millisecond, IDs of different goroutines are
+// in no order.
 //
 // The field counter_lo starts at a random number in each millisecond, and goes up by one for each
 // ID. The field counter_hi gets a new random number in each second. The field entropy is new in
 // each ID. When counter_lo is full, counter_hi goes up by one. When both are full, the timestamp
-// goes up by one. While the timestamp is ahead of the clock, the generator acts as if the clock
-// went back.
+// goes up by one. While the timestamp is ahead of the clock, the generator acts as if the clock had
+// gone back.
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	timestamp   int64 // of the last ID
 	counter     uint64
-	settledTick int64 // while the clock shows this time, timestamp stays
+	settledTick int64 // timestamp is fixed while the clock shows this time
 	renewed     int64 // the timestamp when counter_hi was last renewed
 	stateless   bool
 }
@@ -87,24 +87,24 @@ func NewString() string {
 	return string(base36.Append128(b[:0], hi, lo))
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange] or
-// [sortid.ErrEntropy]. With [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
+// or [sortid.ErrEntropy]. With [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (id ID, err error) {
 	_, _, err = g.generate(context.Background(), &id)
 	return id, err
 }
 
-// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error and [sortid.ErrClockRollback].
+// GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
+// the context's error and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	_, _, err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID and returns its two halves. After an error
-// all are zero. With the halves, NewString can encode the ID without reloading it. The fast path
-// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
-// wait a second time.
+// generate sets id, which must be zero, to the next ID and returns its two halves. After an error,
+// id and both halves are zero. With the halves, NewString can encode the ID without reloading it.
+// The fast path writes the ID before the unlock, which waits for all writes anyway. A copy after
+// the unlock would wait again.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -127,18 +127,18 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
-// Generate does. An error clears ids.
+// Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill with a context.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of results of Generate.
+// All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step makes the next ID of the same timestamp. The counters must not be full.
+// step makes the next ID with the same timestamp. The counters must not be full.
 func (g *Generator) step(entropy uint32) (hi, lo uint64) {
 	g.counter++
 	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(entropy)

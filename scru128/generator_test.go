@@ -108,7 +108,7 @@ func TestThreeLayers(t *testing.T) {
 		clock.Add(time.Millisecond)
 		a = next()
 		if a.CounterLo() == b.CounterLo()+1 {
-			t.Fatalf("in a new millisecond counter_lo went on: %v after %v", UUID(a), UUID(b))
+			t.Fatalf("in a new millisecond counter_lo continued: %v after %v", UUID(a), UUID(b))
 		}
 		if renewed := a.CounterHi() != b.CounterHi(); renewed != (ms%1000 == 999) {
 			t.Fatalf("after %d ms: counter_hi renewed %v", ms+1, renewed)
@@ -116,7 +116,7 @@ func TestThreeLayers(t *testing.T) {
 	}
 }
 
-// A full counter_lo carries into counter_hi, and a full counter_hi into the timestamp.
+// When counter_lo is full, counter_hi goes up by one. When both are full, the timestamp goes up.
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		policy sortid.RollbackPolicy
@@ -138,7 +138,7 @@ func TestOverflow(t *testing.T) {
 		}
 		id, err := g.Generate()
 		if !errors.Is(err, c.err) {
-			t.Fatalf("with a lead of 5 ms used up: %v, want %v", err, c.err)
+			t.Fatalf("with a lead of 5 ms: %v, want %v", err, c.err)
 		}
 		if c.err == nil && id.Timestamp() != start {
 			t.Errorf("after the reset: %v", UUID(id))
@@ -154,7 +154,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestOverflow with the system's entropy, on the fast path.
+// TestOverflow on the fast path, with the system's entropy.
 func TestOverflowShortWay(t *testing.T) {
 	for _, size := range []int{1, 9} {
 		// The timestamp is odd, so the test notices a carry that only sets the last bit.
@@ -184,7 +184,8 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// With RollbackWait, a generator that is ahead by the whole allowance waits for the next tick.
+// With RollbackWait, a generator waits for the next tick if its timestamp is ahead of the clock by
+// the allowance.
 func TestOverflowWait(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, RollbackPolicy: sortid.RollbackWait,

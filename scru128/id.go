@@ -26,8 +26,8 @@ const (
 //	timestamp 48 | counter_hi 24 | counter_lo 24 | entropy 32
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
-// "none".
+// are reserved: no generator uses them, but IDs with these timestamps parse. So the zero ID can
+// mean "none".
 //
 // IDs are comparable with ==. Integers, bytes and texts all sort by time.
 type ID [Size]byte
@@ -64,7 +64,7 @@ func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[8:], lo)
 }
 
-// FromBytes returns the ID of 16 bytes, or a [*sortid.ParseError].
+// FromBytes returns the ID with these 16 bytes, or a [*sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "16")
@@ -107,8 +107,8 @@ func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
-// the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond. It returns the zero ID before 1970, and [Max]
+// after the last timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

@@ -16,8 +16,8 @@ import (
 // The format's author wrote this implementation.
 const peer = "scru128@3.0.6"
 
-// install installs the peer in a temporary folder. If it cannot, it skips the test, or fails it in
-// CI.
+// install installs the peer in a temporary folder. If that fails, install skips the test. In CI,
+// the test fails.
 func install(t *testing.T) (dir string) {
 	t.Helper()
 	missing := func(format string, args ...any) {
@@ -99,7 +99,7 @@ func TestInterop(t *testing.T) {
 	}
 	for i, w := range expected {
 		if lines[i] != w {
-			t.Fatalf("line %d: the other implementation says %q, this one %q", i+1, lines[i], w)
+			t.Fatalf("line %d: the other implementation says %q, this package %q", i+1, lines[i], w)
 		}
 	}
 	var ids []ID
@@ -107,7 +107,7 @@ func TestInterop(t *testing.T) {
 		text, _, _ := strings.Cut(line, " ")
 		id := must(t)(Parse(text))
 		if show(id) != line+"\n" {
-			t.Fatalf("the other implementation says %q, this one %q", line, show(id))
+			t.Fatalf("the other implementation says %q, this package %q", line, show(id))
 		}
 		ids = append(ids, id)
 	}

@@ -6,12 +6,11 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as its text; [UUID] and [Bytes] store other encodings. Use sql.Null[ID] for
-// nullable columns.
+// Value returns the ID's text. The types [UUID] and [Bytes] store other encodings.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 25 characters, a UUID of 36, or 16 bytes. NULL is an error; scan a nullable
-// column into sql.Null[ID].
+// Scan reads a text of 25 characters, a UUID of 36 characters, or 16 bytes. NULL is an error: use
+// sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
@@ -35,16 +34,16 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Value stores the ID in the form of a UUID.
+// Value returns the 36 characters.
 func (u UUID) Value() (driver.Value, error) { return u.String(), nil }
 
 // Scan is [ID.Scan].
 func (u *UUID) Scan(src any) error { return (*ID)(u).Scan(src) }
 
-// Bytes is an ID that a database stores as 16 bytes, which sort as IDs do.
+// Bytes is an ID that a database stores as 16 bytes, which sort like IDs.
 type Bytes ID
 
-// Value stores the ID as 16 bytes.
+// Value returns the 16 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
 // Scan is [ID.Scan].

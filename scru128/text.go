@@ -11,15 +11,15 @@ import (
 // TextLen is the length of an ID's text.
 const TextLen = base36.Len128
 
-// Parse reads 25 Base36 digits, in either case. Its errors are of type [*sortid.ParseError].
+// Parse reads 25 Base36 digits, ignoring case. An error is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	// Parse is short, so the compiler inlines it, which saves a copy of the ID. The conversion does
+	// Parse is short, so the compiler inlines it and saves a copy of the ID. The conversion does
 	// not copy s.
 	err = id.decode([]byte(s))
 	return id, err
 }
 
-// MustParse is [Parse], but panics on an invalid text.
+// MustParse is like [Parse], but panics on an error.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -28,7 +28,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b. An error leaves the ID as it was.
+// decode does not keep b. An error does not change the ID.
 func (id *ID) decode(b []byte) error {
 	hi, lo, bad := base36.Decode128(b)
 	if bad != base36.OK {
@@ -67,7 +67,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [Parse]. An error leaves the ID as it was.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // AppendBinary appends the ID's 16 bytes to b.
@@ -76,7 +76,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the ID's 16 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 16 bytes. An error is a [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 16 bytes. An error is a [*sortid.ParseError] and does not change the ID.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/scru128"
 )
 
-// The standard library's UUID has the same underlying type, so Go converts an ID to it.
+// The standard library's UUID has the same underlying type, so Go can convert an ID to it.
 func TestStandardUUID(t *testing.T) {
 	id := scru128.MustParse("0372ijojuxuhjsfkeryi2mrtm")
 	u := uuid.UUID(id)

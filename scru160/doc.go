@@ -7,30 +7,31 @@
 //	id, err := scru160.Parse(text)
 //
 // [ID] describes the layout. An ID has two texts: String, JSON and databases use 32 symbols of
-// base32hex; [ID.Hex] and the type [Hex] use 40 hexadecimal digits. Texts of one kind sort as IDs
-// do, so keep only one kind in a column. [Bytes] stores the 20 bytes.
+// base32hex; [ID.Hex] and the type [Hex] use 40 hexadecimal digits. Texts of one kind sort like
+// IDs, but not together with the other kind. So keep only one kind in a column. [Bytes] stores the
+// 20 bytes.
 //
 // # Promises
 //
-// The IDs of a generator strictly increase, unless the clock goes back by more than the allowance,
-// 10 seconds by default. Then the policy decides. By default, the next IDs follow the clock, so
-// they are smaller.
+// The IDs of a generator strictly increase, except after a reset. If the clock goes back by more
+// than the allowance, 10 seconds by default, the policy decides. The default policy is a reset: the
+// next IDs follow the clock, so they are smaller.
 //
 // Two IDs of different generators, or from before and after a reset, can be equal only in the same
 // millisecond, with a chance of 1 in 2^111. A smaller [Options.CounterWidth], a node ID and
 // [Options.Microseconds] leave fewer random bits.
 //
-// Generators with different node IDs of one size never make the same ID, if all have the same
-// counter extension. Leases assign such node IDs if they have one store and one realm, the scope in
-// which IDs must be unique: see [Options] and package lease.
+// Generators never make the same ID if their node IDs differ but have the same size, and if they
+// have the same [Options.CounterExtension]. A realm is the scope in which IDs must be unique.
+// Leases of one realm and one store assign such node IDs: see [Options] and package lease.
 //
-// Everything is safe for concurrent use. [New] panics only if the clock shows a time that no ID can
-// carry.
+// Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
+// the timestamp's range.
 //
 // # Source
 //
 // "SCRU160: Sortable, Clock and Random number-based Unique identifier", Specification v0.1.0 of
-// 2021-09-24, without an address. This package adds rules: A generator with a full counter waits
+// 2021-09-24, without a web address. This package adds rules: A generator with a full counter waits
 // until the clock moves on. A node ID follows the counter extension in random16. The document has
 // no allowance, no policies and no leases.
 package scru160

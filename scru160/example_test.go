@@ -93,7 +93,7 @@ func ExampleOptions_microseconds() {
 	// Output: 1631540490683 250 true <nil>
 }
 
-// The high 4 bits of random16 extend the counter, and the next 8 hold the node ID.
+// The high 4 bits of random16 extend the counter, and the next 8 bits are the node ID.
 func ExampleOptions_nodeID() {
 	g, err := scru160.NewGenerator(scru160.Options{CounterExtension: 4, NodeID: 42, NodeBits: 8})
 	if err != nil {

@@ -14,16 +14,16 @@ const name = "scru160"
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
-// generator for each goroutine is faster. Then IDs of different goroutines are in order only to the
-// tick.
+// generator for each goroutine is faster. But within a tick, IDs of different goroutines are in no
+// order.
 //
 // A tick is a millisecond, or a microsecond with [Options.Microseconds]. In each tick the counter
 // starts at a random number whose top bit is zero, and goes up by one for each ID. So a millisecond
 // has room for at least 32,769 IDs by default. When the counter is full, the call waits until the
 // clock has passed the last timestamp, because the timestamp must be the Unix time. If a context
-// ends first, the error matches [sortid.ErrOverflow].
+// ends before that, the error matches [sortid.ErrOverflow].
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
@@ -31,7 +31,7 @@ type Generator struct {
 	head    uint64 // the tick in the high 64 bits
 	counter uint64 // of the last ID, with extension
 
-	settledTick int64 // while the clock shows this time, tick stays
+	settledTick int64 // tick is fixed while the clock shows this time
 
 	full     uint64 // the largest counter
 	start    uint64 // mask of the counter bits that start at random
@@ -51,27 +51,27 @@ type Options struct {
 	// counter. The low 6 bits count within the microsecond, from a random start of 5 bits. So a
 	// microsecond has room for at least 33 IDs, and IDs of several generators sort by the
 	// microsecond. The generator reads the clock for each ID, which takes more time than the rest
-	// of the work. Fill reads the clock for each run of IDs that fit in a microsecond.
+	// of the work. Fill reads the clock once for all IDs that fit in a microsecond.
 	Microseconds bool
 
-	// CounterWidth is how many low bits of the counter start at random in each tick; the other bits
-	// start at zero. Fewer random bits leave room for more IDs, but make the next ID easier to
-	// guess. Zero means the maximum: 15, or 5 with Microseconds, plus CounterExtension. A negative
-	// value means none; then a millisecond has room for 65,536 IDs.
+	// CounterWidth is the number of low counter bits that are random at the start of each tick. The
+	// other bits are zero at the start. Fewer random bits leave room for more IDs, but make the
+	// next ID easier to guess. Zero means the maximum: 15 (5 with Microseconds) plus
+	// CounterExtension. A negative value means no bits; then a millisecond has room for 65,536 IDs.
 	CounterWidth int
 
 	// CounterExtension adds bits to the counter, 0 to 16. They are the high bits of random16. Each
 	// bit doubles the room for IDs in a tick.
 	CounterExtension int
 
-	// NodeID is in the highest NodeBits bits of random16 that CounterExtension leaves free. If
-	// NodeBits is zero, there is no node ID.
+	// NodeID has NodeBits bits. In random16, it follows the bits of CounterExtension. If NodeBits
+	// is zero, there is no node ID.
 	NodeID   uint16
 	NodeBits int
 
 	// Lease grants node IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
-	// format lease.SCRU160. Clock must be the lease's clock. A lease excludes NodeBits and
-	// RollbackReset.
+	// format lease.SCRU160. Clock must be the lease's clock. With a lease, NodeBits and
+	// RollbackReset are not allowed.
 	//
 	// The lease sets the size of the node ID. This size plus CounterExtension must be at most 16
 	// bits. All generators of a realm must have the same CounterExtension, which decides where the
@@ -146,17 +146,17 @@ func New() (id ID) {
 // NewString returns the text of [New].
 func NewString() string { return New().String() }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange] or
-// [sortid.ErrEntropy]. On a lease it also fails with [sortid.ErrLeaseExpired] or
-// [sortid.ErrLeaseClosed]. With a full counter or [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
+// or [sortid.ErrEntropy]. With a lease it can also fail with [sortid.ErrLeaseExpired] or
+// [sortid.ErrLeaseClosed]. With a full counter or [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id)
 	return id, err
 }
 
-// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error and the reason for the wait: [sortid.ErrOverflow],
-// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
+// the context's error and the reason for the wait: [sortid.ErrOverflow], [sortid.ErrClockRollback]
+// or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	err = g.generate(ctx, &id)
 	return id, err
@@ -164,7 +164,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 
 // generate sets id, which must be zero, to the next ID. An error leaves id zero. The fast path
 // writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
-// wait a second time.
+// wait again.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -192,15 +192,15 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs, or for as
-// many as fit in the tick. It fails as Generate does. An error clears ids.
+// many as fit in the tick. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill with a context.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of results of Generate.
+// All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
 // next returns the bits of the next ID, from high to low, at the clock's time now.
@@ -216,7 +216,7 @@ func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
 	return hi, mid, lo, nil
 }
 
-// step returns the high and middle bits of the next ID of the same tick. The counter must not be
+// step returns the high and middle bits of the next ID in the same tick. The counter must not be
 // full.
 func (g *Generator) step(random uint64) (hi, mid uint64) {
 	g.counter++
@@ -265,7 +265,7 @@ func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	return g.next(now)
 }
 
-// begin makes the first ID of the clock's time now. A lease may give a later millisecond.
+// begin makes the first ID at the clock's time now. With a lease, the millisecond may become later.
 func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 	if !g.core.Leased() || g.micros && now/1000 == g.tick/1000 {
 		return g.first(now, now, g.node)
@@ -284,15 +284,15 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
-		g.counter-- // so this ID is next when the clock is near enough
+		g.counter-- // so a later call makes this ID, when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, 0, 0, err
 	}
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick. settled is the clock's time. Until it changes, the generator
-// stays in this tick.
+// first makes the first ID of a tick. settled is the clock's time. Until the clock changes, the
+// generator stays in this tick.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {

@@ -25,8 +25,8 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-// subject describes a generator of burst IDs in a tick, with this number of random bits in
-// random16.
+// subject describes a generator. A tick has room for burst IDs, and random16 has this number of
+// random bits.
 func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
@@ -58,7 +58,7 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// newWindow returns a window that grants node ID 5 from tick lo up to hi, counted from
+// newWindow returns a window that grants node ID 5 for the ticks lo to hi-1, counted from
 // conformance.Start.
 func newWindow(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(0))
@@ -114,8 +114,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// If the claimed millisecond is later than the clock, it starts at its microsecond 0. One claim
-// lasts to the end of the millisecond.
+// If the claimed millisecond is ahead of the clock, its IDs start at microsecond 0. One claim lasts
+// to the end of the millisecond.
 func TestLeaseMicroseconds(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackDefault, sortid.RollbackWait} {
 		clock := conformance.NewClock(conformance.Start.Add(300 * time.Microsecond))
@@ -146,7 +146,7 @@ func TestLeaseMicroseconds(t *testing.T) {
 			Options{Microseconds: true, Lease: l})
 		if id, err := h.Generate(); err != nil ||
 			id.Time() != conformance.Start.Add(3*time.Millisecond) || id.Micros() != 0 {
-			t.Fatalf("the other one: %v %v, %v", id.Time(), id.Micros(), err)
+			t.Fatalf("the other generator: %v %v, %v", id.Time(), id.Micros(), err)
 		}
 		clock.Add(994 * time.Microsecond)
 		next(2, 999)
@@ -165,8 +165,8 @@ func TestLeaseMicroseconds(t *testing.T) {
 	}
 }
 
-// If the claimed tick is too far ahead of the clock, the generator uses it when the clock is near
-// enough.
+// If the claimed tick is too far ahead of the clock, the generator uses it later, when the clock is
+// near enough.
 func TestLeaseAhead(t *testing.T) {
 	for _, c := range []struct {
 		unit  time.Duration
@@ -200,8 +200,8 @@ func TestLeaseAhead(t *testing.T) {
 	}
 }
 
-// Entropy fails after a claim. If the clock then goes back, the generator goes on in the earlier
-// tick, with the node ID of that tick.
+// The entropy fails after a claim, and then the clock goes back. The generator continues in the
+// earlier tick, with the node ID of that tick.
 func TestLeaseEntropy(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newWindow(8, 0, 1)
@@ -376,7 +376,7 @@ func testLayout(t *testing.T, m mode) {
 	}
 }
 
-// A tick holds exactly the promised number of IDs; then the generator waits.
+// A tick has room for exactly the promised number of IDs. Then the generator waits.
 func TestCapacity(t *testing.T) {
 	for _, c := range []struct {
 		want int
@@ -488,7 +488,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
-// TestCapacity with the system's entropy, on the fast path.
+// TestCapacity on the fast path, with the system's entropy.
 func TestOverflowShortWay(t *testing.T) {
 	for _, c := range []struct {
 		m    mode
@@ -532,7 +532,7 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// If the IDs do not fit in a millisecond, they are in order, and no ID is ahead of the clock.
+// Even if the IDs do not fit in a millisecond, they are in order, and no ID is ahead of the clock.
 func TestOverflowSystemClock(t *testing.T) {
 	for name, o := range map[string]Options{"milliseconds": {},
 		"microseconds": {Microseconds: true}} {

@@ -25,8 +25,8 @@ const (
 //	timestamp 48 | counter 16 | random16 16 | random80 80
 //
 // The timestamp counts Unix milliseconds until the year 10889. The timestamps 0 and [MaxTimestamp]
-// are reserved: IDs with them parse, but no generator makes such IDs. So the zero ID can mean
-// "none".
+// are reserved: no generator uses them, but IDs with these timestamps parse. So the zero ID can
+// mean "none".
 //
 // IDs are comparable with ==. The bytes and each of the two texts sort by time.
 type ID [Size]byte
@@ -49,14 +49,13 @@ func FromFields(timestamp uint64, counter, random16 uint16, random80 [10]byte) (
 	return id, nil
 }
 
-// put sets the high 64, the middle 64 and the low 32 bits of the ID.
 func (id *ID) put(hi, mid uint64, lo uint32) {
 	binary.BigEndian.PutUint64(id[0:8], hi)
 	binary.BigEndian.PutUint64(id[8:16], mid)
 	binary.BigEndian.PutUint32(id[16:20], lo)
 }
 
-// FromBytes returns the ID of 20 bytes, or a [*sortid.ParseError].
+// FromBytes returns the ID with these 20 bytes, or a [*sortid.ParseError].
 func FromBytes(b []byte) (ID, error) {
 	if len(b) != Size {
 		return ID{}, parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "20")
@@ -73,19 +72,19 @@ func (id ID) Timestamp() uint64 { return binary.BigEndian.Uint64(id[:8]) >> 16 }
 // Counter returns the field counter.
 func (id ID) Counter() uint16 { return binary.BigEndian.Uint16(id[6:8]) }
 
-// Random16 returns the field random16. It is random, unless the generator extends the counter or
-// puts a node ID there.
+// Random16 returns the field random16. With [Options.CounterExtension] or a node ID, not all its
+// bits are random.
 func (id ID) Random16() uint16 { return binary.BigEndian.Uint16(id[8:10]) }
 
 // Random80 returns the field random80.
 func (id ID) Random80() [10]byte { return [10]byte(id[10:]) }
 
-// Micros returns the high 10 bits of the counter. They are the microseconds after Time, 0 to 999,
-// if the ID's generator used [Options.Microseconds].
+// Micros returns the high 10 bits of the counter. If the generator used [Options.Microseconds],
+// they are the microseconds after Time, 0 to 999.
 func (id ID) Micros() int { return int(id.Counter() >> 6) }
 
-// CounterLow returns the low 6 bits of the counter. With [Options.Microseconds] they count IDs
-// within the microsecond.
+// CounterLow returns the low 6 bits of the counter. With [Options.Microseconds] they count the IDs
+// within a microsecond.
 func (id ID) CounterLow() int { return int(id.Counter() & 63) }
 
 // Time returns the time of the timestamp, in UTC, to the millisecond.
@@ -97,8 +96,8 @@ func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// First returns the smallest ID of t's millisecond. Before 1970 it returns the zero ID, and after
-// the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond. It returns the zero ID before 1970, and [Max]
+// after the last timestamp.
 func First(t time.Time) (id ID) {
 	switch ms := clock.UnixMilli(t); {
 	case ms < 0:

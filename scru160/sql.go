@@ -6,13 +6,10 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as its text of 32 characters. [Hex] and [Bytes] store other encodings. Do not
-// mix encodings in a column, because they do not sort together. Use sql.Null[ID] for nullable
-// columns.
+// Value returns the ID's text of 32 characters. The types [Hex] and [Bytes] store other encodings.
 func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 
-// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error; scan a nullable column
-// into sql.Null[ID].
+// Scan reads a text of 32 or 40 characters, or 20 bytes. NULL is an error: use sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
@@ -30,16 +27,16 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Value stores the ID as 40 hexadecimal digits.
+// Value returns the 40 hexadecimal digits.
 func (h Hex) Value() (driver.Value, error) { return h.String(), nil }
 
 // Scan is [ID.Scan].
 func (h *Hex) Scan(src any) error { return (*ID)(h).Scan(src) }
 
-// Bytes is an ID that a database stores as 20 bytes, which sort as IDs do.
+// Bytes is an ID that a database stores as 20 bytes, which sort like IDs.
 type Bytes ID
 
-// Value stores the ID as 20 bytes.
+// Value returns the 20 bytes.
 func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
 // Scan is [ID.Scan].

@@ -15,8 +15,8 @@ const (
 	HexLen = 2 * Size
 )
 
-// Parse reads 32 base32hex symbols, 0-9 and A-V, or 40 hexadecimal digits, in either case. Its
-// errors are of type [*sortid.ParseError].
+// Parse reads 32 base32hex symbols, 0-9 and A-V, or 40 hexadecimal digits, ignoring case. An error
+// is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
 	if err := id.decode([]byte(s)); err != nil { // does not copy s
 		return ID{}, err
@@ -24,7 +24,7 @@ func Parse(s string) (id ID, err error) {
 	return id, nil
 }
 
-// MustParse is [Parse], but panics on an invalid text.
+// MustParse is like [Parse], but panics on an error.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -33,7 +33,7 @@ func MustParse(s string) ID {
 	return id
 }
 
-// decode does not keep b. An error leaves the ID as it was.
+// decode does not keep b. An error does not change the ID.
 func (id *ID) decode(b []byte) error {
 	switch len(b) {
 	case TextLen:
@@ -80,7 +80,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the text of String.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [Parse]. An error leaves the ID as it was.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
 
 // Hex returns 40 hexadecimal digits in lower case.
@@ -99,7 +99,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...)
 // MarshalBinary returns the 20 bytes.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 20 bytes. An error is a [*sortid.ParseError], and leaves the ID as it was.
+// UnmarshalBinary reads 20 bytes. An error is a [*sortid.ParseError] and does not change the ID.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	parsed, err := FromBytes(b)
 	if err != nil {
@@ -109,7 +109,7 @@ func (id *ID) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Hex is an ID that JSON, databases and fmt show as 40 hexadecimal digits. It reads the same texts
+// Hex is an ID that JSON, databases and fmt show as 40 hexadecimal digits. It parses the same texts
 // as an ID.
 type Hex ID
 

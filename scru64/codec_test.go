@@ -130,7 +130,6 @@ func TestSQLForms(t *testing.T) {
 	}
 }
 
-// nodeSpecs maps texts to canonical texts.
 var nodeSpecs = map[string]string{
 	"42/8":            "42/8",
 	"0xb00/12":        "2816/12",
@@ -180,7 +179,7 @@ func TestParseNodeSpec(t *testing.T) {
 	}
 	for s, want := range map[string]string{
 		"42/80": `scru64: invalid node spec "42/80": size 80, want 1 to 23`,
-		"42": `scru64: invalid node spec "42": no slash, want a node ID, a slash and its size, ` +
+		"42": `scru64: invalid node spec "42": no slash, want a node ID, a slash and a size, ` +
 			`such as 42/8`,
 		"300/8":  `scru64: invalid node spec "300/8": node ID 300, want at most 255 for a size of 8 bits`,
 		"-1/8":   `scru64: invalid node spec "-1/8": node ID "-1", want 1 to 8 digits of base 10`,

@@ -6,35 +6,35 @@
 //	id, err := scru64.New()               // 0u375nxqh5cq
 //	s := id.String()                      // 12 characters that sort by time
 //	id, err = scru64.Parse(s)
-//	t := id.Time()                        // to 256 ms
+//	t := id.Time()                        // in steps of 256 ms
 //
 // [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. [First]
 // gives the bounds of a time range: id >= First(from) and id < First(to).
 //
 // # Promises
 //
-// The IDs of a generator strictly increase. A realm is the scope in which IDs must be unique. All
-// IDs of a realm differ if
+// The IDs of a generator strictly increase, unless its policy is [sortid.RollbackReset]. A realm is
+// the scope in which IDs must be unique. All IDs of a realm differ under these conditions:
 //
-//   - at any time, all generators have different node IDs, and no node ID begins with the bits of
-//     another: 1/1 (binary 1) and 2/2 (binary 10) must not run at the same time, but 0/1 (binary 0)
-//     and 2/2 may;
-//   - a generator that takes over a node ID continues after the last ID of this node
-//     ([NodeSpecAfter]), or first waits for longer than the allowance;
-//   - no generator has the policy [sortid.RollbackReset].
+//   - All generators that run at the same time have different node IDs.
+//   - None of these node IDs begins with the bits of another. For example, 1/1 (binary 1) and 2/2
+//     (binary 10) must not run at the same time. The node IDs 0/1 (binary 0) and 2/2 may.
+//   - A generator that takes over a node ID continues after the last ID with this node ID; see
+//     [NodeSpecAfter]. Or it first waits for longer than the allowance.
+//   - No generator has the policy [sortid.RollbackReset].
 //
 // Leases of one realm and one store meet these conditions: see [Options] and package lease.
 //
 // If the clock goes back by at most the allowance, 39 ticks of 256 ms by default, the generator
 // keeps the last timestamp. If the clock goes back further, the policy decides. The default policy
-// fails with [sortid.ErrClockRollback]. Everything is safe for concurrent use. Nothing in an ID is
-// secret.
+// fails with [sortid.ErrClockRollback]. Functions and generators are safe for concurrent use. IDs
+// are easy to guess.
 //
 // # Source
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
-// https://github.com/scru64/spec, "Specification (work in progress)", without a number or a date.
-// This package adds rules: If a node spec has an ID with timestamp 0, only the node ID in it
-// counts. The 0x of a hexadecimal node ID must be in lower case. The conversion ID(v) does not
-// check v. Leases can grant node IDs.
+// https://github.com/scru64/spec, "Specification (work in progress)", without a version number or a
+// date. This package adds rules: If a node spec contains an ID with timestamp 0, the package uses
+// only the node ID from it. The 0x of a hexadecimal node ID must be in lower case. Leases can grant
+// node IDs.
 package scru64

@@ -79,7 +79,7 @@ func ExampleNewGenerator() {
 	// 0umxvqc2ht6q 2024-02-29 12:00:00 +0000 UTC 42 2
 }
 
-// A generator that continues another one's work makes larger IDs, even if its clock is a little
+// A generator that continues after an ID makes only larger IDs, even if its clock is a little
 // behind.
 func ExampleNodeSpecAfter() {
 	last := scru64.MustParse("0u2pf62ji4b9")

@@ -33,16 +33,16 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
 // up by one and the counter starts at a new random number. While the timestamp is ahead of the
-// clock, the generator acts as if the clock went back.
+// clock, the generator acts as if the clock had gone back.
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	last        ID
-	end         ID    // the largest ID with the same timestamp
+	end         ID    // the largest ID with this timestamp and node ID
 	timestamp   int64 // of the last ID
-	settledTick int64 // while the clock shows this tick, timestamp stays
+	settledTick int64 // timestamp is fixed while the clock shows this tick
 
 	node        ID // the node ID, shifted to its position
 	counterBits int
@@ -51,40 +51,41 @@ type Generator struct {
 }
 
 // Options are the options of a [Generator]. Set either NodeSpec or Lease. The default policy is
-// [sortid.RollbackAbort]; [sortid.RollbackReset] can repeat IDs.
+// [sortid.RollbackAbort]. DANGER: [sortid.RollbackReset] can repeat IDs.
 type Options struct {
 	sortid.GeneratorOptions
 
 	// NodeSpec is a node ID that only this generator may have. If the spec has a previous ID, all
 	// new IDs are larger. If the clock is behind the previous ID, the generator acts as if the
-	// clock went back.
+	// clock had gone back.
 	NodeSpec NodeSpec
 
 	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
-	// lease.SCRU64. Clock must be the lease's clock. A lease excludes NodeSpec and RollbackReset.
+	// lease.SCRU64. Clock must be the lease's clock. With a lease, NodeSpec and RollbackReset are
+	// not allowed.
 	Lease sortid.Lease
 
-	// OverflowGuard is how many high bits of the counter start at zero in each tick; the other bits
-	// start at random. So a tick has room for at least
+	// OverflowGuard is the number of high counter bits that are zero at the start of each tick. The
+	// other bits are random at the start. So a tick has room for at least
 	//
 	//	2^counter_size - 2^(counter_size - OverflowGuard) + 1
 	//
 	// IDs, or 2^counter_size if no bit is random. Zero means the default: one bit if node_id_size
-	// is 20 or more, otherwise none. A negative value means none. A value above counter_size is an
-	// error.
+	// is 20 or more, otherwise no bits. A negative value means no bits. A value above counter_size
+	// is an error.
 	OverflowGuard int
 
-	// CounterStart returns the first counter of a tick, and replaces the random start and
-	// OverflowGuard. Its arguments are the timestamp and the counter's size in bits. If the result
-	// is not below 2^counterSize, the generator fails with ErrCounterStart. CounterStart runs under
-	// the generator's lock, so it must not call the generator. If a call of the generator fails,
-	// the number may stay unused.
+	// CounterStart returns the first counter of a tick, instead of a random number. Its arguments
+	// are the timestamp and the counter's size in bits. If the result is not below 2^counterSize,
+	// the generator fails with ErrCounterStart. CounterStart runs under the generator's lock, so it
+	// must not call the generator. If the generator then fails to make the ID, it may discard the
+	// number. With CounterStart, OverflowGuard must be zero.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 
 // NewGenerator returns a generator. The error is [ErrNodeSpec] if the options have neither a
-// NodeSpec nor a Lease, or if no ID can follow the previous ID. It is a [*sortid.OptionError] if an
-// option is wrong.
+// NodeSpec nor a Lease, or if no ID can follow the previous ID. If another option is wrong, the
+// error is a [*sortid.OptionError].
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick, start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
@@ -165,13 +166,13 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange],
-// [sortid.ErrEntropy] or [ErrCounterStart]. On a lease it also fails with [sortid.ErrLeaseExpired]
-// or [sortid.ErrLeaseClosed]. With [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange],
+// [sortid.ErrEntropy] or [ErrCounterStart]. With a lease it can also fail with
+// [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. With [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error and the reason for the wait: [sortid.ErrClockRollback] or
+// GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
+// the context's error and the reason for the wait: [sortid.ErrClockRollback] or
 // [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
@@ -194,15 +195,15 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
-// Generate does. An error clears ids.
+// Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill with a context.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of results of Generate.
+// All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
@@ -253,7 +254,7 @@ func (g *Generator) slowPath(now int64) (ID, error) {
 	return g.last, nil
 }
 
-// begin makes the first ID of a timestamp. A lease may give a later timestamp.
+// begin makes the first ID of a timestamp. With a lease, the timestamp may become later.
 func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 	if !g.core.Leased() {
 		return g.first(settled, timestamp)
@@ -268,7 +269,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // so this ID is next when the clock is near enough
+		g.last-- // so a later call makes this ID, when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}

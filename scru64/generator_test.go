@@ -32,7 +32,7 @@ func newGenerator(t testing.TB, spec string, s conformance.Setup, own ...Options
 
 var must = conformance.Must[ID]
 
-// burst returns the number of IDs in a tick that Options.OverflowGuard promises.
+// burst returns how many IDs Options.OverflowGuard promises for a tick.
 func burst(counterSize, guard int) int { return 1<<counterSize - 1<<(counterSize-guard) + 1 }
 
 func longLease() *window.Window {
@@ -127,7 +127,7 @@ func TestNew(t *testing.T) {
 		func() string { return conformance.Must[string](t)(NewString()) })
 }
 
-// Without a valid node spec, New says what to do.
+// Without a valid node spec, the error of New says what to do.
 func TestNewWithoutNodeSpec(t *testing.T) {
 	good := global
 	t.Cleanup(func() { global = good })
@@ -145,7 +145,7 @@ func TestNewWithoutNodeSpec(t *testing.T) {
 					t.Errorf("%v does not mention %s", err, hint)
 				}
 			}
-			t.Setenv(NodeSpecVar, "42/8") // too late
+			t.Setenv(NodeSpecVar, "42/8") // too late: New has read the variable
 		}
 	}
 	t.Setenv(NodeSpecVar, "")
@@ -276,7 +276,7 @@ func TestCounterStart(t *testing.T) {
 	if id := must(t)(g.Generate()); id != first+1 {
 		t.Errorf("%v after %v", id, first)
 	}
-	// A start that is too large gives no ID and changes nothing.
+	// If the start is too large, the generator returns no ID and does not change.
 	for _, value = range []uint32{1 << 16, 1<<32 - 1} {
 		clock.Add(time.Second)
 		for range 2 {
@@ -295,8 +295,8 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// Overflows move the timestamp ahead of the clock, by at most the allowance. Then the policy
-// decides.
+// Full counters move the timestamp ahead of the clock. If it would be ahead by more than the
+// allowance, the policy decides.
 func TestOverflowLead(t *testing.T) {
 	const allowance = 5
 	setup := func(p sortid.RollbackPolicy) (*conformance.Clock, *Generator) {
@@ -323,7 +323,7 @@ func TestOverflowLead(t *testing.T) {
 	last := spend(clock, g)
 	for range 3 {
 		if id, err := g.Generate(); id != 0 || !errors.Is(err, sortid.ErrClockRollback) {
-			t.Fatalf("a lead of %d ticks used up: %v, %v", allowance, id, err)
+			t.Fatalf("with a lead of %d ticks: %v, %v", allowance, id, err)
 		}
 	}
 	clock.Add(Tick) // room for one more tick
@@ -423,7 +423,7 @@ func TestContinue(t *testing.T) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
 
-	// Each generator continues after the one before it.
+	// Each generator continues after the last ID of the previous generator.
 	r := rand.New(rand.NewPCG(4, 4))
 	clock := conformance.NewClock(conformance.Start)
 	spec := mustSpec("9/18")

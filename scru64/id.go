@@ -26,17 +26,17 @@ const (
 // Tick is the unit of the timestamp.
 const Tick = 256 * time.Millisecond
 
-// An ID is a SCRU64 ID: an integer below 36^12, a little over 2^62. Its bits, from the highest:
+// An ID is a SCRU64 ID: an integer below 36^12, a little above 2^62. Its bits, from the highest:
 //
 //	timestamp 40 | node_id n | counter 24-n
 //
 // The timestamp counts ticks of 256 ms from 1970 to 4261. The node_id_size n, 1 to 23, is not in
-// the ID. The timestamps 0 and [MaxTimestamp] are reserved: IDs with them parse, but no generator
-// makes such IDs. So the zero ID can mean "none".
+// the ID. The timestamps 0 and [MaxTimestamp] are reserved: no generator uses them, but IDs with
+// these timestamps parse. So the zero ID can mean "none".
 //
 // IDs are comparable with ==. Integers, texts and the 8 big-endian bytes all sort by time. The
 // conversion ID(v) does not check v. If v is above [Max], String returns a message that does not
-// parse, and methods that return an error return [sortid.ErrRange].
+// parse, and methods with an error result return [sortid.ErrRange].
 type ID uint64
 
 // Max is the largest ID.
@@ -71,11 +71,11 @@ func (id ID) Timestamp() uint64 { return uint64(id) >> nodeCtrBits }
 // NodeCtr returns the node ID and the counter, together 24 bits.
 func (id ID) NodeCtr() uint32 { return uint32(id) & MaxNodeCtr }
 
-// NodeID returns the node ID, given its size in bits. A size below 0 counts as 0, and a size above
-// 24 as 24.
+// NodeID returns the node ID, which has size bits. A size below 0 counts as 0, and a size above 24
+// as 24.
 func (id ID) NodeID(size int) uint32 { return id.NodeCtr() >> counterBits(size) }
 
-// Counter returns the counter. The size of the node ID is as in [ID.NodeID].
+// Counter returns the counter. size is as in [ID.NodeID].
 func (id ID) Counter(size int) uint32 { return uint32(id) & (1<<counterBits(size) - 1) }
 
 func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrBits) }
@@ -89,8 +89,8 @@ func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's tick. Before 1970 it returns the zero ID, and after the last
-// timestamp it returns [Max].
+// First returns the smallest ID of t's tick. It returns the zero ID before 1970, and [Max] after
+// the last timestamp.
 func First(t time.Time) ID {
 	switch tick := clock.UnixMilli(t) >> tickBits; {
 	case tick < 0:

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// The sizes that a node ID may have, in bits.
+// The limits of a node ID's size, in bits.
 const (
 	MinNodeIDSize = 1
 	MaxNodeIDSize = 23
@@ -19,17 +19,17 @@ const (
 // ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is a node ID and its size in bits. To continue the work of another generator, a spec
-// also has that generator's last ID.
+// A NodeSpec is a node ID and its size in bits. It can also contain the last ID of another
+// generator. Then the new generator continues after that ID.
 //
-//	42/8               node ID 42 of 8 bits: 65536 values of the counter in each tick
+//	42/8               node ID 42 of 8 bits, so the counter has 16 bits
 //	0xb00/12           node ID 2816 of 12 bits
-//	0u2r85hm2pt3/16    the node ID of 16 bits in that ID; all new IDs are larger
+//	0u2r85hm2pt3/16    the 16-bit node ID in this ID; all new IDs are larger
 //
 // The node ID is written as 1 to 8 decimal digits, as 0x and 1 to 6 hexadecimal digits, or as an
 // ID. The size is 1 to 23. Digits may be in either case. Signs and spaces are not allowed.
 //
-// NodeSpecs are comparable. The zero NodeSpec means "no node spec".
+// NodeSpecs are comparable with ==. The zero NodeSpec means "no node spec".
 type NodeSpec struct {
 	id   ID // the previous ID, or an ID with timestamp 0, the node ID and counter 0
 	size uint8
@@ -65,9 +65,9 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec that continues after id. The high bits of [ID.NodeCtr] are the
-// node ID; size is their number. An ID with timestamp 0 gives only a node ID. The error is
-// [ErrNodeSpec] if size is not 1 to 23, or if the ID is above [Max].
+// NodeSpecAfter returns the spec of a generator that continues after id. The node ID is the high
+// size bits of [ID.NodeCtr]. If the timestamp of id is 0, the spec contains only the node ID. The
+// error is [ErrNodeSpec] if size is not 1 to 23, or if the ID is above [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -85,7 +85,7 @@ func nodeSpecAfter(id ID, size int) NodeSpec {
 	return NodeSpec{id, uint8(size)}
 }
 
-// ParseNodeSpec returns the spec of a text, or [ErrNodeSpec].
+// ParseNodeSpec reads a text such as 42/8, or returns [ErrNodeSpec].
 func ParseNodeSpec(s string) (NodeSpec, error) {
 	spec, err := parseNodeSpec(s)
 	if err != nil {
@@ -101,7 +101,7 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	node, sizeText, found := strings.Cut(s, "/")
 	if !found {
 		return NodeSpec{}, errors.New(
-			"no slash, want a node ID, a slash and its size, such as 42/8")
+			"no slash, want a node ID, a slash and a size, such as 42/8")
 	}
 	size, err := number(sizeText, 10, 2)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s NodeSpec) NodeID() uint32 { return s.id.NodeID(int(s.size)) }
 // NodeIDSize returns the size of the node ID in bits.
 func (s NodeSpec) NodeIDSize() int { return int(s.size) }
 
-// Previous returns the ID to continue after, if there is one.
+// Previous returns the ID that all new IDs must follow, and whether there is one.
 func (s NodeSpec) Previous() (ID, bool) {
 	if s.id.Timestamp() == 0 {
 		return 0, false
@@ -158,8 +158,8 @@ func (s NodeSpec) Previous() (ID, bool) {
 // IsZero reports whether s is the zero NodeSpec.
 func (s NodeSpec) IsZero() bool { return s == NodeSpec{} }
 
-// String returns the spec's text. The text has the previous ID if there is one, and otherwise the
-// node ID in decimal. The zero NodeSpec gives "0/0", which does not parse.
+// String returns the spec's text. The text contains the previous ID if there is one, and otherwise
+// the node ID in decimal. The text of the zero NodeSpec is "0/0", which does not parse.
 func (s NodeSpec) String() string {
 	if id, ok := s.Previous(); ok {
 		return fmt.Sprintf("%v/%d", id, s.size)
@@ -175,10 +175,10 @@ func (s NodeSpec) AppendText(b []byte) ([]byte, error) {
 	return append(b, s.String()...), nil
 }
 
-// MarshalText returns the spec's text, and fails as AppendText does.
+// MarshalText returns the spec's text; see AppendText.
 func (s NodeSpec) MarshalText() ([]byte, error) { return s.AppendText(nil) }
 
-// UnmarshalText is [ParseNodeSpec]. An error leaves the spec as it was.
+// UnmarshalText is like [ParseNodeSpec]. An error does not change the spec.
 func (s *NodeSpec) UnmarshalText(b []byte) error {
 	parsed, err := ParseNodeSpec(string(b))
 	if err != nil {

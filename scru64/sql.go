@@ -6,7 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value stores the ID as an integer; [Text] stores the text. Use sql.Null[ID] for nullable columns.
+// Value returns the ID as an int64. The type [Text] stores the text.
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err
@@ -14,8 +14,8 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error; scan a
-// nullable column into sql.Null[ID].
+// Scan reads an integer, a text of 12 characters, or 8 bytes, big-endian. NULL is an error: use
+// sql.Null[ID].
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
@@ -24,7 +24,7 @@ func (id *ID) Scan(src any) error {
 		}
 		*id = ID(src)
 		return nil
-	case uint64: // from an unsigned column, with some drivers
+	case uint64: // some drivers return it for an unsigned column
 		if src > uint64(Max) {
 			return parseerr.Integer(name, src, integers)
 		}
@@ -42,10 +42,10 @@ func (id *ID) Scan(src any) error {
 	}
 }
 
-// Text is an ID that a database stores as its text, which sorts as IDs do.
+// Text is an ID that a database stores as text. Texts sort like IDs.
 type Text ID
 
-// Value stores the ID as its text.
+// Value returns the ID's text.
 func (t Text) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(t)); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 // TextLen is the length of an ID's text.
 const TextLen = base36.Len62
 
-// Parse reads 12 Base36 digits, in either case. Its errors are of type [*sortid.ParseError].
+// Parse reads 12 Base36 digits, ignoring case. An error is a [*sortid.ParseError].
 func Parse(s string) (ID, error) {
 	v, bad := base36.Decode62([]byte(s)) // does not copy s
 	if bad != base36.OK {
@@ -21,7 +21,7 @@ func Parse(s string) (ID, error) {
 	return ID(v), nil
 }
 
-// MustParse is [Parse], but panics on an invalid text.
+// MustParse is like [Parse], but panics on an error.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -59,7 +59,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [Parse]. An error leaves the ID as it was.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, bad := base36.Decode62(b)
 	if bad != base36.OK {
@@ -81,8 +81,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the ID's 8 bytes, big-endian.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError], and leaves the ID
-// as it was.
+// UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError] and does not change
+// the ID.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")

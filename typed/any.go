@@ -12,7 +12,8 @@ import (
 )
 
 // Any is an ID with any prefix, for programs that learn the prefix at run time. The operator ==
-// also compares the prefix, and databases store it. The zero value has the zero ID and no prefix.
+// also compares the prefix, and databases store the prefix, too. The zero value has the zero ID and
+// no prefix.
 type Any[T Inner[T]] struct {
 	prefix string
 	id     T
@@ -20,8 +21,8 @@ type Any[T Inner[T]] struct {
 
 // NewAny returns the ID with the prefix. The error matches [sortid.ErrPrefix] if the prefix is
 // invalid, or if [ParseAny] would read another prefix from the text. Only a uid60.ID can have such
-// a text. One case is an ID with a _ and no prefix. The other is an ID of fewer than ten characters
-// and a prefix with a _ near the prefix's end.
+// a text. In one case the ID contains a _ and the prefix is empty. In the other case the ID has
+// fewer than ten characters, and the prefix has a _ near its end.
 func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err
@@ -34,7 +35,7 @@ func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 	return made, nil
 }
 
-// ParseAny returns the ID of a text with any prefix or none.
+// ParseAny reads a text with any prefix, or without a prefix.
 func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
 	prefix, text, found := cut[T](s)
 	if found && prefix == "" {
@@ -104,7 +105,7 @@ func (id Any[T]) appendText(b []byte) ([]byte, error) {
 // MarshalText returns the text with the prefix.
 func (id Any[T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads a text as [ParseAny] does. An error leaves the ID unchanged.
+// UnmarshalText is like [ParseAny]. An error does not change the ID.
 func (id *Any[T]) UnmarshalText(b []byte) error {
 	parsed, err := ParseAny[T](string(b))
 	if err != nil {
@@ -152,7 +153,7 @@ func textOf(src any) (text string, ok bool) {
 	return "", false
 }
 
-// none stands for an empty prefix.
+// none is a Prefixer with an empty prefix.
 type none struct{}
 
 func (none) Prefix() string { return "" }

@@ -1,5 +1,5 @@
-// Package typed gives a prefix and a Go type to the IDs of each kind of object. A user's ID is then
-// user_0372ijojuxuhjsfkeryi2mrtm, and a function that takes an order's ID does not accept it.
+// Package typed gives the IDs of each kind of object a prefix and a Go type. The ID of a user is
+// then user_0372ijojuxuhjsfkeryi2mrtm. A function for orders' IDs does not accept users' IDs.
 //
 //	type User struct {
 //		ID   typed.ID[User, scru128.ID]
@@ -7,33 +7,30 @@
 //	}
 //
 //	func (User) Prefix() string { return "user" }
-//
 //	type UserID = typed.ID[User, scru128.ID]
 //
 //	id := typed.New[UserID]()                // user_0372hg16csmsm50l8dikcvukc
 //	id, err := typed.Parse[UserID](s)        // an error if s has another prefix
 //	var order OrderID = id                   // does not compile
 //
-// Any type with a method Prefix can give the prefix. With one format for all IDs, each type needs
-// one line:
+// The type argument needs only a method Prefix. With one format, each type needs one line:
 //
 //	type ID[P typed.Prefixer] = typed.ID[P, scru128.ID]
-//
 //	func (User) Prefix() string { return "user" }    // ID[User]
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
-// A typed ID has the size of the ID inside, is comparable, and can be a map key. The prefix costs
-// no allocation. It costs time only when a program writes or reads text.
+// A typed ID contains an ID without the prefix, and has the same size. The prefix costs time only
+// when a program writes or reads text, and no allocation.
 //
 // # Text
 //
-// The text is the prefix, an underscore and the ID's text. Prefixes follow TypeID's rules: a prefix
-// has at most 63 characters a-z and _, and no _ at either end. If a prefix breaks these rules, the
-// first reading or writing of a text panics. An empty prefix has no underscore. The last _ is the
-// separator, except if it is part of a uid60 text.
+// The text is the prefix, an underscore and the ID's text. Prefixes follow the rules of the format
+// TypeID: a prefix has at most 63 characters a-z and _, and no _ at either end. If a prefix breaks
+// these rules, the first reading or writing of a text panics. After an empty prefix there is no
+// underscore. The last _ is the separator, except if it is part of a uid60 text.
 //
-// Texts with the same prefix sort as the IDs do, except for uid60. JSON, log/slog, flag.TextVar and
-// other users of [encoding.TextMarshaler] write the text.
+// Texts with the same prefix sort like the IDs, except for uid60. JSON, log/slog, flag.TextVar and
+// other packages that use [encoding.TextMarshaler] write the text.
 //
 // # Databases
 //
@@ -44,11 +41,10 @@
 //
 // # Generators
 //
-// [New] uses the format's process-wide generator. Generators of scru64 and uid60 need a node ID or
-// can fail, so use [Generate]:
+// [New] uses the format's process-wide generator. For scru64 and uid60 use [Generate], because
+// their generators need a node ID or can fail:
 //
 //	type OrderID = typed.ID[order, scru64.ID]
-//
 //	id, err := typed.Generate[OrderID](g)    // order_0u2pf62ji4b9
 //	id := typed.From[OrderID](inner)         // inner is an ID without a prefix
 package typed

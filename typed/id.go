@@ -15,7 +15,7 @@ const name = "typed"
 // An ID wraps an ID of type T, and adds the prefix of P to its text.
 //
 // IDs are immutable and comparable. Go does not convert between IDs of different P or T. The zero
-// value has the format's zero ID inside. No generator makes it, so it can mean "none".
+// value contains the format's zero ID. No generator makes the zero ID, so it can mean "none".
 type ID[P Prefixer, T Inner[T]] struct {
 	phantom[P]
 	id T
@@ -31,7 +31,7 @@ func (phantom[P]) Prefix() string {
 	return p.Prefix()
 }
 
-// The compiler infers P and T from one type argument, such as UserID.
+// Calls need only one type argument, such as UserID.
 
 // New returns a new ID from the format's process-wide generator. It panics if the clock is outside
 // the format's range.
@@ -53,15 +53,15 @@ func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
 
-// Parse returns the ID of a text with the prefix. Errors are of type [*sortid.ParseError]. They
-// match [sortid.ErrPrefix] if the prefix is wrong.
+// Parse reads a text with the prefix of P. An error wraps a [*sortid.ParseError], and matches
+// [sortid.ErrPrefix] if the prefix is wrong.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
-	// Parse is short, so the compiler inlines it, which saves a copy of the ID.
+	// Parse is short, so the compiler inlines it and saves a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
 	return id, err
 }
 
-// MustParse is [Parse], but panics on an error.
+// MustParse is like [Parse], but panics on an error.
 func MustParse[I ID[P, T], P Prefixer, T Inner[T]](s string) ID[P, T] {
 	id, err := Parse[I](s)
 	if err != nil {
@@ -82,8 +82,8 @@ func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) 
 // IsZero reports whether the ID inside is the zero ID.
 func (id ID[P, T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text with the prefix. For an integer above the largest ID, it returns a
-// message that does not parse.
+// String returns the text with the prefix. If the ID is an integer above the largest ID, String
+// returns a message that does not parse.
 func (id ID[P, T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.AppendText(buf[:0])
@@ -93,13 +93,14 @@ func (id ID[P, T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text with the prefix to b. It fails for an integer above the largest ID.
+// AppendText appends the text with the prefix to b. It fails if the ID is an integer above the
+// largest ID.
 func (id ID[P, T]) AppendText(b []byte) ([]byte, error) { return appendText(b, (*P)(nil), &id.id) }
 
-// MarshalText returns what AppendText appends.
+// MarshalText returns the text with the prefix.
 func (id ID[P, T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText reads a text as [Parse] does. An error leaves the ID unchanged.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID[P, T]) UnmarshalText(b []byte) error { return decode(&id.id, b, (*P)(nil)) }
 
 // AppendBinary appends the binary form, without the prefix, to b.
@@ -108,15 +109,14 @@ func (id ID[P, T]) AppendBinary(b []byte) ([]byte, error) { return id.id.AppendB
 // MarshalBinary returns the binary form, without the prefix.
 func (id ID[P, T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads the binary form. An error leaves the ID unchanged.
+// UnmarshalBinary reads the binary form. An error does not change the ID.
 func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).UnmarshalBinary(b) }
 
-// Value returns the ID without the prefix; see the package comment. For a nullable column use
-// sql.Null.
+// Value returns the ID without the prefix; see the package comment.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
-// Scan reads an ID without a prefix. A text with a prefix is an error; use [Text]. NULL is an
-// error; use sql.Null.
+// Scan reads an ID without a prefix. A text with a prefix is an error: use [Text]. NULL is an
+// error: use sql.Null.
 func (id *ID[P, T]) Scan(src any) error {
 	if src == nil {
 		return errNull
@@ -138,7 +138,7 @@ func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 // Any returns the ID as an [Any].
 func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
 
-// A Column is any typed ID. Every [ID] implements it, so that packages such as pgxid recognize IDs.
+// Column is the interface of all typed IDs. With it, packages such as pgxid recognize typed IDs.
 type Column interface {
 	encoding.BinaryAppender // without the prefix
 	encoding.TextAppender   // with the prefix

@@ -23,20 +23,20 @@ type Inner[T any] interface {
 	IsZero() bool
 }
 
-// Free is the constraint for IDs whose process-wide generator needs no node ID.
+// Free is the constraint for the IDs that [New] makes.
 type Free[T any] interface {
 	Inner[T]
 	scru128.ID | scru160.ID | euid.ID
 }
 
-// maxText is the length of the longest text of an ID inside.
 const maxText = scru160.TextLen
 
 type format[T Inner[T]] struct {
 	new   func() T // nil unless T is Free
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type
-	// underscore is the length of the longest text if texts may contain the separator; otherwise 0.
+	// If texts may contain the separator, underscore is the length of the longest text. Otherwise
+	// it is 0.
 	underscore int
 }
 
@@ -77,7 +77,7 @@ func formatOf[T Inner[T]]() *format[T] {
 }
 
 // Method calls through interfaces or type parameters move arguments to the heap. So the next two
-// functions name each format. They use if, because a type switch is slower.
+// functions call the methods of each format directly. They use if, because a type switch is slower.
 
 func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	b = appendPrefix(b, p)
@@ -99,7 +99,7 @@ func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	panic("unreachable")
 }
 
-// decode reads a text with the prefix of *p. An error leaves the ID unchanged. It does not keep b.
+// decode reads a text with the prefix of *p. It does not keep b. An error does not change the ID.
 func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	text, ok := cutPrefix(b, p)
 	if !ok {

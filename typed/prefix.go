@@ -56,7 +56,8 @@ type kind struct {
 func (k *kind) prefix() string { return strings.TrimSuffix(k.text, "_") }
 
 var (
-	// Each slot of kinds is for the first type that hashes to it. Later types are in moreKinds.
+	// Each slot of kinds is for the first type that hashes to this slot. Later types are in
+	// moreKinds.
 	kinds     [256]atomic.Pointer[kind]
 	moreKinds sync.Map // from key
 	noPrefix  kind     // in each free slot
@@ -71,7 +72,7 @@ func init() {
 // keyOf returns the first word of an interface, which identifies its type.
 func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 
-// slot returns the slot of *p's type in kinds. Another type may be in it.
+// slot returns the slot of *p's type in kinds. The slot may contain another type.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
 // kindOf returns the kind of *p. It remembers kinds, because it is slow to get and check a prefix.
@@ -102,7 +103,8 @@ func kindOf(p any) *kind {
 	return k
 }
 
-// These functions are not generic, because the compiler does not inline calls in generic functions.
+// The next functions are not generic, because the compiler does not inline calls in generic
+// functions.
 
 func appendPrefix(b []byte, p any) []byte {
 	key := keyOf(p)
@@ -153,7 +155,7 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// Only old IDs have shorter texts.
+		// Only texts of old IDs are shorter.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {

@@ -68,7 +68,7 @@ var (
 	anOrder = From[OrderID](scru64.MustParse(inner64))
 )
 
-// A tested is a *format[T] with its tests.
+// A tested is a *format[T] with methods that test it.
 type tested interface {
 	name() string
 	testVectors(*testing.T)
@@ -77,7 +77,6 @@ type tested interface {
 	fuzz(*testing.T, string)
 }
 
-// Tested has the formats by their names.
 var Tested = map[string]tested{}
 
 func init() {

@@ -126,7 +126,7 @@ func TestPadding(t *testing.T) {
 
 func TestCase(t *testing.T) {
 	if a, b := MustParse("xinaS8QBh"), MustParse("XINAs8qbH"); a == b {
-		t.Errorf("%d whatever the case", a.Uint64())
+		t.Errorf("%d in upper and in lower case", a.Uint64())
 	}
 }
 

@@ -78,7 +78,7 @@ func ExampleOptions() {
 	// Output: 5 <nil>
 }
 
-// A millisecond has room for 512 IDs. On this clock, the next millisecond never comes.
+// A millisecond has room for 512 IDs. This clock stands still, so the next millisecond never comes.
 func ExampleGenerator_GenerateContext() {
 	noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 	g, err := uid60.NewGenerator(

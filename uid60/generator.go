@@ -19,19 +19,19 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 // A Generator makes IDs that strictly increase, at most 512 in a millisecond. It is safe for
 // concurrent use. Several generators need different worker IDs or leases; see [Options].
 //
-// The sequence goes up by one for each ID, also from one millisecond to the next. After 511, the
-// sequence is 0 again, but only in a new millisecond. So a generator that has used 511 waits until
-// the clock has passed the last timestamp. If a context ends first, the error matches
+// The sequence goes up by one for each ID, also from one millisecond to the next. After 511 it
+// starts at 0 again, but only in a new millisecond. So after 511 a generator waits until the clock
+// has passed the last timestamp. If a context ends before that, the error matches
 // [sortid.ErrOverflow].
 //
-// The zero Generator returns [sortid.ErrOption]. Do not copy a Generator; go vet finds copies.
+// A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
 	core gen.Core
 
 	last        ID    // the last ID without its random bits
-	end         ID    // the same with sequence 511
+	end         ID    // last with sequence 511
 	timestamp   int64 // of the last ID
-	settledTick int64 // while the clock shows this time, timestamp stays
+	settledTick int64 // timestamp is fixed while the clock shows this time
 
 	worker     ID  // the worker ID, shifted to its position
 	randomBits int // the other bits of random
@@ -43,14 +43,14 @@ type Generator struct {
 type Options struct {
 	sortid.GeneratorOptions
 
-	// WorkerID is in the high bits of random, and WorkerIDSize is their number, 1 to 9. If the size
-	// is zero, there is no worker ID.
+	// WorkerID has WorkerIDSize bits, 1 to 9. It is in the high bits of random. If the size is
+	// zero, there is no worker ID.
 	WorkerID     uint16
 	WorkerIDSize int
 
 	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
-	// format lease.UID60. Clock must be the lease's clock. A lease excludes WorkerIDSize and
-	// RollbackReset.
+	// format lease.UID60. Clock must be the lease's clock. With a lease, WorkerIDSize and
+	// RollbackReset are not allowed.
 	Lease sortid.Lease
 }
 
@@ -101,14 +101,14 @@ func NewString() (string, error) {
 	return id.String(), nil
 }
 
-// Generate returns the next ID. It fails with [sortid.ErrClockRollback], [sortid.ErrTimeRange] or
-// [sortid.ErrEntropy]. On a lease it also fails with [sortid.ErrLeaseExpired] or
-// [sortid.ErrLeaseClosed]. With a full sequence or [sortid.RollbackWait] it may block.
+// Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
+// or [sortid.ErrEntropy]. With a lease it can also fail with [sortid.ErrLeaseExpired] or
+// [sortid.ErrLeaseClosed]. With a full sequence or [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
-// GenerateContext is Generate with a context that limits the wait. If the context ends, the error
-// matches the context's error and the reason for the wait: [sortid.ErrOverflow],
-// [sortid.ErrClockRollback] or [sortid.ErrLeaseExpired].
+// GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
+// the context's error and the reason for the wait: [sortid.ErrOverflow], [sortid.ErrClockRollback]
+// or [sortid.ErrLeaseExpired].
 func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.generate(ctx) }
 
 func (g *Generator) generate(ctx context.Context) (ID, error) {
@@ -127,15 +127,15 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for each millisecond that it
-// needs. It fails as Generate does. An error clears ids.
+// needs. It fails as Generate does, and then clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
-// FillContext is Fill with a context.
+// FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 	return gen.Fill(ctx, &g.core, ids, g.fill)
 }
 
-// All returns an endless sequence of results of Generate.
+// All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
 // next makes the next ID at the clock's time now, in milliseconds since the epoch.
@@ -195,7 +195,7 @@ func (g *Generator) begin(now int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
-		g.last -= 1 << sequenceShift // so this ID is next when the clock is near enough
+		g.last -= 1 << sequenceShift // so a later call makes this ID, when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
@@ -203,7 +203,7 @@ func (g *Generator) begin(now int64) (ID, error) {
 }
 
 // first makes the first ID of a timestamp, and continues the sequence. settled is the clock's time.
-// Until it changes, the generator keeps this timestamp.
+// Until the clock changes, the generator keeps this timestamp.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)

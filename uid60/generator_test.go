@@ -51,7 +51,7 @@ func TestGenerator(t *testing.T) {
 	}
 }
 
-// newLease returns a lease that grants worker ID 1 from tick lo up to hi, counted from
+// newLease returns a lease that grants worker ID 1 for the ticks lo to hi-1, counted from
 // conformance.Start.
 func newLease(size int, lo, hi int64) *window.Window {
 	w := window.New(size, time.Millisecond, time.UnixMilli(epoch))
@@ -86,8 +86,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// The sequence goes on from one claimed millisecond to the next, and from 511 to 0. A claim that
-// waits skips no number.
+// The sequence continues from one claimed millisecond to the next, and after 511 at 0. If a claim
+// must wait, the sequence skips no number.
 func TestLeaseSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newLease(9, 0, 1)
@@ -230,7 +230,7 @@ func TestSteadyStream(t *testing.T) {
 }
 
 // On a real clock, no millisecond has more than 512 IDs, and the sequence is 0 again only in a new
-// one.
+// millisecond.
 func TestRealStream(t *testing.T) {
 	g := newGenerator(t, conformance.Setup{})
 	ids := make([]ID, 512*30)

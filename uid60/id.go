@@ -30,13 +30,13 @@ const (
 //
 //	0000 | timestamp 42 | sequence 9 | random 9
 //
-// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. A generator's worker
-// ID, if any, is the high bits of random. No generator makes the first and the last timestamp, so
-// the zero ID can mean "none".
+// The timestamp counts milliseconds from 2018-03-01T00:00:00Z to 2157-07-13. The timestamps 0 and
+// [MaxTimestamp] are reserved: no generator uses them, but IDs with these timestamps parse. So the
+// zero ID can mean "none".
 //
 // IDs are comparable with ==. Integers sort by time, texts do not. The conversion ID(v) does not
-// check v. If v is above [Max], String returns a message that does not parse, and methods that
-// return an error return [sortid.ErrRange].
+// check v. If v is above [Max], String returns a message that does not parse, and methods with an
+// error result return [sortid.ErrRange].
 type ID uint64
 
 // Max is the largest ID.
@@ -76,8 +76,8 @@ func (id ID) Sequence() uint16 { return uint16(id>>sequenceShift) & MaxSequence 
 // Random returns the field random, with the worker ID if there is one.
 func (id ID) Random() uint16 { return uint16(id) & MaxRandom }
 
-// Worker returns the worker ID, given its size in bits. The ID does not show whether it has a
-// worker ID. A size below 0 counts as 0, and a size above 9 as 9.
+// Worker returns the worker ID, which has the given number of bits. The ID does not show whether it
+// has a worker ID. A number below 0 counts as 0, and a number above 9 as 9.
 func (id ID) Worker(bits int) uint16 {
 	return id.Random() >> (sequenceShift - min(max(bits, 0), sequenceShift))
 }
@@ -91,8 +91,8 @@ func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 // IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == 0 }
 
-// First returns the smallest ID of t's millisecond. Before 2018-03-01 it returns the zero ID, and
-// after the last timestamp it returns [Max].
+// First returns the smallest ID of t's millisecond. It returns the zero ID before 2018-03-01, and
+// [Max] after the last timestamp.
 func First(t time.Time) ID {
 	switch ms := clock.UnixMilli(t) - epoch; {
 	case ms < 0:

@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// The lengths that an ID's text may have. IDs since May 2020 have ten characters, older ones nine
-// or fewer.
+// The lengths that an ID's text may have. IDs since May 2020 have ten characters, older IDs have
+// nine or fewer.
 const (
 	MinTextLen = 4
 	MaxTextLen = 10
@@ -27,7 +27,7 @@ var (
 func init() { basen.FillPairs(pairs[:], alphabet) }
 
 // Parse reads a text of 4 to 10 characters. Padding with A, from the third character on, is
-// allowed. Case matters. Errors are of type [*sortid.ParseError].
+// allowed. Case matters. An error is a [*sortid.ParseError].
 func Parse(s string) (ID, error) {
 	v, ok := decode([]byte(s)) // does not copy s
 	if !ok {
@@ -36,7 +36,7 @@ func Parse(s string) (ID, error) {
 	return ID(v), nil
 }
 
-// MustParse is [Parse], but panics on an invalid text.
+// MustParse is like [Parse], but panics on an error.
 func MustParse(s string) ID {
 	id, err := Parse(s)
 	if err != nil {
@@ -115,7 +115,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is [Parse]. An error leaves the ID as it was.
+// UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error {
 	v, ok := decode(b)
 	if !ok {
@@ -137,8 +137,8 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 // MarshalBinary returns the ID's 8 bytes, big-endian.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
-// UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError], and leaves the ID
-// as it was.
+// UnmarshalBinary reads 8 bytes, big-endian. An error is a [*sortid.ParseError] and does not change
+// the ID.
 func (id *ID) UnmarshalBinary(b []byte) error {
 	if len(b) != Size {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")

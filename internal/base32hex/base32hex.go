@@ -40,8 +40,8 @@ func put8(dst *[8]byte, v uint64) {
 	*(*[2]byte)(dst[6:8]) = pairs[v&1023]
 }
 
-// If bytes are not symbols, Decode returns the offset of the first and does not change dst.
-// Otherwise it returns -1.
+// Decode returns -1, or the offset of the first byte that is not a symbol. An error does not change
+// dst.
 func Decode(dst *[Size]byte, src *[Len]byte) (at int) {
 	a, b, c, d := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])),
 		decodeTable.Four((*[4]byte)(src[8:12])), decodeTable.Four((*[4]byte)(src[12:16]))

@@ -44,7 +44,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte at every offset is a symbol, or an error with its offset.
+// At every offset, every byte is a symbol, or causes an error with this offset.
 func TestSymbols(t *testing.T) {
 	src := source(rand.New(rand.NewPCG(3, 4)))
 	var good [Len]byte

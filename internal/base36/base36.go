@@ -96,7 +96,7 @@ func Append128(b []byte, hi, lo uint64) []byte {
 }
 
 func firstDigit(hi, lo uint64) (digit byte, restHi, restLo uint64) {
-	// The first digit is hi >> 60 or one less, because 36^24 is a little over 2^124.
+	// The first digit is hi >> 60 or one less, because 36^24 is a little above 2^124.
 	first := hi >> 60
 	for {
 		overHi, timesLo := bits.Mul64(first, pow24Lo)
@@ -120,16 +120,16 @@ func put12(dst *[12]byte, v uint64) {
 // fraction returns v / 36^12, for v below 36^12, as a binary fraction of 64 bits. The fraction
 // times 36^n has the first n of 12 digits before the point. This product modulo 2^64 is the
 // fraction of the other digits. All digits are right if the fraction is too large by less than
-// 1/36^12, which is 3.89 units of its last bit. The error is below 1.3, because v*unitRest is
-// rounded down and unitRest up.
+// 1/36^12, which is 3.89 units of its last bit. The error is below 1.3 units, because v*unitRest is
+// rounded down and unitRest is rounded up.
 func fraction(v uint64) uint64 {
 	rest, _ := bits.Mul64(v, unitRest)
 	return unit*v + rest + 1
 }
 
 // divide divides an integer below 36^24 by 36^12. It returns the quotient and the fraction of the
-// remainder, which is too large by less than 3.3 units. It leaves out less than 1 from each of a, b
-// and lo * recipLo, so it adds 3. No fraction is so large that this changes the quotient.
+// remainder, which is too large by less than 3.3 units. Rounding loses less than 1 unit in each of
+// a, b and lo * recipLo, so divide adds 3. No fraction is so large that this changes the quotient.
 func divide(hi, lo uint64) (quotient, f uint64) {
 	hi, lo = hi<<2|lo>>62, lo<<2
 	quotient, f = bits.Mul64(hi, recipHi)
@@ -182,7 +182,7 @@ func Decode128(src []byte) (hi, lo uint64, status Status) {
 	hi += carry
 	timesHi, timesLo := bits.Mul64(a, pow16Lo)
 	lo, carry = bits.Add64(lo, timesLo, 0)
-	hi += timesHi + carry // of less than 48 bits
+	hi += timesHi + carry // timesHi has less than 48 bits
 	top := a * pow16Hi
 	hi += top
 	if a > maxTop || hi < top {

@@ -34,8 +34,8 @@ func mixed(r *rand.Rand, s string) string {
 	return string(b)
 }
 
-// edges tries integers of at most this number of bits, near powers of 2 and multiples of powers of
-// 36.
+// edges calls try with integers of at most this number of bits, near powers of 2 and multiples of
+// powers of 36.
 func edges(bits int, try func(n *big.Int)) {
 	limit := new(big.Int).Lsh(big.NewInt(1), uint(bits))
 	around := func(n *big.Int) {

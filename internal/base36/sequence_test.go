@@ -44,7 +44,7 @@ func TestSequence128(t *testing.T) {
 		}
 		try(string(b))
 	}
-	// Try the largest integer, and larger ones with the same first digits.
+	// Try the largest integer, and larger integers with the same first digits.
 	edges(130, func(n *big.Int) {
 		if digits := text(n, Len128); len(digits) == Len128 {
 			try(digits)

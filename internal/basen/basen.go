@@ -37,7 +37,7 @@ func (t *DecodeTable) Alias(c, symbol byte) {
 	}
 }
 
-// Four returns the value of four symbols, or at least NoSymbol if one is not a symbol.
+// Four returns the value of four symbols, or NoSymbol or more if a byte is not a symbol.
 func (t *DecodeTable) Four(s *[4]byte) uint32 {
 	return t[0][s[0]] + t[1][s[1]] + t[2][s[2]] + t[3][s[3]]
 }

@@ -13,15 +13,15 @@ import (
 
 // Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
 // system clock showed at most this long ago, even if somebody has set the system clock since then.
-// While the counter is steady, a Clock keeps no reading past the end of its millisecond.
+// While the counter is steady, a Clock keeps no reading past the end of the reading's millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
-	// lifetime is how long a Clock keeps a reading. The other half of Staleness allows for a
-	// counter rate that changes, and for counters that differ between cores.
+	// lifetime is how long a Clock keeps a reading. The other half of Staleness is a margin: the
+	// counter's rate may change, and counters may differ between cores.
 	lifetime = Staleness / 2
 
-	// maxUses limits the uses of a reading, in case the counter stands still.
+	// maxUses limits the uses of a reading, in case the counter stops.
 	maxUses = 4096
 
 	// The limits of the intervals over which a Clock measures the counter's rate.
@@ -60,11 +60,11 @@ const Layout = "2006-01-02T15:04:05.000Z"
 // farAway is more than 30,000 years, in seconds. No format reaches it.
 const farAway = 1 << 40
 
-// NoTime is what the zero Clock shows, in milliseconds.
+// NoTime is the time of the zero Clock, in milliseconds.
 const NoTime = -farAway * 1000
 
 // UnixMilli returns t.UnixMilli(). A time that does not fit becomes a time before or after all
-// other times.
+// timestamps.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -103,8 +103,8 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// Use the smaller of the two rates. The machine may have slept during the other sample: its
-	// counter continued while its monotonic clock stood still.
+	// Use the smaller of the two rates. The machine may have slept during the other sample: the
+	// counter continued, but the monotonic clock stopped.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
 	// Another caller may have called Counter a little earlier, and then waited for the lock. The
@@ -115,9 +115,10 @@ func (c *Clock) read() int64 {
 	return c.ms
 }
 
-// sample measures the counter's rate, rounded down: the counts are from just after the sample's
-// first reading of the clock to just before its last one. It discards both rates if the counter
-// went back, if the machine slept or stepped its clock, or after a long time without a reading.
+// sample measures the counter's rate. It counts from just after the sample's first reading of the
+// clock to just before the last reading, so the rate is rounded down. It discards both rates if the
+// counter went back, if the machine slept or stepped its clock, or after a long time without a
+// reading.
 func (c *Clock) sample(t time.Time, before, after uint64) {
 	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
@@ -171,7 +172,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		time.Sleep(d)
 		return nil
 	}
-	// If the context and the timer have ended, the select below chooses at random.
+	// If both the context and the timer have ended, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}

@@ -33,7 +33,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-// A machine has a wall clock, a monotonic clock and a counter, which may differ.
+// A machine has a wall clock, a monotonic clock and a counter. Their rates may differ.
 type machine struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -98,8 +98,8 @@ func (m *machine) shown(ms, from, to int64) bool {
 	return false
 }
 
-// call sometimes waits for a lock. The clock must show the answer during the call, or at most slack
-// before it.
+// call sometimes waits for a lock. The answer must be a time that the wall clock shows during the
+// call, or at most slack before the call.
 func (m *machine) call(slack time.Duration) {
 	m.t.Helper()
 	m.core = m.r.IntN(len(m.skew))
@@ -202,7 +202,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Jumps of the counter are shorter than Staleness - lifetime, or no two in a row go forward.
+// Jumps of the counter are shorter than Staleness - lifetime, or no two successive jumps go
+// forward.
 func TestCounterJumps(t *testing.T) {
 	m := newMachine(t, 4)
 	reserve := float64(Staleness-lifetime) * m.rate * 0.9
@@ -236,7 +237,7 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// If the counter often jumps far, as between sockets, the Clock only makes more readings.
+// If the counter often jumps far, as between processor sockets, the Clock only makes more readings.
 func TestFarCores(t *testing.T) {
 	m := newMachine(t, 5)
 	m.skew = []float64{0, 3600e9 * m.rate}
@@ -255,8 +256,8 @@ func TestRateChanges(t *testing.T) {
 	}
 }
 
-// While the machine sleeps, its monotonic clock stands still. The counter continues, stands still
-// or starts at zero.
+// While the machine sleeps, its monotonic clock stops. The counter continues, stops or starts at
+// zero.
 func TestSleep(t *testing.T) {
 	m := newMachine(t, 7)
 	for range rounds(1000) {
@@ -294,7 +295,7 @@ func TestSleepInEachSample(t *testing.T) {
 			m.count += float64(sleep) * m.rate
 			m.call(Staleness)
 		}
-		// Awake, the Clock keeps no reading past the millisecond's end.
+		// While the machine is awake, the Clock keeps no reading past the millisecond's end.
 		for range 2000 {
 			m.advance(500)
 			m.call(time.Microsecond)
@@ -302,7 +303,7 @@ func TestSleepInEachSample(t *testing.T) {
 	}
 }
 
-// If the counter stops for a time, the Clock is late by that time only.
+// If the counter stops for a time, the Clock is late by at most that time.
 func TestCounterStops(t *testing.T) {
 	m := newMachine(t, 9)
 	for range rounds(200) {
@@ -322,8 +323,8 @@ func TestCounterStops(t *testing.T) {
 	}
 }
 
-// The counter stands still. After maxUses calls the Clock treats it as slow, and after as many more
-// as stopped. Then each answer is right.
+// The counter stands still. After maxUses calls, the Clock treats the counter as slow. After
+// maxUses more calls, it treats the counter as stopped. Then each answer is right.
 func TestFrozenCounter(t *testing.T) {
 	for _, warm := range []int{0, 10_000} {
 		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond,
@@ -464,7 +465,7 @@ func TestPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := time.Since(began); d < 10*time.Millisecond {
-		t.Errorf("a leg of %v", d)
+		t.Errorf("one pause of %v", d)
 	}
 	var calls atomic.Int32
 	still := Injected(func() time.Time { calls.Add(1); return time.UnixMilli(5) })
@@ -482,7 +483,7 @@ func TestWaitContext(t *testing.T) {
 		if err := wait(ctx, &c, far.UnixMilli()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want the deadline", name, err)
 		}
-		// The error comes even if the pause has also ended.
+		// Pause returns the error even if its time has also ended.
 		for range 20 {
 			if err := Sleep(ctx, time.Nanosecond); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("%s: %v at once, want the deadline", name, err)
@@ -532,7 +533,7 @@ func TestWaitInjected(t *testing.T) {
 	}
 }
 
-// The command bench runs this beside its own benchmarks.
+// The command bench runs this, too.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=counter", func(b *testing.B) {
 		for b.Loop() {

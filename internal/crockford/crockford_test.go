@@ -59,7 +59,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Every byte at every offset is a form of a symbol, or an error with its offset.
+// At every offset, every byte is a form of a symbol, or causes an error with this offset.
 func TestSymbols(t *testing.T) {
 	good := [Len]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
 	for at := range Len {

@@ -1,4 +1,4 @@
-// Package entropy gives the generators their random bits.
+// Package entropy makes the random bits for the generators.
 package entropy
 
 import (
@@ -15,8 +15,9 @@ const (
 	reseedAfter = 1 << 20
 )
 
-// A Source gives random words from ChaCha8 or from a reader. The operating system seeds ChaCha8 at
-// the first use, and then as [Source.Tick] says. A Source is not safe for concurrent use.
+// A Source returns random words from ChaCha8 or from a reader. The operating system seeds ChaCha8
+// at the first use and again in each second; see [Source.Tick]. A Source is not safe for concurrent
+// use.
 type Source struct {
 	used        int // how many words of buf are used
 	buf         [bufferSize]uint32
@@ -33,8 +34,8 @@ func System() Source { return Source{used: bufferSize} }
 // The caller gets the errors of r, and an error for too few bytes.
 func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
-// Tick sets the Unix time in milliseconds. In each second the source takes a new seed, so that
-// copies of a virtual machine soon give different words.
+// Tick sets the Unix time in milliseconds. In each new second the source gets a new seed. So copies
+// of a virtual machine soon return different words.
 func (s *Source) Tick(ms int64) {
 	if second := ms / 1000; second != s.second {
 		s.second, s.refillsLeft, s.used = second, 0, bufferSize
@@ -45,8 +46,7 @@ func (s *Source) Tick(ms int64) {
 // later.
 func (s *Source) Second() int64 { return s.second }
 
-// Next32 returns false if 32 random bits are not in the buffer. Then the caller must use
-// [Source.Uint32].
+// Next32 returns false if the buffer is empty. Then the caller must use [Source.Uint32].
 func (s *Source) Next32() (w uint32, ok bool) {
 	if s.used < bufferSize {
 		w, ok = s.buf[s.used], true

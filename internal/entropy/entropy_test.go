@@ -21,7 +21,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// seeded returns a source and a function for the words that it must give.
+// seeded returns a source, and a function that returns the words that the source must return.
 func seeded(seed [32]byte) (*Source, func() uint32) {
 	s := System()
 	s.chacha, s.refillsLeft = rand.NewChaCha8(seed), reseedAfter
@@ -38,7 +38,7 @@ func seeded(seed [32]byte) (*Source, func() uint32) {
 	}
 }
 
-// With any mix of calls, the source gives the words of ChaCha8 in order. It may skip only a
+// In every mix of calls, the source returns the words of ChaCha8 in order. It may skip only a
 // buffer's last words.
 func TestStream(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -73,7 +73,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Two copies of a source give the same words for the rest of the second, and then different ones.
+// Two copies of a source return the same words for the rest of the second, and then different
+// words.
 func TestTick(t *testing.T) {
 	copied := func(s *Source) *Source {
 		c, chacha := *s, *s.chacha
@@ -181,7 +182,7 @@ func TestDistribution(t *testing.T) {
 	}
 }
 
-// The source reads only the bytes that it needs, in any pieces.
+// The source reads only the bytes that it needs, also in pieces.
 func TestReader(t *testing.T) {
 	data := make([]byte, 1200)
 	for i := range data {
@@ -219,7 +220,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// Too few bytes and the reader's error give an error. Later the source works again.
+// If the reader fails or has too few bytes, the source fails. Later the source works again.
 func TestShortReads(t *testing.T) {
 	for n := range 8 {
 		b := bytes.NewReader(make([]byte, n))
@@ -271,7 +272,7 @@ type zero struct{}
 
 func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// The command bench runs this beside its own benchmarks.
+// The command bench runs this, too.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=entropy-32-bits", func(b *testing.B) {
 		s := System()

@@ -17,7 +17,7 @@ import (
 
 const NoTick = -1 << 63
 
-// batchSize is the number of IDs in a batch, which takes some tens of microseconds.
+// A batch locks the generator for some tens of microseconds.
 const batchSize = 4096
 
 // recheck is the longest wait for a lease before the generator reads the clock again.
@@ -26,7 +26,7 @@ const recheck = 50 * time.Millisecond
 // ErrRetry says that the generator must wait, or has waited, and must try again.
 var ErrRetry = errors.New("gen: retry")
 
-// errZero is the error of a Core before Init. Its clock shows clock.NoTime.
+// errZero is the error of a Core before Init. The clock of such a Core shows clock.NoTime.
 var errZero = fmt.Errorf("sortid: %w: the Generator is its zero value; make one with NewGenerator",
 	sortid.ErrOption)
 
@@ -161,12 +161,12 @@ func (c *Core) WaitFor(tick int64, why error) error {
 	return ErrRetry
 }
 
-// Waits returns the time that the last wait is for, and the error if the wait ends early.
+// Waits returns the end of the last wait, and the error if that wait ends early.
 func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
 
 func (c *Core) Leased() bool { return c.lease != nil }
 
-// Claim claims this tick of the lease, or a later one.
+// Claim claims this tick of the lease, or a later tick.
 func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 	nodeID, claimed, err = c.lease.ClaimTick(tick)
 	if err != nil && c.policy == sortid.RollbackWait && errors.Is(err, sortid.ErrLeaseExpired) {
@@ -176,7 +176,7 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 }
 
 // Finish unlocks the generator. If err is ErrRetry, it then waits, and returns ErrRetry or the
-// error of the wait. It returns other errors as they are.
+// error of the wait. It returns all other errors unchanged.
 func (c *Core) Finish(ctx context.Context, err error) error {
 	until, why := c.until, c.why
 	c.Unlock()
@@ -189,8 +189,8 @@ func (c *Core) Finish(ctx context.Context, err error) error {
 	return ErrRetry
 }
 
-// wait may end early, so that the caller reads the clock and asks the lease again. Somebody may
-// have set the clock meanwhile. The caller must not hold the lock.
+// wait may end early. Then the caller reads the clock and asks the lease again, because somebody
+// may have set the clock. The caller must not hold the lock.
 func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	if why != sortid.ErrLeaseExpired {
 		if err := c.Clock.Pause(ctx, c.Time(until).UnixMicro()); err != nil {

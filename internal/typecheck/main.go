@@ -19,7 +19,6 @@ import (
 	"strings"
 )
 
-// A listed package is the output of "go list" for one package.
 type listed struct {
 	ImportPath, Dir string
 	GoFiles         []string
@@ -50,8 +49,8 @@ func main() {
 	}
 }
 
-// check returns the number of packages of the main modules that it checked. From other packages it
-// needs only the declarations.
+// check returns the number of packages of the main modules that it checked. In other packages it
+// checks only the declarations.
 func check(goos, arch string, patterns []string) (count int, err error) {
 	list := exec.Command("go", append([]string{"list", "-deps", "-test",
 		"-json=ImportPath,Dir,GoFiles,ImportMap,Module"}, patterns...)...)

@@ -25,8 +25,7 @@ func Append(b []byte, u *[16]byte) []byte {
 	return b
 }
 
-// If bytes are wrong, Decode returns the offset of the first and does not change u. Otherwise it
-// returns -1.
+// Decode returns -1, or the offset of the first wrong byte. An error does not change u.
 func Decode(u *[16]byte, s []byte) int {
 	var out [16]byte
 	bad := false
@@ -52,8 +51,8 @@ func firstBad(s []byte) int {
 	return len(s)
 }
 
-// Unmarshal reads a UUID. The error is a [*sortid.ParseError] of the format, and leaves u as it
-// was.
+// Unmarshal reads a UUID. If the text is invalid, it returns a [*sortid.ParseError] for the format
+// and does not change u.
 func Unmarshal(format string, u *[16]byte, s []byte) error {
 	if len(s) != Len {
 		return parseerr.Text(format, s, -1, sortid.ErrUUIDLength, "36")

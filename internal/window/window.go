@@ -1,7 +1,7 @@
 // Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
-// Package lease gives it grants. A grant is a node ID and ticks. A generator calls
-// [Window.ClaimTick] before the first ID of a tick. So every ID is inside a grant, even if the
-// goroutine is delayed. The generator may finish a claimed tick after the lease is closed or lost.
+// Package lease sets its grants. A generator calls [Window.ClaimTick] before the first ID of a
+// tick. So every ID belongs to a grant, even if the goroutine is delayed. The generator may finish
+// a claimed tick after the lease is closed or lost.
 package window
 
 import (
@@ -19,18 +19,18 @@ import (
 // None is the tick before all others.
 const None = math.MinInt64
 
-// A Grant is a node ID and its ticks [Lo, Hi). A Grant does not change.
+// A Grant is a node ID and its ticks, from Lo to Hi-1. A Grant does not change.
 type Grant struct {
 	NodeID uint32
 	Lo, Hi int64
 }
 
-// A Window holds the current grant of a lease. It is safe for concurrent use. Generators may share
-// a Window, because only one of them gets each tick. Make a Window with [New].
+// A Window contains the current grant of a lease. It is safe for concurrent use. Generators may
+// share a Window, because only one of them gets each tick. Make a Window with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
 	used      atomic.Int64          // the last claimed tick
-	renewFrom atomic.Int64          // a claim of this tick or a later one asks for renewal
+	renewFrom atomic.Int64          // a claim of this tick or a later tick asks for renewal
 
 	size     int
 	tick     time.Duration
@@ -80,13 +80,14 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Ask only after the claim is visible, because the lease reads it to decide whether to
-		// renew.
+		// Ask only after the claim is visible, because the lease reads the claim to decide whether
+		// to renew.
 		if at >= w.renewFrom.Load() {
 			w.RequestRenewal()
 		}
 		// The claim is visible, so read the grant once more. Close first removes the grant and then
-		// reads the last claim. So either Close sees this claim, or this claim sees Close.
+		// reads the last claim. So either Close sees this claim, or this call sees that the grant
+		// is gone.
 		if g = w.grant.Load(); g.Lo <= at && at < g.Hi {
 			return g.NodeID, at, nil
 		}
@@ -105,7 +106,7 @@ func (w *Window) expired(g *Grant, t int64) error {
 			sortid.ErrLeaseExpired, g.NodeID, w.size, w.text(g.Hi), w.text(t))
 	}
 	if w.reason != nil {
-		err = fmt.Errorf("%w; it was not renewed: %w", err, w.reason)
+		err = fmt.Errorf("%w; the lease was not renewed: %w", err, w.reason)
 	}
 	return err
 }
@@ -147,11 +148,11 @@ func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set is Renew without a reason.
+// Set calls Renew without a reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
 
 // Renew replaces the grant, and the reason why the last renewal failed. A claim of tick renewFrom
-// or a later one sends on [Window.RenewalRequests]. After Close, Renew does nothing.
+// or a later tick sends on [Window.RenewalRequests]. After Close, Renew does nothing.
 func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +165,7 @@ func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.wake()
 }
 
-// Fail sets the reason that errors give until the next Renew. After Close, Fail does nothing.
+// Fail sets the reason that errors contain until the next Renew. After Close, Fail does nothing.
 func (w *Window) Fail(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +180,7 @@ func (w *Window) Err() error {
 	return w.reason
 }
 
-// Close ends the window for good and returns the last claimed tick. After Close, no claim of a
+// Close ends the window permanently and returns the last claimed tick. After Close, no claim of a
 // later tick succeeds.
 func (w *Window) Close() (used int64) {
 	w.mu.Lock()
@@ -202,5 +203,5 @@ func (w *Window) RequestRenewal() {
 	}
 }
 
-// RenewalRequests receives a value when a claim is near the window's end or after it.
+// RenewalRequests receives a value when a claim is near the end of the grant or after it.
 func (w *Window) RenewalRequests() <-chan struct{} { return w.requests }

@@ -118,7 +118,7 @@ func TestRequestRenewal(t *testing.T) {
 	}
 }
 
-// A wait ends when the window grows or is closed, or the context ends.
+// A wait ends with a new grant, Close, or the context's end.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWindow()
@@ -209,7 +209,8 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// No generator gets a tick after the one that Close returns, because other processes may get it.
+// No generator gets a tick after the tick that Close returns, because other processes may get later
+// ticks.
 func TestCloseRace(t *testing.T) {
 	for range 50 {
 		w := newWindow()
@@ -235,7 +236,7 @@ func TestCloseRace(t *testing.T) {
 		running.Wait()
 		used := w.Close()
 		wg.Wait()
-		// A claim during Close may raise the last claimed tick, but it fails.
+		// A claim during Close may raise the last claimed tick, but the claim fails.
 		if last := max(top[0], top[1]); last > used || last < used-2 {
 			t.Fatalf("Close said that %d was the last tick claimed; it was %d", used, last)
 		}

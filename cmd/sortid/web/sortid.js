@@ -403,7 +403,7 @@ export class Format {
   first(time) {
     const milli = Number(time);
     const { name, ordered } = this;
-    if (!ordered) reject(`${name} IDs are not in order of time, so no two of them bound a range`);
+    if (!ordered) reject(`${name} IDs are not in order of time, so two IDs cannot bound a time range`);
     const inside = Number.isFinite(milli) && milli >= this.epoch;
     const nanos = inside ? BigInt(Math.floor(milli) - this.epoch) * 1_000_000n : -1n;
     const ticks = nanos / BigInt(this.time.tick_ns);
