@@ -23,7 +23,8 @@ var (
 	exitLine = regexp.MustCompile(`^exit (\d) sortid(.*)\n$`)
 )
 
-// splitScripts returns copies of quickScripts that say "call" for "exec sortid", and the others.
+// splitScripts returns copies of quickScripts, with "call" instead of "exec sortid", and the other
+// scripts.
 func splitScripts(t *testing.T) (quick, others []string) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/script/*.txtar")
@@ -66,8 +67,8 @@ func splitScripts(t *testing.T) (quick, others []string) {
 	return quick, others
 }
 
-// call runs the command in this process, in the script's folder and with its node spec. Scripts
-// that set other variables start processes.
+// call runs the command in this process, in the script's folder and with its SCRU64_NODE_SPEC.
+// Scripts that set other variables start processes.
 func call(ts *testscript.TestScript, args []string) (code int) {
 	here, err := os.Getwd()
 	ts.Check(err)

@@ -30,12 +30,12 @@ func (c *Choice) Set(s string) error {
 	return nil
 }
 
-// Choose adds a choice to a command.
+// Choose adds a flag with the values of to a command.
 func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) *Choice {
 	return addChoice(cmd, cmd.Flags(), name, short, usage, value, of)
 }
 
-// ChooseAlways adds a choice to a command and all below it.
+// ChooseAlways is Choose for a command and all commands below it.
 func ChooseAlways(cmd *cobra.Command, name, usage, value string, of ...string) *Choice {
 	return addChoice(cmd, cmd.PersistentFlags(), name, "", usage, value, of)
 }

@@ -1,5 +1,5 @@
-// Package tester does the work of "sortid verify". It opens sources, finds their format, starts
-// generators, and prints findings.
+// Package tester does the work of "sortid verify". It opens sources, guesses their formats, starts
+// generators, and prints reports.
 package tester
 
 import (
@@ -71,7 +71,8 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. name is their format's name, or "".
+// Run verifies each source by itself. name is the format of all sources. If it is "", Run guesses
+// the format of each source.
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -144,8 +145,8 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	return verify.Check(ctx, name, in, o)
 }
 
-// A patient writer drops what comes after its reader has closed the pipe. Programs that read a
-// field's bits take only as many as they need.
+// A patient writer has no error when its reader closes the pipe. A program that tests a field's
+// bits may need only some of them.
 type patient struct {
 	w    io.Writer
 	gone bool
@@ -188,7 +189,7 @@ func (p *printer) report(r *report.Report) (err error) {
 	return p.out.Flush()
 }
 
-// end prints the rest, and returns the command's result. duplicates may be nil.
+// end prints what report has not printed, and returns the command's result. duplicates may be nil.
 func (p *printer) end(duplicates *report.Unique) (err error) {
 	switch {
 	case p.Output == "junit":
