@@ -76,7 +76,7 @@ func storeURLs() string {
 	return b.String()
 }
 
-// helpCommand replaces cobra's help command, because that ignores unknown commands.
+// helpCommand replaces cobra's help command, which ignores unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -109,12 +109,12 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// helpTemplate is cobra's template, except that it wraps paragraphs.
+// helpTemplate is cobra's template, but wraps paragraphs.
 const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces | reflow}}
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-// usageTemplate is cobra's template, except that it wraps descriptions of flags.
+// usageTemplate is cobra's template, but wraps descriptions of flags.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -134,7 +134,7 @@ Flags of all commands:
 "{{.CommandPath}} COMMAND --help" describes a command.{{end}}
 `
 
-// version returns the release, or the commit if this is a clone.
+// version returns the release, or the commit in a clone.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

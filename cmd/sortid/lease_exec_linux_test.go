@@ -27,8 +27,8 @@ type wrapped struct {
 	stderr  bytes.Buffer
 }
 
-// wrapExec runs "lease exec" with a script and then a loop that prints the time. Only one test at a
-// time may call wrapExec.
+// wrapExec runs "lease exec" with a script and a loop that prints the time. Only one test at a time
+// may call it.
 func wrapExec(t *testing.T, script string) *wrapped {
 	dir := t.TempDir()
 	store := "bolt:" + filepath.Join(dir, "s.db")
@@ -62,7 +62,7 @@ func (w *wrapped) code() int {
 	return w.ProcessState.ExitCode()
 }
 
-// stat returns the state and the parent of a process. The state is "X" if there is no such process.
+// stat returns the state and the parent of a process, or "X" if there is no such process.
 func stat(process int) (state string, parent int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	_, rest, ok := strings.Cut(string(b), ") ")
@@ -78,8 +78,7 @@ func dead(process int) bool {
 	return state == "X" || state == "Z"
 }
 
-// watchdog waits until the watchdog ignores signals and has the program's file descriptor. It
-// returns the watchdog's process ID.
+// watchdog returns the watchdog when it ignores signals and has the program's file descriptor.
 func (w *wrapped) watchdog() (process int) {
 	if !check.Soon(func() bool {
 		all := check.Must(filepath.Glob("/proc/[0-9]*/cmdline"))(w.T)
@@ -157,8 +156,7 @@ func TestExecStopped(t *testing.T) {
 	}
 }
 
-// The watchdog ignores the signals that end a service, and ends with exec. If the watchdog is
-// killed, the program ends.
+// The watchdog ignores signals, and ends with exec. If the watchdog is killed, the program ends.
 func TestExecWatchdog(t *testing.T) {
 	t.Run("signalled", func(t *testing.T) {
 		w := wrapExec(t, `trap 'exit 9' TERM`)

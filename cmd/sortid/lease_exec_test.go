@@ -36,13 +36,13 @@ func interpreters(t *testing.T) map[string][]string {
 	return all
 }
 
-// createRealm makes the realm, so that later commands do not print that they make it.
+// createRealm makes the realm, because commands report a realm that they make.
 func createRealm(t *testing.T, store string) {
 	t.Helper()
 	sortid(t, "", "lease", "create", store, "--format", "scru64")
 }
 
-// countTwice counts IDs and repeated IDs. An incomplete last line does not count.
+// An incomplete last line does not count.
 func countTwice(t *testing.T, files []string) (ids, twice int) {
 	t.Helper()
 	seen := map[scru64.ID]bool{}
@@ -68,8 +68,8 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 	return ids, twice
 }
 
-// Programs that are killed or stopped make no ID twice. At the end, two programs with one node ID
-// make IDs twice, to show that this test finds repeated IDs.
+// Programs that are killed or stopped make no ID twice. Two programs with one node ID do, to show
+// that this test finds repeated IDs.
 func TestExecTorture(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

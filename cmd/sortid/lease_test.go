@@ -146,7 +146,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// --timeout limits the wait for a store. Without it, this test would wait for a day.
+// --timeout limits the wait for a store. Without it, this test waits for a day.
 func TestTimeout(t *testing.T) {
 	defer leases.SetPatience(leases.Patience)
 	leases.SetPatience(24 * time.Hour)
@@ -219,7 +219,7 @@ func TestHolderNames(t *testing.T) {
 	}
 }
 
-// Commands report records that they cannot read, and list and fence the others.
+// Commands report records that they cannot read, but list and fence others.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	at := func(args string) []string {

@@ -27,7 +27,7 @@ import (
 func main() {
 	// If SIGPIPE is ignored, a write to a closed pipe returns an error.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // the Redis client returns errors, so its log is not needed
+	logging.Disable() // the Redis client also returns errors
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 
@@ -126,7 +126,7 @@ func root(c *console.Console) *cobra.Command {
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // cobra's version of this command ignores unknown shells
+		if cmd.Name() == "completion" { // cobra's version ignores unknown shells
 			cmd.Args = flags.NoCommand
 			cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 		}

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Slow machines need more patience.
+	// For slow machines.
 	leases.SetPatience(5 * time.Minute)
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
@@ -54,12 +54,12 @@ func TestScripts(t *testing.T) {
 }
 
 func scripts() testscript.Params {
-	// Under nohup, this test's children would also ignore SIGHUP. A handler here prevents that.
+	// Without a handler, children of this test under nohup would ignore SIGHUP.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	return testscript.Params{
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			// Otherwise the race detector would delay the end of each command by a second.
+			// The race detector would delay each command's end by a second.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
@@ -102,7 +102,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// later FILE DURATION makes the leases in a file older: it subtracts the duration from their ticks.
+// later FILE DURATION makes the leases in a file older.
 func later(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: later FILE DURATION")

@@ -1,6 +1,6 @@
 //go:build !race
 
-// With the race detector, package jsonschema would slow down each command of the scripts.
+// With the race detector, jsonschema would slow down each command of the scripts.
 
 package main
 
@@ -34,8 +34,8 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// fits returns the JSON object in a line. The schema must accept the object, and refuse it with a
-// wrong value or an additional member.
+// fits returns the object in a line. The schema must accept it, but no wrong value or additional
+// member.
 func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]any) {
 	t.Helper()
 	v := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(line)))(t)

@@ -67,8 +67,8 @@ func splitScripts(t *testing.T) (quick, others []string) {
 	return quick, others
 }
 
-// call runs the command in this process, in the script's folder and with its SCRU64_NODE_SPEC.
-// Scripts that set other variables start processes.
+// call runs the command in this process, in the script's folder and with its node spec. Scripts
+// that set other variables start processes.
 func call(ts *testscript.TestScript, args []string) (code int) {
 	here, err := os.Getwd()
 	ts.Check(err)

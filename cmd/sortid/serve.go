@@ -40,7 +40,7 @@ const (
 	gcPercent = 200
 )
 
-// drain waits for drainPause. It is a variable because tests replace it.
+// drain is a variable because tests replace it.
 var drain = func() { time.Sleep(drainPause) }
 
 type serving struct {
@@ -141,7 +141,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal comes. It writes errors to the log, except usage errors.
+// run serves until a signal comes. It writes its error to the log.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()

@@ -38,8 +38,7 @@ func (s *served) skipLog() {
 	}
 }
 
-// dial connects with a receive buffer of this size. With a small one, long answers wait in the
-// server.
+// dial connects. With a small buffer, long answers wait in the server.
 func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
@@ -49,7 +48,7 @@ func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	return conn
 }
 
-// Answers that clients do not read need little memory, also with HTTP/2 and a closed window.
+// Answers that clients do not read need little memory.
 func TestUntakenAnswers(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux reports the largest memory of a process")
@@ -84,8 +83,7 @@ func TestUntakenAnswers(t *testing.T) {
 	}
 }
 
-// client returns one of 20 loopback addresses. The server limits the requests of each address, so a
-// single address could not attack enough.
+// client returns one of 20 addresses, because the server limits the requests of each address.
 func client(i int) net.IP { return net.IPv4(127, 0, 0, byte(2+i%20)) }
 
 func unread(t *testing.T, s *served, headers map[string]string) {
@@ -106,8 +104,7 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 	answered.Wait()
 }
 
-// closedWindow opens 250 streams on few connections, with a window of 0, so that the server can
-// send no data. It waits until all streams have begun.
+// closedWindow opens 250 streams with a window of 0, and waits until all have begun.
 func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	const streams = 250
 	for begun := 0; begun < streams; {
@@ -161,7 +158,7 @@ func requestHeaders(headers map[string]string) []byte {
 	return b.Bytes()
 }
 
-// After SIGTERM under load, clients get all answers, even on connections that they reuse.
+// After SIGTERM under load, clients get all answers.
 func TestServeEndsUnderLoad(t *testing.T) {
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	waitReadiness(t, s, http.StatusOK)

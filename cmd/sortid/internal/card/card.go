@@ -19,7 +19,7 @@ var palette = []*color.Color{
 	color.New(color.FgCyan), color.New(color.FgYellow),
 }
 
-// A band is a field on the map of bits. It has a colour, and a letter for output without colours.
+// A band is a field on the map of bits. The letter is for output without colours.
 type band struct {
 	format.Value
 	style  *color.Color
@@ -51,7 +51,6 @@ func bands(r *inspect.Reading) []band {
 	return all
 }
 
-// Append appends an ID's card.
 func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
 	name := r.Name()
 	if !r.Ours() {
@@ -97,7 +96,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	return b
 }
 
-// bits appends the map of bits. Without colours, a field's letter is below each of its bits.
+// bits appends the map of bits. Without colours, letters below the bits show the fields.
 func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	raw := id.Bytes()
 	perRow := 8

@@ -149,7 +149,6 @@ var (
 	Caution = color.New(color.FgYellow)
 )
 
-// Paint styles the text if Out shows colours.
 func (c *Console) Paint(style *color.Color, text string) string {
 	if !c.Colours || style == Plain {
 		return text
@@ -167,7 +166,7 @@ func (c *Console) Say(format string, args ...any) {
 	fmt.Fprint(c.Err, over+"sortid: "+Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// CanAsk returns an error if yes is not set and nobody can answer a question.
+// CanAsk fails if a question is needed, but nobody can answer.
 func (c *Console) CanAsk(command string, yes bool) error {
 	if yes || c.InTerminal {
 		return nil

@@ -15,7 +15,7 @@ type Progress struct {
 	bar   *progressbar.ProgressBar
 	next  time.Time
 	calls int
-	every int // of so many calls of Show, one reads the clock
+	every int // Show reads the clock once in so many calls
 	shown bool
 }
 

@@ -17,7 +17,7 @@ const (
 	Interrupt  = 130
 )
 
-// A Status is an error that ends the command with this exit code, and prints nothing.
+// A Status ends the command with this exit code, and prints nothing.
 type Status int
 
 const (
@@ -56,7 +56,7 @@ func Code(err error) (code int, print bool) {
 	return Bad, true
 }
 
-// ClosedPipe reports whether the error means that the output's reader has closed the output.
+// ClosedPipe reports whether the reader of the output has closed it.
 func ClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is the [Status]
-// with which shells end: 128 plus the signal's number. A second signal ends the program. If nohup
-// or another parent ignores SIGHUP, it stays ignored.
+// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is a [Status]:
+// 128 plus the signal's number, like in shells. A second signal ends the program. Under nohup,
+// SIGHUP stays ignored.
 func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -32,8 +32,7 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// Cause returns err. If there is an err and a signal ended the context, it returns the signal's
-// Status.
+// Cause returns err, or the Status of the signal that ended the context if err is not nil.
 func Cause(ctx context.Context, err error) error {
 	if s, ok := context.Cause(ctx).(Status); ok && err != nil {
 		return s

@@ -22,8 +22,8 @@ type Match struct {
 	Encoding   format.Encoding
 }
 
-// A Finder finds IDs. The IDs and hashes that it has read help it to distinguish the next ones. So
-// one Finder should read all parts of an input in order.
+// A Finder learns from the IDs and hashes that it reads. So one Finder should read all parts of an
+// input in order.
 type Finder struct {
 	now  time.Time
 	only bool // formats are named, so hexadecimal numbers can only be IDs
@@ -41,7 +41,7 @@ type Finder struct {
 
 	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
 	mixed  [maxRun + 1]Ratio // of digits and letters of both cases, by length
-	seen   UUIDs             // UUIDs that are ours, or that have no time
+	seen   UUIDs             // ours, or without a time
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.
@@ -52,7 +52,7 @@ const lastGroup = 12 // digits after a UUID's last hyphen
 type textRule struct {
 	*format.Format
 	written byte // classes of bytes in its alphabet
-	symbols byte // classes of bytes to accept: of both cases if the format folds case
+	symbols byte // also the other case, if the format folds case
 }
 
 // New returns a Finder for IDs of the named formats, with times that are plausible now. Without
@@ -81,8 +81,7 @@ func New(now time.Time, named ...*format.Format) *Finder {
 			}
 		}
 	}
-	// Our IDs seldom have a UUID's variant and version by chance, so the formats of RFC 9562 come
-	// first.
+	// Our IDs seldom look like UUIDs of RFC 9562 by chance, so those formats come first.
 	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
@@ -106,7 +105,7 @@ func (f *Finder) addText(s *format.Format) {
 				f.shortestWord = n
 			}
 		case n <= maxRun:
-			// Formats whose IDs have a prefix come first.
+			// Formats with a prefix come first.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
 				func(a, b textRule) int { return number(b.Prefix != nil) - number(a.Prefix != nil) })
@@ -122,11 +121,11 @@ func number(yes bool) int {
 	return 0
 }
 
-// addInt adds a format for each length that its integers can have if their times are plausible.
+// addInt adds a format for each length of its integers with plausible times.
 func (f *Finder) addInt(s *format.Format) {
 	first, end, err := s.Bounds(s.PlausibleRange(f.now))
 	if err != nil {
-		// This never happens, because the integers of other projects' formats are in order of time.
+		// This never happens: integers of other projects' formats are in order of time.
 		return
 	}
 	for n := len(first.In(format.Int)); n <= len(end.In(format.Int)); n++ {
@@ -164,7 +163,7 @@ var classes = func() (t [256]byte) {
 // InWord reports whether IDs may contain the byte.
 func InWord(b byte) bool { return inWord[b] }
 
-// Tables of booleans are faster in the main loop than masks of classes.
+// In the main loop, tables of booleans are faster than masks.
 var isAlnum, inWord = func() (alnums, words [256]bool) {
 	for c, class := range classes {
 		alnums[c], words[c] = class&alnum != 0, class != 0
@@ -198,9 +197,9 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of bytes from the table in, if it has at least shortest bytes.
-// It first reads the byte where the shortest run from i would end. If a run cannot contain that
-// byte, nextRun skips all runs that begin before the byte.
+// nextRun returns the next whole run of bytes b with in[b], if it has at least shortest bytes. It
+// first reads the byte where the shortest run from i would end. If a run cannot contain that byte,
+// nextRun skips all runs before it.
 func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -283,9 +282,9 @@ func kindsOf(text []byte) (kinds byte) {
 }
 
 // judgeText is judge for a format's own encoding. All letters must have the same case, unless the
-// format's alphabet has both cases. A short text does not count if it is a number such as
-// 0x0123456789, or inside Base64. If no format is named, a short text must also have a digit, and
-// the case that the format writes.
+// alphabet has both cases. A short text does not count if it is a number such as 0x0123456789, or
+// inside Base64. If no format is named, a short text must also have a digit, and the case that the
+// format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -332,7 +331,7 @@ func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 		return Match{}, false
 	}
 	m, ok := f.parse(s.Format, format.Text, text, first, end)
-	for _, n := range s.TextLengths { // a hyphen and a check may follow
+	for _, n := range s.TextLengths { // a check may follow
 		if longer := start + n; ok && longer > end && longer <= len(text) && (longer == len(text) ||
 			classes[text[longer]] == 0) {
 			if with, ok := f.parse(s.Format, format.Text, text, first, longer); ok {
@@ -350,8 +349,8 @@ func isNumber(text []byte) bool {
 		kindsOf(text[2:])&^hexDigits == 0
 }
 
-// besideBase64 reports whether + / - or _ joins the run to another run that looks like Base64. Such
-// a run has digits and letters of both cases among its nearest 24 characters.
+// besideBase64 reports whether + / - or _ joins the run to a run that looks like Base64. That has
+// digits and letters of both cases in its nearest 24 characters.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
 	mixed := func(kinds byte) bool {
@@ -379,7 +378,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID does not keep the string, so the string can share the bytes of text.
+	// The ID does not keep the string, so nothing copies the text.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -419,8 +418,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID is judge for text[start:end], which has the length of a UUID, and ends with a run of
-// twelve letters and digits.
+// judgeUUID is judge for text[start:end], which has the length of a UUID.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||

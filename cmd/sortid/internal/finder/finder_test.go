@@ -81,8 +81,8 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	return ids
 }
 
-// A Finder finds each encoding of an ID between characters that do not belong to words. It skips
-// texts that look like words: in one case, and without a digit.
+// A Finder finds each encoding between characters that do not belong to words. It skips texts in
+// one case without a digit.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t",
 		"&", "é", "."}
@@ -119,8 +119,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A Finder finds IDs of other projects if their format is named, or if the IDs are easy to tell
-// from other text.
+// A Finder finds IDs that are easy to tell from other text, and IDs of named formats.
 func TestOthers(t *testing.T) {
 	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
@@ -144,7 +143,7 @@ func TestOthers(t *testing.T) {
 				continue
 			}
 			if s.Name == "typeid" && !id.HasTime() {
-				continue // no Finder finds it unless typeid is named
+				continue // found only if typeid is named
 			}
 			line := "a line with id=" + v.Text + ", and more"
 			found := find(all, line)
@@ -302,8 +301,7 @@ func TestFalse(t *testing.T) {
 	}
 }
 
-// lookAtSource looks at Go's source, up to four times part bytes. The source has hashes, tables,
-// test vectors and English.
+// Go's source has hashes, tables, test vectors and English.
 func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
 	root := check.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	source := 0

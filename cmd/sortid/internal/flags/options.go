@@ -15,7 +15,7 @@ type Options struct {
 	names []string
 }
 
-// ChooseOptions adds a flag for each option of our formats.
+// ChooseOptions adds flags for the options of our formats.
 func ChooseOptions(cmd *cobra.Command) *Options {
 	options := &Options{cmd: cmd}
 	usage := map[string]string{}
@@ -46,8 +46,7 @@ func ChooseOptions(cmd *cobra.Command) *Options {
 	return options
 }
 
-// Values returns a format's options. It returns an error if one is missing, but with a lease the
-// node ID may be missing.
+// Values returns a format's options. With a lease, the node ID may be missing.
 func (options *Options) Values(f *format.Format, leased bool) (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range options.names {
@@ -70,8 +69,7 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 	return values, nil
 }
 
-// OptionError returns a usage error. If err is about a generator's option, the new error names the
-// option's flag.
+// OptionError returns a usage error, which names the flag of a wrong option.
 func OptionError(err error) error {
 	var wrong *format.OptionError
 	if !errors.As(err, &wrong) {

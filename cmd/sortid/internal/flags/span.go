@@ -96,8 +96,7 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 
 func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
-// timeOfID returns the time of an ID. It reads the ID in the format s if possible, otherwise in any
-// format.
+// timeOfID reads an ID in the format s if possible, otherwise in any format.
 func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
 		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {

@@ -40,8 +40,7 @@ var renamed = map[string]string{
 	"encoding": "output", "tmpl": "template",
 }
 
-// Explain adds a hint to an error of pflag: the flag that the user probably means, or the values
-// that the flag accepts.
+// Explain adds a hint to an error of pflag: what the user probably means, or what the flag accepts.
 func Explain(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {

@@ -14,9 +14,8 @@ import (
 )
 
 // Texts calls the function do for each argument, and writes the bytes that do appends to b. Without
-// arguments, and for "-", Texts reads lines of standard input. If do fails, Texts prints the error,
-// continues, and at the end returns exit.ErrReported. A usage error of an argument ends Texts at
-// once.
+// arguments, and for "-", Texts reads lines of standard input. It prints the errors of do,
+// continues, and returns exit.ErrReported. A usage error of an argument ends Texts at once.
 func Texts(c *console.Console, args []string,
 	do func(b []byte, text string) ([]byte, error)) error {
 	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), do: do}
@@ -49,7 +48,7 @@ func Texts(c *console.Console, args []string,
 	return nil
 }
 
-// At the end, Texts prints the number of bad texts if it is at least manyBad.
+// If at least manyBad texts are bad, Texts prints their number.
 const manyBad = 10
 
 type writer struct {
@@ -74,8 +73,7 @@ func (w *writer) text(text, what string, number int) error {
 	return err
 }
 
-// report prints the number of a bad text, and the reason. On a terminal, it keeps messages and
-// output in order.
+// On a terminal, report keeps messages and output in order.
 func (w *writer) report(what string, number int, err error) error {
 	w.bad++
 	if w.Quiet {

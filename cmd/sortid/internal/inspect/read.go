@@ -24,7 +24,7 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns the ID in an encoding, or "" if the format lacks the encoding. It overwrites scratch.
+// in returns "" if the format lacks the encoding. It overwrites scratch.
 func (g *Guess) in(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
@@ -49,7 +49,7 @@ func (g *Guess) Shape() string {
 	return shape + f.Mark
 }
 
-// A Reading is a text that was read as an ID, and all other IDs that the text could be.
+// A Reading is a text that was read as an ID, and other IDs that it could be.
 type Reading struct {
 	Input    string
 	Stripped []string // what was removed first
@@ -103,8 +103,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// given parses the input in a named format. It first tries the unchanged input, because strip could
-// remove a part of a valid uid60.
+// given parses the input. It first tries the unchanged input, because strip could damage a uid60.
 func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
@@ -116,7 +115,7 @@ func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading,
 	return r, err
 }
 
-// ReadAs reads a text in an encoding. The encoding "" means any.
+// ReadAs reads a text in an encoding; "" means any.
 func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	if in.Format != nil && from != "" {
 		r := Reading{Input: text, now: time.Now()}
@@ -145,7 +144,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID moves one reading to the front: the reading that scan would choose.
+// judgeUUID moves the reading that scan would choose to the front.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
@@ -156,15 +155,13 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID that was found in a text. given means that the user named the
-// ID's format.
+// Found returns the reading of an ID in a text. given means that its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
 }
 
-// Sure returns an error if a guess may be wrong, because there is another plausible reading, or
-// because the text looks like a word.
+// Sure returns an error if there is another plausible reading, or the text looks like a word.
 func (r *Reading) Sure() error {
 	switch {
 	case r.Given:
@@ -184,8 +181,8 @@ func (r *Reading) Sure() error {
 	return nil
 }
 
-// AppendTime appends the time and a newline. It returns an error if the readings have different
-// times, or if the only reading looks like a word.
+// AppendTime appends the time in a line. It fails if readings have different times, or if the only
+// reading is not [Reading.Sure].
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
 	same := true

@@ -4,8 +4,7 @@ import (
 	"testing"
 )
 
-// A Reader reads a UUID of version 4 as uuidv4. After a UUID that can only be a scru128 ID, it
-// reads both as scru128.
+// After a UUID that can only be a scru128 ID, a Reader also reads UUIDs of version 4 as scru128.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	var in Reader

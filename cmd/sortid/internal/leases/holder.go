@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Holder leases a node ID for this process. Make the generator before Acquire. Then a mistake in
-// the generator's options is found before the lease begins.
+// A Holder leases a node ID for this process. A generator can be made before Acquire, to find
+// mistakes in its options first.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -29,15 +29,12 @@ type Holder struct {
 
 var _ sortid.Lease = (*Holder)(nil)
 
-// NewHolder returns a Holder without a lease.
 func NewHolder(c *console.Console, o *Options, f *format.Format) *Holder {
 	return &Holder{Console: c, options: o, format: f, stop: func() {}}
 }
 
-// NodeBits is the size of the node ID.
 func (h *Holder) NodeBits() int { return int(h.options.Bits) }
 
-// TickLength is the length of the format's ticks.
 func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
 
 // Epoch is when tick 0 begins.
@@ -111,8 +108,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell prints when the lease runs out, and when it is renewed, until ctx ends. A process that was
-// stopped renews the lease at once when it continues. Then tell prints nothing.
+// tell prints when the lease runs out, and when it is renewed, until ctx ends. It prints nothing if
+// the process was stopped, because then the process renews the lease at once.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

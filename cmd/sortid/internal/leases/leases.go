@@ -21,20 +21,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// These times limit how long commands wait for a store. Tests change them.
+// How long commands wait for a store. Tests change these variables.
 var (
 	Patience        = 30 * time.Second // for the store's answer
 	LookPatience    = 5 * time.Second  // for commands that only look
 	ReleasePatience = 5 * time.Second  // for the return of a node ID
-	slow            = 3 * time.Second  // until a command says that it waits
+	slow            = 3 * time.Second  // until a message about the wait
 )
 
-// SetPatience sets all these times, for tests.
+// SetPatience sets them all, for tests.
 func SetPatience(d time.Duration) {
 	Patience, LookPatience, ReleasePatience, slow = d, d, d, d
 }
 
-// Options are the flags of a command that leases a node ID.
+// Options are flags of commands that lease a node ID.
 type Options struct {
 	URL, Realm string
 	Bits       flags.Count
@@ -81,7 +81,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	return o.URL != "", CheckRealm(cmd)
 }
 
-// RealmOf returns the name of the realm to lease from. By default it is the format's name.
+// RealmOf returns the realm to lease from. Its default name is the format's.
 func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
 
 // CheckBits returns an error if no node ID has this size.
@@ -102,8 +102,8 @@ func CheckRealm(cmd *cobra.Command) error {
 
 type Opener = func(context.Context, string) (store.Store, error)
 
-// openStore opens a store. A wrong URL is a usage error. The URL env:NAME means that an environment
-// variable has the URL, so that other users see no password.
+// openStore opens a store. A wrong URL is a usage error. env:NAME means that a variable of the
+// environment has the URL, so that other users see no password.
 func openStore(ctx context.Context, c *console.Console, open Opener,
 	url string) (store.Store, error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
@@ -177,7 +177,7 @@ func formatName(l lease.Format) string {
 	return "FORMAT"
 }
 
-// Create makes a missing realm, and prints a message.
+// Create makes a missing realm, and says so.
 func Create(ctx context.Context, c *console.Console, st store.Store, o *Options,
 	config lease.Config) error {
 	created, err := lease.Create(ctx, st, config)
@@ -202,7 +202,7 @@ func describe(url string) string {
 	return url
 }
 
-// MyName returns a name of this process, for people who look at leases.
+// MyName names this process for people who look at leases.
 func MyName() string {
 	host, err := os.Hostname()
 	if err != nil || len(host) > 80 {

@@ -22,7 +22,7 @@ type StoreFlags struct {
 	timeout time.Duration
 }
 
-// ChooseStore adds the flags --realm and --timeout. The default of --timeout is patience.
+// ChooseStore adds --realm and --timeout. patience is the default of --timeout.
 func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
 	s := &StoreFlags{Console: c, cmd: cmd}
 	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")
@@ -31,7 +31,6 @@ func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration)
 	return s
 }
 
-// Use calls f with an existing store.
 func (s *StoreFlags) Use(url string, f func(context.Context, store.Store) error) error {
 	return s.Open(url, store.OpenExisting, f)
 }

@@ -26,13 +26,12 @@ type Reader struct {
 
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, Max)} }
 
-// Number returns the number of the last line that Next returned or skipped. The first line is 1,
-// and blank lines count.
+// Number returns the number of the last line that Next read, from 1. Blank lines count.
 func (r *Reader) Number() int { return r.n }
 
-// Next returns the next line that is not blank, without its newline. The line is valid until the
-// next call. After [ErrTooLong] the next call returns the next line. Other errors are final:
-// [io.EOF], [ErrUTF16] or an error of the underlying reader.
+// Next returns the next line that is not blank, without its newline. It is valid until the next
+// call. After [ErrTooLong], Next continues. Other errors are final: [io.EOF], [ErrUTF16] or the
+// reader's.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.r.ReadSlice('\n')

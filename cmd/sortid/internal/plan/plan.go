@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxRisk limits the probability of two equal IDs over all years. Above it, no format fits.
+	// MaxRisk limits the probability of two equal IDs over all years.
 	MaxRisk = 1e-6
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
@@ -20,12 +20,12 @@ const (
 	// allowance is the default rollback allowance, in seconds.
 	allowance = 10
 
-	// maxOverflow limits the share of ticks in which the counter is full, so that IDs get the time
-	// of the next tick.
+	// maxOverflow limits the share of ticks in which the counter overflows.
 	maxOverflow = 1e-3
 
-	nodeBits      = "node_bits"      // a key of Options
-	overflowGuard = "overflow_guard" // a key of Options
+	// Keys of Options.
+	nodeBits      = "node_bits"
+	overflowGuard = "overflow_guard"
 )
 
 // A Request describes a load.
@@ -141,8 +141,8 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two processes make in one millisecond. The
-// IDs of one generator always differ, so they do not count.
+// pairs returns the expected number of pairs of IDs that two processes make in one millisecond. IDs
+// of one generator always differ.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
@@ -169,8 +169,7 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance plans a format that needs no node IDs. Random bits make its IDs unique, or node IDs if
-// the request and the format allow them.
+// byChance plans a format that needs no node IDs, but can have some.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.waits(l, s.Plan.PerTick, s.Plan.Least)
@@ -190,8 +189,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits for the next millisecond if one is full. A
-// millisecond has room for mean IDs on average, and always for the number least.
+// waits judges rates and bursts in a format that waits if a millisecond is full. A millisecond has
+// room for mean IDs on average, and for least IDs in the worst case.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -201,8 +200,8 @@ func (f *Format) waits(l *load, mean, least float64) {
 	}
 }
 
-// nodeSizes returns sizes of node IDs, best first. The first has room for twice the processes,
-// because a rolling deployment needs that. The last has just enough room.
+// nodeSizes returns sizes of node IDs. The first has room for twice the processes, for rolling
+// deployments. The last has just enough room.
 func nodeSizes(processes, most int) (sizes []int) {
 	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
 	roomy := max(1, int(math.Ceil(math.Log2(2*float64(processes)))))
@@ -212,8 +211,7 @@ func nodeSizes(processes, most int) (sizes []int) {
 	return sizes
 }
 
-// byNode plans a format that needs node IDs. If its counter is full, IDs get the time of the next
-// tick.
+// byNode plans a format that needs node IDs. If its counter overflows, IDs get the next tick.
 func (l *load) byNode(s *format.Format, f *Format) {
 	if l.Processes > 1 && !l.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
@@ -251,9 +249,9 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
-// counter returns the number of guard bits: high bits of the counter that start at zero, to make
-// room for more IDs. With them, perTick IDs overflow the counter in at most one of a thousand
-// ticks. mean is the mean room of a tick. ok is false if no number of guard bits is enough.
+// counter returns the number of guard bits: high bits of the counter that start at zero. With them,
+// perTick IDs overflow the counter in at most one tick of a thousand. mean is the mean room of a
+// tick. ok is false if no number is enough.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
 		guard = 1 // the default of scru64 for node IDs of 20 or more bits

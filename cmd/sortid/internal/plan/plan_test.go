@@ -138,8 +138,8 @@ func TestCollisionExact(t *testing.T) {
 	}
 }
 
-// A world makes IDs that are so small that a test can count equal IDs. make returns the bits in
-// which the IDs of one millisecond differ.
+// A world makes small IDs, which are often equal. make returns the bits in which the IDs of one
+// millisecond differ.
 type world struct {
 	name string
 	bits float64 // as in the formula
@@ -172,7 +172,7 @@ var worlds = []world{
 			func() uint64 { high++; return header<<32 | high%(1<<6)<<3 | rng.Uint64N(1<<3) }
 	}},
 	{"uid60", 3 + 8, func(rng *rand.Rand) (func(int), func() uint64) {
-		// With a longer sequence, two processes would hardly ever make equal IDs.
+		// A longer sequence would make equal IDs too rare.
 		sequence := rng.Uint64N(1 << 3)
 		return func(int) {},
 			func() uint64 { sequence = (sequence + 1) % (1 << 3); return sequence<<8 | rng.Uint64N(1<<8) }

@@ -29,8 +29,8 @@ type Realm struct {
 	skew    time.Duration // the store's clock minus this machine's
 }
 
-// ReadAll reads the named realm, or all realms. If it cannot read some records, it prints the
-// reasons, returns the rest, and returns exit.ErrReported.
+// ReadAll reads the named realm, or all. If it cannot read some records, it prints why, and returns
+// the rest with exit.ErrReported.
 func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -84,8 +84,8 @@ func ReadOne(ctx context.Context, c *console.Console, st store.Store, name strin
 	return realms[0], nil
 }
 
-// load reads a realm. If some records cannot be read, it returns the other records, and an error
-// that matches [lease.ErrRecord].
+// If some records cannot be read, load returns the others, and an error that matches
+// [lease.ErrRecord].
 func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 	root, blocks, unread := lease.Records(ctx, st, name)
 	switch {
@@ -124,7 +124,6 @@ func (r *Realm) Block(text string) (lease.Block, error) {
 	return b, nil
 }
 
-// An Item can be shown as a card, or as JSON.
 type Item interface{ lines() [][2]string }
 
 // An Entry is a record for people. 64-bit integers are texts.
@@ -197,8 +196,8 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	return e
 }
 
-// mark returns the end of all grants that include a block. This is the largest high-water mark
-// (HWM) of the block, of the blocks that contain it, and of the realm.
+// mark returns the end of all grants that include a block: the largest HWM (high-water mark) of the
+// block, of the blocks that contain it, and of the realm.
 func (r *Realm) mark(rec lease.Record) int64 {
 	mark := max(rec.HWM, r.Root.HWM)
 	for b := rec.Block; b.Size > 1; {
@@ -265,7 +264,7 @@ func (e Entry) leadText() string {
 	return e.lead.String()
 }
 
-// Around returns the entries of the block, and of the blocks that overlap with it.
+// Around returns the entries of the block, and of blocks that overlap with it.
 func (r *Realm) Around(b lease.Block) []Entry {
 	rec, ok := r.records[b]
 	if !ok {
@@ -286,7 +285,7 @@ type share struct {
 	Held    float64 `json:"held"`
 	Expired float64 `json:"expired"` // not renewed in time
 	Free    float64 `json:"free"`
-	Later   float64 `json:"not_yet"` // free, but a grant would start later than the lead allows
+	Later   float64 `json:"not_yet"` // free, but too far in the future for a grant
 }
 
 func (r *Realm) share() (s share) {
@@ -385,7 +384,6 @@ func (s Summary) lines() [][2]string {
 	return lines
 }
 
-// AppendCard appends an item, with one line for each part.
 func AppendCard(c *console.Console, out []byte, it Item) []byte {
 	const indent = 15
 	for _, line := range it.lines() {
@@ -430,13 +428,11 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 
 func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
 
-// Evict takes a node ID from the entry's holder. It reports whether the holder still had the node
-// ID.
+// Evict takes a node ID from its holder, and reports whether the holder still had it.
 func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, err error) {
 	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
 }
 
-// AppendJSON appends each item as a line of JSON.
 func AppendJSON[T Item](out []byte, items ...T) []byte {
 	for _, it := range items {
 		b, err := json.Marshal(it)

@@ -17,7 +17,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// bufferSize limits the part of a file that is in memory. scan reads a longer line in parts.
+// bufferSize limits the part of a file in memory. scan reads a longer line in parts.
 const bufferSize = 256 << 10
 
 const Stdin = "-"
@@ -29,9 +29,9 @@ type files struct {
 	buf      []byte
 
 	name   string // of the current file, for people
-	walked bool   // the current file was found in a folder, not named
-	// part processes text[from:]. The bytes before from are the context that the finder needs. The
-	// text begins at offset in the file.
+	walked bool   // found in a folder, not named
+	// part gets text[from:], after the context that the finder needs. The text begins at offset in
+	// the file.
 	part func(text []byte, from int, offset int64) error
 }
 
@@ -39,7 +39,7 @@ func newFiles(c *console.Console) *files {
 	return &files{Console: c, buf: make([]byte, bufferSize+finder.Context)}
 }
 
-// begin shows progress. There is a percentage only if all names are regular files.
+// begin shows progress, with a percentage only if all names are regular files.
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
@@ -128,8 +128,8 @@ func (f *files) parts(r io.Reader) error {
 	}
 }
 
-// cut returns where the part ends: after the last whole line. If a full buffer has no whole line,
-// the part ends after a word. text[context:old] has no line end.
+// cut returns where the part ends: after the last whole line, or in a full buffer after a word.
+// text[context:old] has no line end.
 func cut(text []byte, old, context int) int {
 	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
 		return old + i + 1

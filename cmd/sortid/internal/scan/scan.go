@@ -24,7 +24,7 @@ type Options struct {
 
 	Recursive bool     // Read the files in folders.
 	Include   []string // Patterns of file names; none: all.
-	Names     *bool    // Lines begin with the file's name; nil: if there can be several files.
+	Names     *bool    // Lines begin with the file's name; nil: if there are several files.
 	Numbers   bool     // Lines begin with their number.
 }
 
@@ -46,7 +46,7 @@ type scan struct {
 	now           time.Time
 	names         bool   // lines begin with the file's name
 	from, to      int64  // Unix milliseconds
-	before, after string // the time in annotations
+	before, after string // around the time in annotations
 
 	line     int   // The number of the current line.
 	start    int64 // The current line's offset in the file.

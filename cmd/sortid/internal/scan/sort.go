@@ -23,12 +23,12 @@ type SortOptions struct {
 
 const (
 	sortMemory = 64 << 20
-	// pieceSize limits the length of a record. A longer line becomes several records.
+	// pieceSize limits a record. A longer line becomes several records.
 	pieceSize = 64 << 10
 )
 
-// A sorting sorts records. A record is a line, or a piece of a long line. Its key is the time and
-// the number of the record, so lines with the same time keep their order.
+// A sorting sorts records: lines, or pieces of long lines. The key is the time and the record's
+// number, so lines with the same time keep their order.
 type sorting struct {
 	*files
 	finder  *finder.Finder
@@ -36,14 +36,14 @@ type sorting struct {
 	sorter  extsort.Sorter
 
 	time    [2]uint64 // of the last line
-	pieces  uint64    // records so far
-	ids     uint64    // lines with IDs so far
-	midLine bool      // the last line has no end yet
-	starts  []int     // of the lines with IDs in the part
+	pieces  uint64
+	ids     uint64 // lines with IDs
+	midLine bool   // the last line has no end yet
+	starts  []int  // of the lines with IDs in the part
 	times   [][2]uint64
 }
 
-// Sort prints lines of files, or of standard input, in the order of the times of their IDs.
+// Sort prints lines of files, or of standard input, by the times of their IDs.
 func Sort(c *console.Console, o SortOptions, names []string) error {
 	if len(names) == 0 {
 		names = []string{Stdin}
@@ -93,8 +93,7 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 	return s.merge(ctx)
 }
 
-// add adds the lines of a part. A line has the time of its first ID. A line without an ID has the
-// time of the line before it.
+// A line has the time of its first ID. A line without an ID has the time of the line before it.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
 	s.finder.Find(text, from, func(m finder.Match) {

@@ -37,22 +37,21 @@ const (
 	endTime = 2 * time.Second
 )
 
-// A generatorProcess is a process that verify started. verify checks its lines, and also writes
-// them to a file, to look for duplicates later.
+// A generatorProcess is a process that verify started.
 type generatorProcess struct {
 	*source
 	cmd    *exec.Cmd
-	out    *os.File // what it prints
-	file   string
-	done   chan struct{} // closed after the process ends
-	length time.Duration // its run time, valid when done is closed
-	err    error         // how it ended, also valid when done is closed
-	ended  atomic.Bool   // verify has told it to end
+	out    *os.File      // What it prints.
+	file   string        // Gets its lines, for the search for duplicates.
+	done   chan struct{} // Closed after the process ends.
+	length time.Duration // Its run time. Valid after done.
+	err    error         // How it ended. Valid after done.
+	ended  atomic.Bool   // Verify has told it to end.
 	report *report.Report
 }
 
-// RunProcesses starts generators, checks each, and looks for duplicates among all IDs. name is
-// their format. If it is "", RunProcesses guesses the format.
+// RunProcesses starts generators, checks each, and looks for duplicates among all IDs. If name is
+// "", it guesses their format.
 func (v *Tester) RunProcesses(name string) error {
 	dir, err := os.MkdirTemp(v.Duplicates.Dir, "sortid-")
 	if err != nil {
@@ -136,7 +135,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// The process can end while its children still have standard error open.
+	// Children of the process can keep standard error open.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -157,7 +156,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	return p, nil
 }
 
-// end ends the process and all processes that it started. It first asks them to end.
+// end asks the process and its children to end, and then kills them.
 func (p *generatorProcess) end() {
 	select {
 	case <-p.done:
@@ -169,9 +168,9 @@ func (p *generatorProcess) end() {
 		case <-time.After(endTime):
 		}
 	}
-	killGroup(p.cmd) // processes that have not ended
+	killGroup(p.cmd)
 	<-p.done
-	// A process outside of the group can have the pipe open.
+	// Processes in other groups can have the pipe open.
 	p.out.SetReadDeadline(time.Now().Add(endTime))
 }
 
@@ -192,7 +191,7 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 				last = at.IDs
 				bar.Show(total)
 			})
-			p.out.Close() // otherwise the process could wait for a reader
+			p.out.Close() // a process must not wait for a reader
 		})
 	}
 	wg.Wait()
@@ -213,7 +212,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	w := bufio.NewWriterSize(file, 256<<10)
 	o := v.Options
 	o.Source, o.Progress = p.Name, show
-	// No context ends this check. It ends when the process has ended and all output is read.
+	// The end of the process ends this check, so a signal need not.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
 		err = w.Flush()
@@ -221,7 +220,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	return err
 }
 
-// tellEnd prints how a process ended if it ended by itself, and reports whether the process failed.
+// tellEnd prints how a process ended by itself, and reports whether the process failed.
 func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
 	seconds, lines := p.length.Seconds(), p.report.Lines
@@ -244,7 +243,7 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	return false
 }
 
-// wholeLines reads what a process prints. It leaves out the last line if verify has cut it off.
+// wholeLines reads a process's output, without a last line that verify has cut off.
 type wholeLines struct {
 	process *generatorProcess
 	buffer  []byte // begins with the rest of a line
@@ -271,7 +270,7 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 		case err != nil && !l.process.ended.Load(), end == 0 && n == len(l.buffer):
 			end = n // a last line without a newline, or a line too long for an ID
 		case err != nil:
-			n = end // verify has cut off the last line
+			n = end
 		}
 		l.out, l.err = bytes.Clone(l.buffer[:end]), err
 		l.rest = copy(l.buffer, l.buffer[end:n])
@@ -281,7 +280,6 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// A prefixed writer writes whole lines to standard error, each after a prefix.
 type prefixed struct {
 	*console.Console
 	prefix string

@@ -28,7 +28,7 @@ type source struct {
 	opened *sourceLines // opened by guess, but not read
 }
 
-// source returns the source with a file's name. "-" is standard input.
+// source returns a file, or standard input for "-".
 func (v *Tester) source(name string) *source {
 	if name != "-" {
 		return &source{Source: duplicates.File(name)}
@@ -42,7 +42,7 @@ func (v *Tester) source(name string) *source {
 		}}}
 }
 
-// sourceLines reads a source. Another goroutine can close it during a read.
+// Another goroutine can close sourceLines during a read.
 type sourceLines struct {
 	*bufio.Reader
 	file   io.ReadCloser
@@ -83,7 +83,7 @@ func (l *sourceLines) Position() int64 {
 	return 0
 }
 
-// head is the largest number of bytes of a source that guess uses.
+// head limits the bytes that guess reads.
 const head = 64 << 10
 
 func (s *source) read() (*sourceLines, error) {
@@ -103,8 +103,8 @@ func (s *source) read() (*sourceLines, error) {
 	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
-// guess returns the format of the first line that shows its format, or "". It waits for no further
-// lines. After guess, read still returns all lines.
+// guess returns the format of the first line that shows its format, or "". It waits for no more
+// lines. After guess, read returns all lines.
 func (s *source) guess() (name string, err error) {
 	in, err := s.read()
 	if err != nil {

@@ -71,8 +71,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. name is the format of all sources. If it is "", Run guesses
-// the format of each source.
+// Run verifies each source by itself. If name is "", it guesses the format of each.
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -145,8 +144,8 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	return verify.Check(ctx, name, in, o)
 }
 
-// A patient writer has no error when its reader closes the pipe. A program that tests a field's
-// bits may need only some of them.
+// A patient writer does not fail if its reader closes the pipe, because a program that tests bits
+// may need only some.
 type patient struct {
 	w    io.Writer
 	gone bool
@@ -189,7 +188,7 @@ func (p *printer) report(r *report.Report) (err error) {
 	return p.out.Flush()
 }
 
-// end prints what report has not printed, and returns the command's result. duplicates may be nil.
+// end prints the rest, and returns the command's result. duplicates may be nil.
 func (p *printer) end(duplicates *report.Unique) (err error) {
 	switch {
 	case p.Output == "junit":

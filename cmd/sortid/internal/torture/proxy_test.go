@@ -15,7 +15,7 @@ const (
 	delay     // requests arrive 400 ms later
 	loseReply // the next answer is lost, and the connection ends
 	halfClose // the client can send, but receives nothing more
-	faults    // the number of these constants
+	faults
 )
 
 var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClose: "half closed"}
@@ -100,7 +100,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Wait()
 }
 
-// copy passes pieces on until before returns false. It calls before once for each piece.
+// copy calls before, and then passes a piece on, until before returns false.
 func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
 	buf := make([]byte, 32<<10)
 	for {

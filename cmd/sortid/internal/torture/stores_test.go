@@ -32,8 +32,8 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 	}
 }
 
-// No two processes use the same tick of a node ID. One realm is nearly full, node IDs have several
-// sizes, and the processes of one field lease through "sortid serve".
+// No tick of a node ID belongs to two processes. One realm is nearly full, and the processes of one
+// field lease through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)
@@ -83,7 +83,7 @@ func TestStores(t *testing.T) {
 	printResults("Torture", fields, results)
 }
 
-// Processes that ignore the end of their window use ticks twice, and the test finds that.
+// The test finds processes that ignore the end of their window.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
@@ -119,7 +119,7 @@ func (c claim) overlaps(d claim) bool {
 }
 
 type result struct {
-	ids, ticks int // made and claimed
+	ids, ticks int
 	lives      int // processes that claimed a tick
 	hands      int // times that a node ID changed its process
 	twice      int // ticks in which processes' node IDs overlapped
@@ -164,8 +164,8 @@ func evaluate(t *testing.T, f *field, dir string) (r result) {
 	return r
 }
 
-// read returns a process's claims, and how many IDs the process checked. After a kill the last IDs
-// do not count, but their ticks do.
+// read returns a process's claims, and how many IDs it checked. After a kill, the last IDs do not
+// count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -19,9 +19,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs. It
-// runs this command in a session of its own, so Ctrl-Z does not stop it. It reads deadlines from a
-// socket.
+// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs. It has
+// a session of its own, so Ctrl-Z does not stop it.
 type watchdog struct {
 	cmd     *exec.Cmd
 	conn    int // the socket
@@ -31,8 +30,8 @@ type watchdog struct {
 
 const (
 	watchdogName  = "exec-watchdog"
-	watchdogConn  = 3 // the watchdog's file descriptor of the socket
-	watchdogEnded = 3 // exit code if the watchdog has ended the program
+	watchdogConn  = 3 // its file descriptor of the socket
+	watchdogEnded = 3 // exit code if it has ended the program
 )
 
 func startWatchdog(d deadlines, env []string) (*watchdog, error) {
@@ -62,14 +61,13 @@ func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	return w, nil
 }
 
-// guard prepares a program. The kernel kills the program when this process ends, and the watchdog
-// can signal it.
+// guard lets the kernel kill the program when this process ends, and lets the watchdog signal it.
 func (w *watchdog) guard(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
 }
 
-// tell sends new deadlines and, after the program has started, its file descriptor. If the watchdog
-// does not read, tell returns an error and does not wait.
+// tell sends new deadlines, and the program's file descriptor if it is new. It fails at once if the
+// watchdog does not read.
 func (w *watchdog) tell(d deadlines) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -86,7 +84,7 @@ func (w *watchdog) tell(d deadlines) error {
 	return unix.Sendmsg(w.conn, text, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 }
 
-// end ends the watchdog, and reports whether the watchdog has ended the program.
+// end ends the watchdog, and reports whether that has ended the program.
 func (w *watchdog) end() bool {
 	unix.Close(w.conn)
 	w.cmd.Process.Signal(syscall.SIGCONT) // the watchdog may be stopped
@@ -94,7 +92,6 @@ func (w *watchdog) end() bool {
 	return w.cmd.ProcessState.ExitCode() == watchdogEnded
 }
 
-// AddWatchdog adds the watchdog's command.
 func AddWatchdog(c *console.Console, lease *cobra.Command) {
 	lease.AddCommand(&cobra.Command{
 		Use: watchdogName, Short: "end the program of exec", Hidden: true,
@@ -141,7 +138,6 @@ func watch(c *console.Console) error {
 	return nil
 }
 
-// A ward is what the watchdog knows of the program.
 type ward struct {
 	deadlines
 	process int // the program's file descriptor, or -1 if it is not known
@@ -191,8 +187,8 @@ func (w *ward) keep(now time.Time) (told bool) {
 	return false
 }
 
-// signal sends s to the program. If the program is not known yet, or Linux is older than 5.4, it
-// sends SIGKILL to the program's parent instead. Then the kernel kills the program, too.
+// signal sends s to the program. If the program is not known yet, or Linux is older than 5.4,
+// SIGKILL goes to its parent. Then the kernel kills the program, too.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:

@@ -23,8 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// On an old kernel, the watchdog does not get the program's file descriptor. It kills exec, so the
-// program ends, too.
+// On an old kernel, the watchdog does not know the program. It kills the program's parent instead.
 func TestWatchdogAlone(t *testing.T) {
 	conns := check.Must(unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0))(t)
 	theirs := os.NewFile(uintptr(conns[1]), "watchdog")

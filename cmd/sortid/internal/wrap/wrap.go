@@ -32,20 +32,18 @@ type Times struct {
 
 var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
-// deadlines are times of the wall clock, because ticks are such times.
+// deadlines are times of the wall clock, because ticks are, too.
 type deadlines struct {
 	Terminate, Kill time.Time // when the program gets these signals
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns the watchdog's deadlines. The watchdog's SIGTERM is later than exec's, and
-// comes only if exec has not sent one.
+// deadlines returns the watchdog's deadlines. Its SIGTERM is later than exec's.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
 
-// Window returns the shortest window for a program. At the first renewal, half of the window is
-// left.
+// Window returns the shortest window for a program. At the first renewal, half of it is left.
 func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
 
 // ByEnvironment returns the format whose libraries read a node ID from an environment variable,
@@ -59,7 +57,7 @@ func ByEnvironment() (f *format.Format, variable string) {
 	panic("no format reads its node ID from the environment")
 }
 
-// Run runs a program on a lease until the program has ended.
+// Run runs a program on a lease.
 func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, path string,
 	args []string) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -128,8 +126,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The kernel kills the child when the thread that started it ends. So this goroutine keeps
-		// that thread.
+		// The kernel kills the child when this thread ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -223,8 +220,7 @@ func environ(l *leases.Options) []string {
 	})
 }
 
-// relaySignals receives a program from started, and passes signals to the program until the caller
-// calls end. If a signal that ends programs comes before the program, relaySignals calls interrupt.
+// relaySignals runs passSignals until the caller calls end.
 func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
@@ -242,7 +238,7 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 }
 
 // passSignals passes signals to the program from started, until started is closed. If a signal that
-// ends programs comes earlier, passSignals interrupts the wait for the node ID. The program also
+// ends programs comes before the program, it interrupts the wait for the node ID. The program also
 // gets this signal, because it may run already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
@@ -262,7 +258,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			// A terminal sends a signal from the keyboard to exec and to the program.
+			// A terminal sends signals from the keyboard to both processes.
 			case program != nil && !(c.InTerminal && fromKeyboard(sig)):
 				program.Signal(sig)
 			}
@@ -298,8 +294,7 @@ func (t leaseHolder) whyLost(moved bool) string {
 		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent gives the node ID back as if the program had used all ticks, because its last tick
-// is unknown.
+// releaseSpent gives the node ID back as if all ticks were used, because the last tick is unknown.
 func (t leaseHolder) releaseSpent() {
 	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is fine
 	t.Release()

@@ -25,7 +25,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// If the lease cannot be renewed, the program ends before the lease.
+// Without a renewal, the program ends before the lease does.
 func TestStoreUnreachable(t *testing.T) {
 	patience := leases.ReleasePatience
 	t.Cleanup(func() { leases.ReleasePatience = patience })
@@ -43,7 +43,7 @@ func TestStoreUnreachable(t *testing.T) {
 			defer out.Close()
 			var stderr bytes.Buffer
 			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
-			// Even on a slow machine the program has seconds to run.
+			// On a slow machine, the program needs seconds.
 			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
 			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
 			sh := check.Must(exec.LookPath("sh"))(t)
@@ -82,8 +82,8 @@ func TestStoreUnreachable(t *testing.T) {
 	}
 }
 
-// A signal that ends programs interrupts the wait for the node ID. The program gets the signal when
-// it starts. Other early signals do nothing.
+// A signal that ends programs interrupts the wait for the node ID, and the program gets it later.
+// Other early signals do nothing.
 func TestPassSignals(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
 	pipe := check.Must(cmd.StdoutPipe())(t)
