@@ -64,7 +64,7 @@ type manEntry struct{ term, meaning string }
 var exitStatus = []manEntry{
 	{"0", "Success, even if a reader closes standard output early."},
 	{"1", "Bad input, a failed check, or another failure. " +
-		"The command prints the numbers of bad lines to standard error, and reads on."},
+		"The command prints the number of each bad line to standard error, and continues."},
 	{"2", "Wrong usage."},
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM. A leased node ID was given back."},
 }
