@@ -48,7 +48,7 @@ func expect(t testing.TB, code int, args []string, parts ...string) (out, stderr
 	return out, stderr
 }
 
-// An endless gives n bytes without the end of a line.
+// An endless reader returns n bytes without a newline.
 type endless struct{ n int64 }
 
 var block = strings.Repeat("x", 4096)
@@ -98,7 +98,7 @@ func TestGigabyteLine(t *testing.T) {
 }
 
 func TestConstantMemory(t *testing.T) {
-	n := 2_000_000 // texts of 52 and 74 MB
+	n := 2_000_000 // the outputs have 52 and 74 MB
 	if testing.Short() {
 		n /= 2
 	}
@@ -141,16 +141,16 @@ func TestNewCounts(t *testing.T) {
 	}
 }
 
-// A rate is an average, even if writes take time.
+// --rate is right on average, even if writes take time.
 func TestRate(t *testing.T) {
-	// Package signal's goroutine starts outside of the bubble.
+	// This starts the goroutine of package signal, which must not be in synctest's bubble.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	signal.Stop(signals)
 	synctest.Test(t, func(t *testing.T) {
 		c := lineCounter{t: t, delay: 20 * time.Millisecond}
 		begin := time.Now()
-		// The flag --at is needed, because the generators' clock is not the bubble's.
+		// The generators do not use the bubble's clock, so --at stops their clock.
 		code, stderr := start(nil, &c, "new", "scru128", "-n", "41", "--rate", "40", "--at",
 			"2026-11-17")
 		if code != 0 || c.lines != 41 {
@@ -161,7 +161,7 @@ func TestRate(t *testing.T) {
 		}
 	})
 
-	// A rate that is too high for the machine is no limit.
+	// A rate that no machine reaches is no limit.
 	c := lineCounter{t: t}
 	if code, _ := start(nil, &c, "new", "scru128", "-n", "5000", "--rate", "1e300"); code != 0 ||
 		c.lines != 5000 {

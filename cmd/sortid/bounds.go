@@ -19,7 +19,7 @@ import (
 func boundsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "bounds FORMAT --from TIME [--to TIME]",
-		Short:             "show the first ID of a time range and the first after it",
+		Short:             "show the first ID of a time range and the first ID after it",
 		Args:              flags.OneFormat(format.LookupAny),
 		ValidArgsFunction: flags.CompleteFormat,
 	}
@@ -28,7 +28,7 @@ func boundsCommand(c *console.Console) *cobra.Command {
 		"text", "hex", "int", "uuid", "json", "sql")
 	cmd.Flags().StringVar(&q.column, "column", "id", "the `COLUMN` in the condition of -o sql")
 	cmd.Flags().StringVar(&q.prefix, "prefix", "",
-		"the `PREFIX` of the texts, as in user_0372...")
+		"the `PREFIX` of the texts, such as user for user_0372...")
 	q.as = flags.Choose(cmd, "as", "", "how the column stores IDs", "", "text", "hex", "int", "uuid",
 		"bytea", "blob")
 
@@ -53,7 +53,7 @@ type boundsQuery struct {
 func (q *boundsQuery) run() error {
 	for _, name := range []string{"column", "as"} {
 		if q.changed(name) && q.output.Value != "sql" {
-			return exit.Usagef("--%s goes with -o sql", name)
+			return exit.Usagef("--%s needs -o sql", name)
 		}
 	}
 	bounds, err := q.bounds()
@@ -111,8 +111,8 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	return bounds, nil
 }
 
-// ordered returns the default encoding: the first, or the integer if the texts do not sort by
-// time.
+// ordered returns the default encoding: the format's first, or the integer if its texts do not sort
+// by time.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
 	case q.Encodings[0] != format.Text || q.TextSorts:
@@ -123,7 +123,7 @@ func (q *boundsQuery) ordered() format.Encoding {
 	return q.Encodings[1]
 }
 
-var errPrefix = exit.Usagef("--prefix goes with texts: use -o text, or -o sql --as text")
+var errPrefix = exit.Usagef("--prefix is for texts: use -o text, or -o sql --as text")
 
 func (q *boundsQuery) check(e format.Encoding) error {
 	switch err := q.CheckEncoding(e); {
@@ -132,7 +132,8 @@ func (q *boundsQuery) check(e format.Encoding) error {
 	case e != format.Text && q.prefix != "":
 		return errPrefix
 	case e == format.Text && q.prefix == "" && q.Prefix != nil:
-		return exit.Usagef("texts of %s begin with a prefix, such as %s: give it with --prefix",
+		return exit.Usagef(
+			"texts of %s begin with a prefix, as in %s: give the prefix with --prefix",
 			q.Name, q.Example)
 	}
 	return nil
@@ -167,7 +168,8 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 		return err
 	}
 	if encoding == format.Text && q.mixesCase() && !q.Quiet {
-		q.Say("note: texts of %s sort by time only as bytes: in PostgreSQL use COLLATE \"C\"",
+		q.Say("note: texts of %s sort by time only if the column compares bytes: "+
+			"in PostgreSQL use COLLATE \"C\"",
 			q.Name)
 	}
 	_, err := fmt.Fprintf(q.Out, "%s >= "+quoted+" AND %s < "+quoted+"\n",

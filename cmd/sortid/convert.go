@@ -19,11 +19,11 @@ func convertCommand(c *console.Console) *cobra.Command {
 		Short:             "write IDs in another encoding or format",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of guessing it",
+	given := flags.ChooseFormat(cmd, "the format of all IDs (default: a guess for each)",
 		format.All())
 	encodings := []string{"text", "hex", "int", "uuid"}
 	from := flags.Choose(cmd, "from", "",
-		"the `ENCODING` that the IDs are in, instead of guessing it", "", encodings...)
+		"the `ENCODING` of all IDs (default: a guess for each)", "", encodings...)
 	var to target
 	cmd.Flags().Var(&to, "to",
 		"what to write: text, hex, int, uuid, time, or the `FORMAT` to convert to")

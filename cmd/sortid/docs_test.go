@@ -24,12 +24,12 @@ type documented struct {
 
 var notHere = []struct{ pattern, reason string }{
 	{`^(make|docker|go|CGO_ENABLED=0 go|export) `, "other tests run these, or they need a network"},
-	{`example\.com`, "a server of the reader's"},
+	{`example\.com`, "the reader's own server"},
 	{`RNG_test|dieharder`, "programs that may be missing"},
 	{`my_ids\.py|^python3 `, "TestDocumentedExample runs these"},
 }
 
-// goesOn matches commands that do not end.
+// goesOn matches commands that do not end by themselves.
 var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease exec`)
 
 // Documented commands print what the documents show, except for new IDs and times.
@@ -149,7 +149,7 @@ func masked(line string) string {
 	return token.ReplaceAllString(strings.TrimSpace(line), "TOKEN")
 }
 
-// same ignores IDs and times. "..." stands for any lines.
+// same ignores IDs and times. In want, "..." means any lines.
 func same(got, want string) bool {
 	g, w := strings.Split(strings.TrimSpace(got), "\n"), strings.Split(strings.TrimSpace(want),
 		"\n")

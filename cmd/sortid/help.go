@@ -38,14 +38,14 @@ func addHelp(c *console.Console, root *cobra.Command) {
 //go:embed help/*.txt
 var texts embed.FS
 
-// describe gives cmd and all commands below it their texts and examples.
+// describe sets the texts and examples of cmd and of all commands below it.
 func describe(cmd *cobra.Command, values *strings.Replacer) {
 	for _, sub := range cmd.Commands() {
 		describe(sub, values)
 	}
 	b, err := texts.ReadFile("help/" + pathName(cmd) + ".txt")
 	if err != nil {
-		return // a command that cobra adds
+		return // cobra has added this command
 	}
 	text, examples, _ := strings.Cut(values.Replace(string(b)), "\nExamples:\n")
 	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
@@ -76,12 +76,12 @@ func storeURLs() string {
 	return b.String()
 }
 
-// helpCommand replaces cobra's, which ignores unknown commands.
+// helpCommand replaces cobra's help command, which ignores unknown commands.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "help about any command",
-		Long:    "help shows what a command does, what flags it takes, and examples.",
+		Long:    "help shows what a command does, its flags, and examples.",
 		Example: "  sortid help new",
 		ValidArgsFunction: func(cmd *cobra.Command, args []string,
 			_ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
@@ -109,12 +109,12 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// helpTemplate is cobra's template, but paragraphs wrap.
+// helpTemplate is cobra's template, but wraps paragraphs.
 const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces | reflow}}
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
-// usageTemplate is cobra's template, but descriptions of flags wrap.
+// usageTemplate is cobra's template, but wraps descriptions of flags.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -131,10 +131,10 @@ Flags:
 Flags of all commands:
 {{flags .InheritedFlags | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
 
-"{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
+"{{.CommandPath}} COMMAND --help" describes a command.{{end}}
 `
 
-// version returns the release or, in a clone, the commit.
+// version returns the release, or the commit in a clone.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

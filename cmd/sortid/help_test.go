@@ -28,7 +28,7 @@ func TestPlaceholders(t *testing.T) {
 	})
 }
 
-// Help fits 60 columns, except for lines to copy.
+// Help fits in 60 columns, except for lines that users copy.
 func TestHelpWidth(t *testing.T) {
 	const width = 60
 	c := &console.Console{Width: width}

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// shared has the formats in which node ID and counter share a field.
+// shared has the formats whose node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 
@@ -28,14 +28,14 @@ func inspectCommand(c *console.Console) *cobra.Command {
 		Short:             "show what is in IDs",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := flags.ChooseFormat(cmd, "the format of all the IDs, instead of guessing it",
+	given := flags.ChooseFormat(cmd, "the format of all IDs (default: a guess for each)",
 		format.All())
 	output := flags.Choose(cmd, "output", "o",
-		"a picture of each ID, its time, format and fields in a line, or a JSON object in a line",
+		"a picture (card), a line with time, format and fields (short), or a line of JSON",
 		"card", "card", "short", "json")
 	layout := cmd.Flags().String("template", "", "print each ID with a `TEMPLATE`")
 	size := cmd.Flags().Int("node-bits", 0,
-		"the size of the node ID in `BITS`, to tell node ID and counter of "+sharedNames+" apart")
+		"the size of the node ID in `BITS`, to separate node ID and counter of "+sharedNames)
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		in := inspect.Reader{Format: given.One()}
@@ -77,21 +77,21 @@ func checkNodeBits(size int, given *format.Format) error {
 		}
 	}
 	if given != nil && given.NodeCounter == 0 {
-		return exit.Usagef("--node-bits is for %s, and --format says %s", sharedNames, given.Name)
+		return exit.Usagef("--node-bits is for %s, but --format is %s", sharedNames, given.Name)
 	}
 	return nil
 }
 
 func splitNode(r *inspect.Reading, size int) (err error) {
 	if r.ID.Format().NodeCounter == 0 {
-		return exit.Usagef("--node-bits is for %s, and %s is read as %s", sharedNames,
+		return exit.Usagef("--node-bits is for %s, but %s is read as %s", sharedNames,
 			inspect.Quote(r.Input), r.As())
 	}
 	r.Split, err = r.ID.Format().SplitNode(size)
 	return err
 }
 
-// A writer appends a reading.
+// A writer appends what is known about an ID.
 type writer = func(b []byte, r *inspect.Reading) ([]byte, error)
 
 func appendObject(b []byte, r *inspect.Reading) ([]byte, error) { return r.Object().AppendJSON(b) }

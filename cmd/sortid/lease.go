@@ -43,7 +43,8 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 	}
 	st := leases.ChooseStore(c, cmd, leases.LookPatience)
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
-	every := cmd.Flags().Bool("all", false, "also show node IDs that are split or part of another")
+	every := cmd.Flags().Bool("all", false,
+		"also show node IDs that are split into smaller ones, or part of a larger one")
 	unused := cmd.Flags().Bool("out-of-use", false,
 		"show only node IDs that nobody uses and nobody can have yet")
 
@@ -104,8 +105,8 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// itemsOf returns the realms' summaries. If node is a node ID, it returns the entries that
-// overlap with it.
+// itemsOf returns the realms' summaries. If node has a node ID, itemsOf returns the entries that
+// overlap with that node ID instead.
 func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
 	node []string) (items []realms.Item, err error) {
 	if len(node) == 0 {
@@ -227,7 +228,7 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 			return fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
 		}
 		if err := c.Confirm(*yes, `Node ID %s of realm %q is held by %s, granted until %s.
-Its generators continue until then at most, and after that with another node ID.
+The process can use it until then at most, and then gets another node ID.
 Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 			return err
 		}
@@ -244,7 +245,7 @@ Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 			}
 			fmt.Fprintf(c.Err,
 				"sortid: node ID %s of realm %q is taken from %s; "+
-					"its generators continue until %s at most, "+
+					"that process can use it until %s at most, "+
 					"and other processes can have the node ID from then on\n",
 				e.Block, r.Name, e.Who(), e.Until)
 			return nil
@@ -262,7 +263,7 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	skew := cmd.Flags().Duration("skew", time.Minute,
 		"how far ahead clocks may have been, a `DURATION`")
-	of := leases.ChooseFormat(cmd, "make the lost realm, for node IDs of this format")
+	of := leases.ChooseFormat(cmd, "make the lost realm again, for node IDs of this format")
 	window, lead := leases.ChooseTerms(cmd, "the realm's", "the realm's")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 

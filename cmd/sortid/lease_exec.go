@@ -38,7 +38,7 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		path, err := exec.LookPath(args[1])
-		if err != nil { // as shells do
+		if err != nil { // exit codes as in shells
 			c.Complain("%v", err)
 			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 				return exit.Status(127)

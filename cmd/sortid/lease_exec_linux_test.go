@@ -22,13 +22,13 @@ import (
 type wrapped struct {
 	*testing.T
 	*exec.Cmd
-	program int // its process
+	program int // the program's process ID
 	out     *os.File
 	stderr  bytes.Buffer
 }
 
-// wrapExec starts a script with a loop that prints the time. Only one test at a time may use
-// it.
+// wrapExec runs "lease exec" with a script and a loop that prints the time. Only one test at a time
+// may call it.
 func wrapExec(t *testing.T, script string) *wrapped {
 	dir := t.TempDir()
 	store := "bolt:" + filepath.Join(dir, "s.db")
@@ -62,7 +62,7 @@ func (w *wrapped) code() int {
 	return w.ProcessState.ExitCode()
 }
 
-// stat returns a process's state, or "X" without a process, and its parent.
+// stat returns the state and the parent of a process, or "X" if there is no such process.
 func stat(process int) (state string, parent int) {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
 	_, rest, ok := strings.Cut(string(b), ") ")
@@ -78,7 +78,7 @@ func dead(process int) bool {
 	return state == "X" || state == "Z"
 }
 
-// watchdog returns the watchdog once it ignores signals and knows the program.
+// watchdog returns the watchdog when it ignores signals and has the program's file descriptor.
 func (w *wrapped) watchdog() (process int) {
 	if !check.Soon(func() bool {
 		all := check.Must(filepath.Glob("/proc/[0-9]*/cmdline"))(w.T)
@@ -110,15 +110,15 @@ func hasPidfd(process int) bool {
 	})
 }
 
-// If the wrapper is stopped, its program ends before the lease, even if it ignores SIGTERM or
-// is stopped.
+// If exec is stopped, its program ends before the lease does, even if the program ignores SIGTERM
+// or is stopped, too.
 func TestExecStopped(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, script string
 		group        bool
 	}{
-		{"heeds SIGTERM", `trap 'date +%s%N; exit 0' TERM`, false},
+		{"obeys SIGTERM", `trap 'date +%s%N; exit 0' TERM`, false},
 		{"ignores SIGTERM", `trap '' TERM`, false},
 		{"stopped", `:`, true},
 	} {
@@ -132,10 +132,10 @@ func TestExecStopped(t *testing.T) {
 			}
 			check.OK(t, syscall.Kill(target, syscall.SIGSTOP))
 			if !check.Soon(func() bool { return dead(w.program) }) {
-				t.Fatal("the program lives on while its wrapper is stopped")
+				t.Fatal("the program continues while exec is stopped")
 			}
 			if state, _ := stat(w.Process.Pid); state != "T" {
-				t.Errorf("the wrapper is in state %s, want it stopped", state)
+				t.Errorf("exec is in state %s, want it stopped", state)
 			}
 			syscall.Kill(target, syscall.SIGCONT)
 			if code := w.code(); code != exit.Bad {
@@ -156,21 +156,20 @@ func TestExecStopped(t *testing.T) {
 	}
 }
 
-// The watchdog survives signals that end a service, and ends with the wrapper. If it is killed,
-// the program ends.
+// The watchdog ignores signals, and ends with exec. If the watchdog is killed, the program ends.
 func TestExecWatchdog(t *testing.T) {
 	t.Run("signalled", func(t *testing.T) {
 		w := wrapExec(t, `trap 'exit 9' TERM`)
 		t.Parallel()
 		dog := w.watchdog()
 		syscall.Kill(dog, syscall.SIGTERM)
-		syscall.Kill(dog, syscall.SIGSTOP) // a stopped watchdog does not delay the wrapper
+		syscall.Kill(dog, syscall.SIGSTOP) // a stopped watchdog does not delay exec
 		w.Process.Signal(syscall.SIGTERM)
 		if code := w.code(); code != 9 || w.stderr.Len() > 0 {
 			t.Errorf("exit code %d, want 9; %s", code, &w.stderr)
 		}
 		if !dead(dog) {
-			t.Error("the watchdog lives on")
+			t.Error("the watchdog continues")
 		}
 	})
 	t.Run("killed", func(t *testing.T) {
@@ -182,7 +181,7 @@ func TestExecWatchdog(t *testing.T) {
 			t.Errorf("exit code %d; %s", code, &w.stderr)
 		}
 		if !dead(w.program) {
-			t.Error("the program lives on")
+			t.Error("the program continues")
 		}
 	})
 	t.Run("orphaned", func(t *testing.T) {
@@ -192,7 +191,7 @@ func TestExecWatchdog(t *testing.T) {
 		w.Process.Kill()
 		w.Wait()
 		if !check.Soon(func() bool { return dead(dog) && dead(w.program) }) {
-			t.Error("the watchdog or the program lives on")
+			t.Error("the watchdog or the program continues")
 		}
 	})
 }

@@ -36,13 +36,13 @@ func interpreters(t *testing.T) map[string][]string {
 	return all
 }
 
-// createRealm makes the realm, so that commands do not report it.
+// createRealm makes the realm, because commands report a realm that they make.
 func createRealm(t *testing.T, store string) {
 	t.Helper()
 	sortid(t, "", "lease", "create", store, "--format", "scru64")
 }
 
-// countTwice counts repeated IDs. An incomplete last line does not count.
+// An incomplete last line does not count.
 func countTwice(t *testing.T, files []string) (ids, twice int) {
 	t.Helper()
 	seen := map[scru64.ID]bool{}
@@ -68,8 +68,8 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 	return ids, twice
 }
 
-// Programs that are killed and stopped make no ID twice. Two programs with one node ID do,
-// which shows that the test notices it.
+// Programs that are killed or stopped make no ID twice. Two programs with one node ID do, to show
+// that this test finds repeated IDs.
 func TestExecTorture(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -123,7 +123,7 @@ func TestExecTorture(t *testing.T) {
 				}
 				pause()
 				switch way {
-				case 0: // only the wrapper: Linux ends the program
+				case 0: // kill only exec; Linux then kills the program
 					cmd.Process.Kill()
 				case 1:
 					syscall.Kill(group, syscall.SIGKILL)
@@ -160,7 +160,7 @@ func TestExecTorture(t *testing.T) {
 		defer cmd.Process.Kill()
 	}
 	if !check.Soon(func() bool { _, twice := countTwice(t, files); return twice > 0 }) {
-		t.Error("two programs with one node ID made no ID twice: this test can find nothing")
+		t.Error("two programs with one node ID made no ID twice, so this test finds nothing")
 	}
 }
 

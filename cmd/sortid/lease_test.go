@@ -91,7 +91,7 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// If the store fails at the end, the wait is limited, and the IDs are good.
+// If the store fails at the end, new waits for a limited time, and still exits with 0.
 func TestNotGivenBack(t *testing.T) {
 	defer func(d time.Duration) { leases.ReleasePatience = d }(leases.ReleasePatience)
 	leases.ReleasePatience = 2 * time.Second
@@ -146,7 +146,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// --timeout limits the wait for a store. The default is longer than a test.
+// --timeout limits the wait for a store. Without it, this test waits for a day.
 func TestTimeout(t *testing.T) {
 	defer leases.SetPatience(leases.Patience)
 	leases.SetPatience(24 * time.Hour)
@@ -161,7 +161,7 @@ func TestTimeout(t *testing.T) {
 		"--timeout 0s: want")
 }
 
-// A server's answer stays in one line, and cannot control a terminal.
+// An error from a server is printed in one line, and cannot control a terminal.
 func TestServerText(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
@@ -219,7 +219,7 @@ func TestHolderNames(t *testing.T) {
 	}
 }
 
-// Records that cannot be read are reported; others are listed and fenced.
+// Commands report records that they cannot read, but list and fence others.
 func TestForeignRecords(t *testing.T) {
 	path, st := openBolt(t)
 	at := func(args string) []string {
@@ -266,6 +266,6 @@ func TestForeignRecords(t *testing.T) {
 	}
 	if after, err := lease.Realm(t.Context(), st, "last"); err != nil ||
 		after.Generation == root.Generation {
-		t.Errorf("the realm after those that cannot be fenced is not: %+v, %v", after, err)
+		t.Errorf("the last realm is not fenced: %+v, %v", after, err)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A lateWriter collects writes for a moment. Otherwise a server that logs each request would
-// spend much time on writing.
+// A lateWriter collects writes for a moment. Otherwise a server that logs each request would write
+// too often.
 type lateWriter struct {
 	mu      sync.Mutex
 	w       io.Writer
 	buf     []byte
-	waiting bool // flush will be called
+	waiting bool // a timer will call flush
 }
 
 const (

@@ -25,15 +25,15 @@ import (
 )
 
 func main() {
-	// Without the signal, a write to a closed pipe returns an error.
+	// If SIGPIPE is ignored, a write to a closed pipe returns an error.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // of the Redis client, whose errors are enough
+	logging.Disable() // the Redis client also returns errors
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 
 func run(c *console.Console, args []string) int {
 	root := root(c)
-	started := false // cobra accepted the arguments and ran a command
+	started := false // cobra has accepted the arguments and runs a command
 	before := root.PersistentPreRun
 	root.PersistentPreRun = func(cmd *cobra.Command, args []string) {
 		started = true
@@ -65,8 +65,8 @@ func run(c *console.Console, args []string) int {
 	return code
 }
 
-// withInspect puts "inspect" before the arguments if the first is an ID, or nearly an ID. An
-// argument without a digit is more probably a misspelt command.
+// withInspect puts "inspect" before the arguments if the first argument is an ID, or nearly an ID.
+// An argument without a digit is more probably a misspelt command.
 func withInspect(root *cobra.Command, args []string) []string {
 	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
 		!strings.ContainsAny(args[0], "0123456789") {
@@ -126,7 +126,7 @@ func root(c *console.Console) *cobra.Command {
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // cobra's command ignores unknown shells
+		if cmd.Name() == "completion" { // cobra's version ignores unknown shells
 			cmd.Args = flags.NoCommand
 			cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 		}

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestQuickScripts changes the folder of the process, so nothing may run beside it.
+// TestQuickScripts changes the process's working directory, so no other test may run beside it.
 func TestQuickScripts(t *testing.T) {
 	params := scripts()
 	params.Files, _ = splitScripts(t)
@@ -54,12 +54,12 @@ func TestScripts(t *testing.T) {
 }
 
 func scripts() testscript.Params {
-	// Under nohup, this test's children would ignore SIGHUP unless it is handled here.
+	// Without a handler, children of this test under nohup would ignore SIGHUP.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	return testscript.Params{
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			// Without this, the race detector ends commands a second late.
+			// The race detector would delay each command's end by a second.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			return nil
 		},
@@ -102,7 +102,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// later FILE DURATION subtracts the time from the ticks of a file's leases.
+// later FILE DURATION makes the leases in a file older.
 func later(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: later FILE DURATION")

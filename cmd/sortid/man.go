@@ -45,7 +45,7 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 		&page); err != nil {
 		return err
 	}
-	// These sections belong before the examples, which are near the end.
+	// EXIT STATUS and ENVIRONMENT belong before the examples.
 	text, rest := page.String(), ""
 	for _, section := range []string{"\n.SH EXAMPLE\n", "\n.SH SEE ALSO\n"} {
 		if at := strings.Index(text, section); at >= 0 {
@@ -62,23 +62,23 @@ func writeManPages(cmd *cobra.Command, dir string) error {
 type manEntry struct{ term, meaning string }
 
 var exitStatus = []manEntry{
-	{"0", "Success. It is not a failure if a reader closes standard output early."},
+	{"0", "Success, even if a reader closes standard output early."},
 	{"1", "Bad input, a failed check, or another failure. " +
-		"Bad lines are named on standard error, and the rest of the input is read."},
+		"The command prints the number of each bad line to standard error, and continues."},
 	{"2", "Wrong usage."},
-	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM; a leased node ID was given back."},
+	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM. A leased node ID was given back."},
 }
 
-// environment has the variables of each command. The key "" is for all commands.
+// environment has the variables of each command. Variables of all commands have the key "".
 var environment = map[string][]manEntry{
 	"": {
 		{"NO_COLOR", "If it is not empty, the output has no colours."},
 		{"CLICOLOR_FORCE",
-			"If it is neither empty nor 0, and NO_COLOR is empty, " +
-				"the output has colours even if it is not a terminal."},
+			"If it is neither empty nor 0, output to files and pipes also has colours. " +
+				"NO_COLOR overrides it."},
 	},
 	"new": {{scru64.NodeSpecVar,
-		"The node ID of scru64 if there is neither --node nor --lease, such as 42/8."}},
+		"The node ID of scru64, such as 42/8. --node and --lease override it."}},
 	"verify": {{"TMPDIR", "The folder for temporary files."}},
 	"sort":   {{"TMPDIR", "The folder for temporary files."}},
 	"man":    {{"SOURCE_DATE_EPOCH", "The date of the pages, in seconds since 1970."}},

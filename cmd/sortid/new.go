@@ -26,7 +26,7 @@ func newCommand(c *console.Console) *cobra.Command {
 	f.VarP(&m.count, "count", "n", "how many IDs")
 	f.BoolVar(&m.forever, "forever", false, "make IDs without end")
 	f.Var(&m.rate, "rate",
-		"IDs a second, on average since the start; without it, as many as possible")
+		"IDs a second, on average since the start (default: as many as possible)")
 	f.Lookup("rate").DefValue = "0"
 	m.output = flags.Choose(cmd, "output", "o", "the `ENCODING` of the IDs", "text", "text", "hex",
 		"int", "uuid", "json")
@@ -111,7 +111,7 @@ func (m *making) how() (how produce.Options, err error) {
 	return how, nil
 }
 
-// generatorOptions returns the options, and a holder if the node ID is leased.
+// generatorOptions returns the options. If the node ID is leased, it also returns a holder.
 func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
 	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
 		return o, nil, err
@@ -131,13 +131,13 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 	return o, holder, err
 }
 
-// settle waits for the end of the last ID's tick. Before that, another run with the same node ID
-// could begin and repeat IDs. A signal ends the wait.
+// settle waits for the end of the last ID's tick. Before this end, another run with the same node
+// ID could repeat IDs. A signal ends the wait.
 func (m *making) settle(last format.ID) {
 	wait := time.Until(last.Time().Add(m.format.Tick))
 	if wait > time.Second && !m.Quiet {
 		fmt.Fprintf(m.Err, "sortid: waiting for %v until the clock has passed the last ID, "+
-			"so that no later run makes it again\n", wait.Round(100*time.Millisecond))
+			"so that no later run makes that ID again\n", wait.Round(100*time.Millisecond))
 	}
 	ctx, stop := exit.UntilSignal()
 	defer stop()

@@ -11,7 +11,7 @@ import (
 func pageCommand(c *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:               "page",
-		Short:             "write a web page that looks into IDs",
+		Short:             "write a web page that inspects, finds and makes IDs",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {

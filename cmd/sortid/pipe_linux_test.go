@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/produce"
 )
 
-// The pipe of a long output gets larger; other pipes keep their size.
+// The command enlarges the pipe of a long output. Other pipes keep their size.
 func TestPipeSize(t *testing.T) {
 	const small, large = 1 << 16, 1 << 21
 	for _, c := range []struct{ count, before, after int }{

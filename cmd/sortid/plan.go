@@ -26,15 +26,14 @@ func planCommand(c *console.Console) *cobra.Command {
 	cmd.Flags().Float64Var(&r.Rate, "rate", 0,
 		"how many IDs a second all processes make together, on average: `N`")
 	cmd.Flags().Float64Var(&r.Burst, "burst", 0,
-		"how many IDs one process asks for at once, at most: `N` (0: not known)")
+		"the most IDs that one process asks for at once: `N` (0: not known)")
 	cmd.Flags().IntVar(&r.Processes, "processes", 1,
 		"how many processes make IDs at the same time: `N`")
 	cmd.Flags().Float64Var(&r.Years, "years", 20, "for how many years: `N`")
-	bits := flags.Choose(cmd, "bits", "", "the widest ID that the column takes", "any", "64", "128",
+	bits := flags.Choose(cmd, "bits", "", "the widest ID that fits the column", "any", "64", "128",
 		"any")
 	cmd.Flags().BoolVar(&r.Nodes, "can-assign-nodes", false,
-		"each process can have a node ID of its own: by configuration, "+
-			"or with a lease from a store")
+		"each process can have its own node ID, from a configuration or leased from a store")
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -112,7 +111,7 @@ func burst(f plan.Format) string {
 	return "a burst goes through at once"
 }
 
-// number writes a number without an exponent if the result is short.
+// number returns a number as text, without an exponent if the text is short.
 func number(v float64) string {
 	if v == math.Trunc(v) && v < 1e6 {
 		return fmt.Sprintf("%.0f", v)

@@ -20,7 +20,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 	s := &scanning{cmd: cmd}
 	s.formats = flags.ChooseFormats(cmd, "format",
 		"the formats to look for, with commas between them (default "+
-			"those that hardly any other text looks like)", format.All())
+			"formats whose IDs are easy to tell from other text)", format.All())
 	s.output = flags.Choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines",
 		"ids", "json")
 	s.times = flags.ChooseSpan(cmd, "no end")
@@ -33,11 +33,11 @@ func scanCommand(c *console.Console) *cobra.Command {
 	f.BoolFuncP("no-filename", "h", "do not begin lines with the file's name", named(false))
 	f.BoolVarP(&s.Numbers, "line-number", "n", false, "begin lines with their number")
 	f.BoolVarP(&s.count, "count", "c", false, "print how many lines of each file have IDs")
-	f.BoolVar(&s.only, "only-matching", false, "print only the IDs, each in a line")
+	f.BoolVar(&s.only, "only-matching", false, "print only the IDs, one per line")
 	f.BoolVarP(&s.Recursive, "recursive", "r", false,
-		"read the files in folders (default the current one), without symbolic links")
+		"read the files in folders (default the current folder), but follow no symbolic links")
 	f.StringArrayVar(&s.Include, "include", nil,
-		"read only files whose base name this `PATTERN` matches, such as '*.log'; may be repeated")
+		"read only files whose base name matches this `PATTERN`, such as '*.log'; may be repeated")
 	f.Bool("help", false, "help for scan") // without -h
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		if len(args) == 0 && c.InTerminal && f.NFlag() == 1 && f.Changed("no-filename") {
-			return cmd.Help() // "sortid scan -h" probably asks for help
+			return cmd.Help() // the user of "sortid scan -h" probably wants help
 		}
 		return scan.Run(c, s.Options, args)
 	}
@@ -61,7 +61,7 @@ type scanning struct {
 	only, count bool
 }
 
-// read reads the flags that do not set an option directly.
+// read sets the options that need more than the value of one flag.
 func (s *scanning) read() error {
 	r, err := s.times.Read(time.Now(), s.formats.One())
 	if err != nil {

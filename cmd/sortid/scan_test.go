@@ -54,7 +54,7 @@ func TestScanPieces(t *testing.T) {
 	stripped := strings.NewReplacer(" [2023-03-03T13:29:42.144Z]", "",
 		" [2022-04-03T11:40:14.308Z]", "").Replace(outputs["annotate"])
 	if stripped != text.String() || strings.Count(outputs["annotate"], " [20") != 1200 {
-		t.Errorf("annotate changes more than it adds, or adds %d times",
+		t.Errorf("annotate changes other text, or adds %d times, want 1200",
 			strings.Count(outputs["annotate"], " [20"))
 	}
 	if n := strings.Count(outputs["ids"], "\n"); n != 1200 {

@@ -34,8 +34,8 @@ func schemaOf(t *testing.T, name string) *jsonschema.Schema {
 	return s
 }
 
-// fits returns the object in a line. A schema must accept it, and refuse other members and
-// values.
+// fits returns the object in a line. The schema must accept it, but no wrong value or additional
+// member.
 func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]any) {
 	t.Helper()
 	v := check.Must(jsonschema.UnmarshalJSON(strings.NewReader(line)))(t)
@@ -47,7 +47,7 @@ func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]an
 		value, present := object[name]
 		object[name] = map[string]any{"wrong": json.Number("1")}
 		if s.Validate(v) == nil {
-			t.Fatalf("%s may be anything in %s", name, line)
+			t.Fatalf("the schema accepts any value of %s in %s", name, line)
 		}
 		if object[name] = value; !present {
 			delete(object, name)
@@ -56,7 +56,7 @@ func fits(t *testing.T, s *jsonschema.Schema, line string) (object map[string]an
 	return object
 }
 
-// Commands' JSON fits docs/schemas.
+// The JSON that commands print fits docs/schemas.
 func TestSchemas(t *testing.T) {
 	var input strings.Builder
 	for _, s := range format.All() {

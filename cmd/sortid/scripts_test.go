@@ -23,7 +23,8 @@ var (
 	exitLine = regexp.MustCompile(`^exit (\d) sortid(.*)\n$`)
 )
 
-// splitScripts returns copies of quickScripts that say "call" for "exec sortid", and the others.
+// splitScripts returns copies of quickScripts, with "call" instead of "exec sortid", and the other
+// scripts.
 func splitScripts(t *testing.T) (quick, others []string) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/script/*.txtar")

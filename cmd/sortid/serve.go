@@ -79,9 +79,9 @@ func serveCommand(c *console.Console) *cobra.Command {
 			"it is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
 	flags.StringArrayVar(&f.hosts, "host", nil,
-		"a host `NAME` by which clients reach a server that has no tokens; repeat it for several")
+		"a host `NAME` by which clients reach a server without tokens; may be repeated")
 	flags.StringArrayVar(&f.origins, "cors", nil,
-		"the `ORIGIN` of web pages that may call the server from a browser; repeat it for several")
+		"the `ORIGIN` of web pages that may call the server from a browser; may be repeated")
 	flags.IntVar(&f.nodeBits, "node-bits", 8,
 		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d", server.MaxNodeBits()))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -104,20 +104,21 @@ func (f *serving) check() error {
 		return exit.Usagef(
 			"--store wants the URL of a store, but is empty; see sortid lease --help")
 	case f.changed("node-bits") && f.store == "":
-		return exit.Usagef("--node-bits goes with --store URL")
+		return exit.Usagef("--node-bits needs --store URL")
 	case f.create && f.store == "":
-		return exit.Usagef("--create goes with --store URL")
+		return exit.Usagef("--create needs --store URL")
 	case (f.cert == "") != (f.key == ""):
-		return exit.Usagef("--tls-cert and --tls-key go together")
+		return exit.Usagef("--tls-cert and --tls-key need each other")
 	case f.clientCA != "" && f.cert == "":
-		return exit.Usagef("--client-ca goes with --tls-cert and --tls-key")
+		return exit.Usagef("--client-ca needs --tls-cert and --tls-key")
 	case f.nodeBits < 1 || f.nodeBits > server.MaxNodeBits():
 		return exit.Usagef("--node-bits %d: want 1 to %d, so that all formats have room for them",
 			f.nodeBits, server.MaxNodeBits())
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
 		return exit.Usagef("--listen %s can be reached from other machines: "+
-			"add --tokens FILE or --client-ca FILE, or --open if anybody may use it", f.listen)
+			"add --tokens FILE or --client-ca FILE, or --open if anybody may use the server",
+			f.listen)
 	}
 	if err := (server.Config{Hosts: f.names(), Origins: f.origins}).Check(); err != nil {
 		return exit.Usage(err)
@@ -158,8 +159,8 @@ func (f *serving) run(c *console.Console) error {
 	return exit.Status(exit.Bad)
 }
 
-// serveUntil serves until the context ends. It listens before it leases, so that a server whose
-// port is in use changes nothing in the store.
+// serveUntil serves until the context ends. It listens before it opens the store. So if the port is
+// in use, the store does not change.
 func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving,
 	log *slog.Logger) error {
 	config, err := f.config(ctx, log)

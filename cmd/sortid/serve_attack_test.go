@@ -38,7 +38,7 @@ func (s *served) skipLog() {
 	}
 }
 
-// dial connects with a buffer so small that long answers wait in the server.
+// dial connects. With a small buffer, long answers wait in the server.
 func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
@@ -48,13 +48,13 @@ func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 	return conn
 }
 
-// Unread answers cost bounded memory, also with HTTP/2 and a closed window.
+// Answers that clients do not read need little memory.
 func TestUntakenAnswers(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells the most memory that a process has had")
+		t.Skip("only Linux reports the largest memory of a process")
 	}
 	if testing.Short() {
-		t.Skip("the race detector, with which -short goes, takes memory itself")
+		t.Skip("with -short the race detector may run, which needs memory itself")
 	}
 	for _, c := range []struct {
 		name    string
@@ -77,14 +77,13 @@ func TestUntakenAnswers(t *testing.T) {
 			used := mostMemory(t, s.Process.Pid)
 			t.Logf("%d MB", used>>20)
 			if used > most {
-				t.Errorf("%d MB of memory taken, want at most %d", used>>20, most>>20)
+				t.Errorf("%d MB of memory used, want at most %d", used>>20, most>>20)
 			}
 		})
 	}
 }
 
-// client returns one of Linux's many loopback addresses, so that together they use all
-// connections.
+// client returns one of 20 addresses, because the server limits the requests of each address.
 func client(i int) net.IP { return net.IPv4(127, 0, 0, byte(2+i%20)) }
 
 func unread(t *testing.T, s *served, headers map[string]string) {
@@ -105,8 +104,7 @@ func unread(t *testing.T, s *served, headers map[string]string) {
 	answered.Wait()
 }
 
-// closedWindow opens 250 streams without a window, on few connections, and waits until all have
-// begun.
+// closedWindow opens 250 streams with a window of 0, and waits until all have begun.
 func closedWindow(t *testing.T, s *served, headers map[string]string) {
 	const streams = 250
 	for begun := 0; begun < streams; {
@@ -160,7 +158,7 @@ func requestHeaders(headers map[string]string) []byte {
 	return b.Bytes()
 }
 
-// SIGTERM under load loses no answer, even on connections that clients keep.
+// After SIGTERM under load, clients get all answers.
 func TestServeEndsUnderLoad(t *testing.T) {
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))
 	waitReadiness(t, s, http.StatusOK)
@@ -233,9 +231,9 @@ func askUntilGone(t *testing.T, url string, rounds *atomic.Int64) {
 		}
 		resp, err := transport.RoundTrip(r)
 		if err != nil {
-			// A new connection may be cut before the server sees it.
+			// A new connection may end before the server accepts it.
 			if reused {
-				t.Errorf("a request is lost: %v", err)
+				t.Errorf("a request gets no answer: %v", err)
 			}
 			return
 		}

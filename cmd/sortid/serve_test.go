@@ -29,7 +29,7 @@ type served struct {
 	in  io.Closer
 }
 
-// serve starts a server and waits until it serves. The server drains until in is closed.
+// serve starts a server and waits until it serves. After SIGTERM, it drains until in is closed.
 func serve(t *testing.T, args ...string) *served {
 	t.Helper()
 	cmd := exec.Command(commandPath(t, "sortid-drains"),
@@ -52,7 +52,7 @@ func serve(t *testing.T, args ...string) *served {
 			return s
 		}
 	}
-	t.Fatal("it ended before it served")
+	t.Fatal("the server ended before it served")
 	return nil
 }
 
@@ -64,7 +64,7 @@ func get(t *testing.T, url string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// The server prints what the command prints, finishes requests, and gives its node IDs back.
+// The server answers with what the command prints, finishes requests, and gives its node IDs back.
 func TestServe(t *testing.T) {
 	db := "bolt:" + filepath.Join(t.TempDir(), "s.db")
 	s := serve(t, "--store", db, "--host", "ids.example.com")
@@ -81,7 +81,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 
-	// The policy forbids frames; pages with another host name get nothing.
+	// The policy forbids frames. Requests with another host name get no page.
 	_, policy, err := web.Page()
 	check.OK(t, err)
 	for host, want := range map[string]int{"": 200, "ids.example.com": 200,
@@ -99,7 +99,7 @@ func TestServe(t *testing.T) {
 
 	waitReadiness(t, s, http.StatusOK)
 
-	// When the signal comes, the server has answered one line.
+	// When SIGTERM comes, the server has received one line of a request.
 	body, feed := io.Pipe()
 	go io.WriteString(feed, id+"\n")
 	answer := check.Must(http.Post(s.url+"/v1/inspect", "text/plain", body))(t)
@@ -114,7 +114,7 @@ func TestServe(t *testing.T) {
 		}
 		return err != nil
 	}) {
-		t.Error("it listens on")
+		t.Error("the server still listens")
 	}
 	io.WriteString(feed, id+"\n")
 	feed.Close()
@@ -158,18 +158,18 @@ func TestServePortTaken(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(fresh); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it has made a file: %v", err)
+		t.Errorf("the server has made a file: %v", err)
 	}
 	if after, err := os.ReadFile(used); err != nil || !bytes.Equal(before, after) {
-		t.Errorf("it has changed the file: %v", err)
+		t.Errorf("the server has changed the file: %v", err)
 	}
 }
 
-// waitReadiness waits for a status of /readyz.
+// waitReadiness waits until /readyz has the status want.
 func waitReadiness(t *testing.T, s *served, want int) {
 	t.Helper()
 	if !check.Soon(func() bool { status, _ := get(t, s.url+"/readyz"); return status == want }) {
-		t.Fatalf("its readiness is never %d", want)
+		t.Fatalf("the status of /readyz is never %d", want)
 	}
 }
 

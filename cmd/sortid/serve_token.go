@@ -17,7 +17,7 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf(
-					"token wants one name, of the program "+
+					"token wants one name, the name of the program "+
 						"that gets the token; there are %d arguments",
 					len(args))
 			}
@@ -26,9 +26,9 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	file := cmd.Flags().String("tokens", "",
-		"the `FILE` to append the line to; it is made if it does not exist")
+		"the `FILE` to append the line to; a missing file is made")
 	allow := cmd.Flags().StringSlice("allow", []string{"ids"},
-		"what the token may do, with commas between: `PERMISSION`")
+		"what the token may do: `PERMISSION`s with commas between them")
 	requests := cmd.Flags().Int("requests", 0, "at most `N` requests a second (0: no limit)")
 	ids := cmd.Flags().Int("ids", 0, "at most `N` IDs a second (0: no limit)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 		if err != nil {
 			return exit.Usage(err)
 		}
-		if *file != "" { // first, so that a printed token is valid
+		if *file != "" { // before the token is printed, so that a printed token is valid
 			if err := access.AppendToken(*file, line); err != nil {
 				return err
 			}

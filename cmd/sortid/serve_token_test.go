@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// If a token cannot be printed, an error says that its name is already in the file.
+// If a token cannot be printed, an error names the line to delete from the file.
 func TestTokenNotPrinted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	r, closed := io.Pipe()

@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server"
 )
 
-// A client that never ends delays the shutdown only as long as a request may take.
+// A client that never ends its request delays the shutdown only until requests must end.
 func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtShutdown) }
 
 func testSlowClientAtShutdown(t *testing.T) {
@@ -46,7 +46,7 @@ func testSlowClientAtShutdown(t *testing.T) {
 	err := <-ended
 	if took := time.Since(begin); took < drainPatience ||
 		took > drainPatience+drainPause+time.Second {
-		t.Errorf("it ends after %v, want %v", took, drainPause+drainPatience)
+		t.Errorf("the server ends after %v, want %v", took, drainPause+drainPatience)
 	}
 	if err == nil || !strings.Contains(err.Error(), "some requests were cut off") {
 		t.Errorf("error %v, want one that says what was cut off", err)

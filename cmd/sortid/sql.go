@@ -32,7 +32,7 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// sqlDialect makes a database's command. A nil table means that it has no partitions.
+// sqlDialect returns the command for a database. If table is nil, the command has no --table.
 func sqlDialect(c *console.Console, name, short string,
 	all func([]*format.Format) (string, error),
 	table func(sqltext.Table) (string, error)) *cobra.Command {
@@ -80,7 +80,7 @@ func (p *partitions) addFlags(cmd *cobra.Command) {
 	f.StringVar(&p.name, "table", "",
 		"print a partitioned table with this `NAME`, for IDs of the format in --only, by default "+
 			format.Preferred().Name)
-	p.by = flags.Choose(cmd, "partition-by", "", "with --table: what a partition is for", "month",
+	p.by = flags.Choose(cmd, "partition-by", "", "with --table: the length of a partition", "month",
 		"month", "day")
 	f.StringVar(&p.from, "from", "",
 		"with --table: the first `MONTH`, such as 2026-01 (default this month)")
@@ -92,7 +92,7 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 	if !changed("table") {
 		for _, name := range []string{"partition-by", "from", "months"} {
 			if changed(name) {
-				return nil, exit.Usagef("--%s goes with --table", name)
+				return nil, exit.Usagef("--%s needs --table", name)
 			}
 		}
 		return nil, nil

@@ -76,7 +76,7 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 		"how many `BITS` of the counter of scru64 or scru160 start at random; "+
 			"0 if it starts at zero (default: detected)")
 	v.usage = flags.Choose(cmd, "usage", "",
-		"what scru160 uses its counter for, instead of detecting it", "", verify.UsageDefault,
+		"what scru160 uses its counter for (default: detected)", "", verify.UsageDefault,
 		verify.UsageMicroseconds)
 	f.StringVar(&v.extension, "extension", "",
 		"how many `BITS` of random16 extend the counter of scru160 (default: detected)")
@@ -100,11 +100,11 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	executes := v.Exec.Command != ""
 	if changed("tmp") && !v.unique && !executes {
-		return exit.Usagef("--tmp goes with --unique or --exec")
+		return exit.Usagef("--tmp needs --unique or --exec")
 	}
 	for _, name := range []string{"processes", "for"} {
 		if changed(name) && !executes {
-			return exit.Usagef("--%s goes with --exec", name)
+			return exit.Usagef("--%s needs --exec", name)
 		}
 	}
 	for _, name := range []string{
@@ -112,14 +112,14 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 		"extension", "raw", "exec",
 	} {
 		if changed(name) && v.unique {
-			return exit.Usagef("--%s does not go with --unique", name)
+			return exit.Usagef("--%s and --unique exclude each other", name)
 		}
 	}
 	switch {
 	case executes && v.Options.Raw != "":
-		return exit.Usagef("--raw does not go with --exec")
+		return exit.Usagef("--raw and --exec exclude each other")
 	case v.output.Value == "list" && !v.unique:
-		return exit.Usagef("-o list goes with --unique")
+		return exit.Usagef("-o list needs --unique")
 	case v.output.Value == "html" && (v.unique || executes):
 		return exit.Usagef("--unique and --exec have no -o html")
 	case executes && (v.Exec.Processes < 1 || v.Exec.Processes > tester.MaxProcesses):
@@ -165,7 +165,7 @@ func (v *verification) options() (err error) {
 	return err
 }
 
-// width reads a number of bits; 0 and "" are allowed.
+// width reads a number of bits. For "" it returns 0, and for 0 it returns [verify.None].
 func width(name, text string) (int, error) {
 	if text == "" {
 		return 0, nil

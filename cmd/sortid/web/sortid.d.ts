@@ -241,7 +241,7 @@ export interface Match {
 }
 
 export interface FindOptions {
-  /** The formats to look for; default: those that hardly any other text looks like. */
+  /** The formats to look for; default: formats whose IDs are easy to tell from other text. */
   formats?: readonly Format[] | undefined;
   now?: number;
 }

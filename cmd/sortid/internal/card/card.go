@@ -19,7 +19,7 @@ var palette = []*color.Color{
 	color.New(color.FgCyan), color.New(color.FgYellow),
 }
 
-// A band is a field on the map of bits, with a colour or, without colours, a letter.
+// A band is a field on the map of bits. The letter is for output without colours.
 type band struct {
 	format.Value
 	style  *color.Color
@@ -51,7 +51,6 @@ func bands(r *inspect.Reading) []band {
 	return all
 }
 
-// Append appends an ID's card.
 func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
 	name := r.Name()
 	if !r.Ours() {
@@ -66,7 +65,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	fields := bands(r)
 	if len(r.ID.Format().Encodings) > 1 || r.ID.Format().Encodings[0] != format.Text {
 		b = append(bits(c, b, r.ID, fields), '\n')
-	} // IDs that are only texts show no bits
+	} // an ID that is only a text has no map of bits
 	b = append(table(c, b, fields), '\n')
 	line := func(name, value string) {
 		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
@@ -97,7 +96,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	return b
 }
 
-// bits appends the bits, each field in its colour or with its letter below.
+// bits appends the map of bits. Without colours, letters below the bits show the fields.
 func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	raw := id.Bytes()
 	perRow := 8
@@ -164,7 +163,7 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 	return b
 }
 
-// distance says how far t is from now, in two units, and whether it is before or after now.
+// distance says how far t is from now, in two units, and whether t is in the past.
 func distance(t, now time.Time) string {
 	d := now.Unix() - t.Unix() // a time.Duration is at most 292 years
 	past := d >= 0

@@ -1,4 +1,4 @@
-// Package console has what commands need of a terminal: colours, width, progress and questions.
+// Package console has what commands need for a terminal: colours, width, progress and questions.
 package console
 
 import (
@@ -28,7 +28,7 @@ type Console struct {
 	Width   int  // of Out, in characters
 	Quiet   bool // no progress, no notes
 
-	ErrWidth int // of Err, in characters; 0: no terminal
+	ErrWidth int // of Err, in characters; 0: Err is no terminal
 }
 
 // New returns the console of this process.
@@ -44,8 +44,8 @@ func New() *Console {
 	}
 }
 
-// wantColours reports whether there are colours without --color. NO_COLOR forbids colours, and
-// CLICOLOR_FORCE demands them. Otherwise a terminal that can show them gets them.
+// wantColours decides for "--color auto". NO_COLOR forbids colours, and CLICOLOR_FORCE demands
+// them. Otherwise a terminal gets colours if it can show them.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {
@@ -54,17 +54,16 @@ func wantColours() bool {
 	return !color.NoColor
 }
 
-// terminalWidth returns the width in characters. If f is no terminal, it returns the parameter
-// otherwise.
-func terminalWidth(f *os.File, otherwise int) int {
+// terminalWidth returns a terminal's width in characters, or fallback if f is no terminal.
+func terminalWidth(f *os.File, fallback int) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w
 	}
-	return otherwise
+	return fallback
 }
 
-// Complain writes a line to standard error, with control characters escaped: the text may come
-// from a server. It wraps the line only on a terminal, so that programs find whole lines.
+// Complain writes a line to standard error. It escapes control characters, because the text may
+// come from a server. It wraps the line only on a terminal, so that programs read whole lines.
 func (c *Console) Complain(format string, args ...any) {
 	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
 }
@@ -90,18 +89,18 @@ func Wrap(text string, width int, indent string) string {
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
 }
 
-// Hang wraps a text for Out. The first line follows indent characters that the caller writes, and
-// the other lines are indented by as many.
+// Hang wraps a text for Out. The caller writes indent characters before the first line. Hang
+// indents the other lines to match.
 func (c *Console) Hang(text string, indent int) string {
 	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
 }
 
-// Reflow wraps a help text's paragraphs and lists. An item is indented, and has two or more
-// blanks between its term and its text.
+// Reflow wraps a help text's paragraphs and lists. A list item is an indented line, with two or
+// more blanks between its term and its text.
 func Reflow(text string, width int) string {
 	var paragraphs []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		var parts []string // each wraps by itself
+		var parts []string // Reflow wraps each by itself
 		for line := range strings.SplitSeq(paragraph, "\n") {
 			prefix, _ := cutTerm(line)
 			joins := len(parts) > 0 && (prefix == "" || strings.TrimSpace(prefix) == "")
@@ -120,7 +119,7 @@ func Reflow(text string, width int) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// listTerm matches a line's indent and, in an item of a list, the term.
+// listTerm matches the blanks at the start of a line. In a list item it also matches the term.
 var listTerm = regexp.MustCompile(`^ +(\S+( \S+)*  +)?`)
 
 func cutTerm(line string) (prefix, text string) {
@@ -128,7 +127,7 @@ func cutTerm(line string) (prefix, text string) {
 	return prefix, line[len(prefix):]
 }
 
-// Item wraps an item of a list. Its text goes below the term if there is no room beside it.
+// Item wraps a list item. If there is no room beside the term, the text begins below it.
 func Item(prefix, text string, width int) string {
 	longest := 0
 	for word := range strings.FieldsSeq(text) {
@@ -150,7 +149,6 @@ var (
 	Caution = color.New(color.FgYellow)
 )
 
-// Paint styles the text if Out shows colours.
 func (c *Console) Paint(style *color.Color, text string) string {
 	if !c.Colours || style == Plain {
 		return text
@@ -159,7 +157,7 @@ func (c *Console) Paint(style *color.Color, text string) string {
 	return style.Sprint(text)
 }
 
-// Say writes a line to standard error, over a [Progress] that is shown there.
+// Say writes a line to standard error. On a terminal, it first erases a [Progress].
 func (c *Console) Say(format string, args ...any) {
 	over := ""
 	if c.ErrTerminal {
@@ -168,7 +166,7 @@ func (c *Console) Say(format string, args ...any) {
 	fmt.Fprint(c.Err, over+"sortid: "+Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// CanAsk fails if nobody can answer a question.
+// CanAsk fails if a question is needed, but nobody can answer.
 func (c *Console) CanAsk(command string, yes bool) error {
 	if yes || c.InTerminal {
 		return nil

@@ -15,12 +15,12 @@ type Progress struct {
 	bar   *progressbar.ProgressBar
 	next  time.Time
 	calls int
-	every int // calls of Show for each look at the clock
+	every int // Show reads the clock once in so many calls
 	shown bool
 }
 
 // Progress returns a Progress for a task of unknown size. The parameter what is the unit, such as
-// "lines". Progress returns nil if other output would mix with the Progress.
+// "lines". If other output would mix with the Progress, it returns nil.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
 		return nil
@@ -28,8 +28,8 @@ func (c *Console) Progress(what string) *Progress {
 	return c.NewProgress(what, -1)
 }
 
-// NewProgress returns a Progress for a task of size total, with a percentage and the time left.
-// A negative total means an unknown size. The unit "bytes" shows as kB, MB and so on.
+// NewProgress returns a Progress with a percentage and the time left, for a task of size total. A
+// negative total means an unknown size. The unit "bytes" is printed as kB, MB and so on.
 func (c *Console) NewProgress(what string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
@@ -62,7 +62,7 @@ func (p *Progress) Describe(what string) {
 	}
 }
 
-// Show reports that n units are done. It draws only from time to time.
+// Show reports that n units are done so far. It draws only from time to time.
 func (p *Progress) Show(n uint64) {
 	if p == nil {
 		return

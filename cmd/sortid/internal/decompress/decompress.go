@@ -15,7 +15,7 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// NewReader decompresses r if it is compressed. It waits only for the input that shows this.
+// NewReader decompresses r if it is compressed. To find out, it waits only for the first bytes.
 func NewReader(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	switch {
@@ -31,7 +31,7 @@ func NewReader(r io.Reader) (io.Reader, error) {
 	return b, nil
 }
 
-// begins reads no further than the first difference.
+// begins waits for no byte after a difference.
 func begins(b *bufio.Reader, magic []byte) bool {
 	for n := 1; n <= len(magic); n++ {
 		if head, err := b.Peek(n); err != nil || !bytes.HasPrefix(magic, head) {

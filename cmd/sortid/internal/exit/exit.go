@@ -17,13 +17,13 @@ const (
 	Interrupt  = 130
 )
 
-// A Status ends the command with an exit code, silently.
+// A Status ends the command with this exit code, and prints nothing.
 type Status int
 
 const (
-	// ErrReported means that the error is printed already.
+	// ErrReported means that the command has printed the error.
 	ErrReported = Status(Bad)
-	// ErrTrouble means that scan has reported what it could not read.
+	// ErrTrouble means that scan has printed what it could not read.
 	ErrTrouble     = Status(WrongUsage)
 	ErrInterrupted = Status(Interrupt)
 )
@@ -56,7 +56,7 @@ func Code(err error) (code int, print bool) {
 	return Bad, true
 }
 
-// ClosedPipe reports whether the output's reader has closed it.
+// ClosedPipe reports whether the reader of the output has closed it.
 func ClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is the
-// [Status] that shells use: 128 plus the signal's number. A second signal ends the program. If
-// SIGHUP was ignored before, as by nohup, it stays ignored.
+// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is a [Status]:
+// 128 plus the signal's number, like in shells. A second signal ends the program. Under nohup,
+// SIGHUP stays ignored.
 func UntilSignal() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -32,7 +32,7 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// Cause returns the Status of the signal that ended the context, or err if there was no signal.
+// Cause returns err, or the Status of the signal that ended the context if err is not nil.
 func Cause(ctx context.Context, err error) error {
 	if s, ok := context.Cause(ctx).(Status); ok && err != nil {
 		return s

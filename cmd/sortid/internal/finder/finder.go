@@ -22,11 +22,11 @@ type Match struct {
 	Encoding   format.Encoding
 }
 
-// A Finder finds IDs. It learns from the IDs and hashes that it saw, so one Finder should see
-// all parts of an input in order.
+// A Finder learns from the IDs and hashes that it reads. So one Finder should read all parts of an
+// input in order.
 type Finder struct {
 	now  time.Time
-	only bool // formats were named, so it need not tell IDs from hashes
+	only bool // formats are named, so hexadecimal numbers can only be IDs
 
 	// Formats by the length of a run of letters and digits.
 	texts    [maxRun + 1][]textRule
@@ -35,28 +35,28 @@ type Finder struct {
 	uuids    []*format.Format
 	shortest int
 
-	// The same for formats whose texts have - or _.
+	// The same for formats whose texts can contain - or _.
 	words        [maxRun + 1][]textRule
 	shortestWord int // 0 if there are none
 
 	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
-	mixed  [maxRun + 1]Ratio // digits and letters of both cases, by length
-	seen   UUIDs             // UUIDs without a time
+	mixed  [maxRun + 1]Ratio // of digits and letters of both cases, by length
+	seen   UUIDs             // ours, or without a time
 }
 
-// maxRun is the length of the longest ID, with a prefix such as 0x.
+// maxRun is the length of the longest ID, with 0x or \x before it.
 const maxRun = 42
 
-const lastGroup = 12
+const lastGroup = 12 // digits after a UUID's last hyphen
 
 type textRule struct {
 	*format.Format
 	written byte // classes of bytes in its alphabet
-	symbols byte // the same, with the other case if the format folds case
+	symbols byte // also the other case, if the format folds case
 }
 
 // New returns a Finder for IDs of the named formats, with times that are plausible now. Without
-// names it looks for formats that hardly any other text looks like.
+// names, the Finder looks for formats whose IDs are easy to tell from other text.
 func New(now time.Time, named ...*format.Format) *Finder {
 	f := &Finder{now: now, only: len(named) > 0, shortest: maxRun}
 	for _, s := range format.All() {
@@ -75,13 +75,13 @@ func New(now time.Time, named ...*format.Format) *Finder {
 				f.uuids = append(f.uuids, s)
 				f.shortest = min(f.shortest, lastGroup)
 			case format.Int:
-				if f.only && !s.Generates() { // of our formats, any number could be an ID
+				if f.only && !s.Generates() { // any number could be an ID of our formats
 					f.addInt(s)
 				}
 			}
 		}
 	}
-	// An ID seldom has a UUID's variant and version by chance, so UUIDs come first.
+	// Our IDs seldom look like UUIDs of RFC 9562 by chance, so those formats come first.
 	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
@@ -105,7 +105,7 @@ func (f *Finder) addText(s *format.Format) {
 				f.shortestWord = n
 			}
 		case n <= maxRun:
-			// An ID with a prefix goes before one without.
+			// Formats with a prefix come first.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
 				func(a, b textRule) int { return number(b.Prefix != nil) - number(a.Prefix != nil) })
@@ -121,11 +121,11 @@ func number(yes bool) int {
 	return 0
 }
 
-// addInt adds a format by the lengths of its integers of plausible times.
+// addInt adds a format for each length of its integers with plausible times.
 func (f *Finder) addInt(s *format.Format) {
 	first, end, err := s.Bounds(s.PlausibleRange(f.now))
 	if err != nil {
-		// This never happens with formats of others: their integers are in order of time.
+		// This never happens: integers of other projects' formats are in order of time.
 		return
 	}
 	for n := len(first.In(format.Int)); n <= len(end.In(format.Int)); n++ {
@@ -163,7 +163,7 @@ var classes = func() (t [256]byte) {
 // InWord reports whether IDs may contain the byte.
 func InWord(b byte) bool { return inWord[b] }
 
-// Tables of booleans are faster in the main loop than masks of classes.
+// In the main loop, tables of booleans are faster than masks.
 var isAlnum, inWord = func() (alnums, words [256]bool) {
 	for c, class := range classes {
 		alnums[c], words[c] = class&alnum != 0, class != 0
@@ -197,9 +197,9 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of these bytes that has at least shortest bytes. It first
-// looks at the byte where the shortest run from i would end. If a run cannot contain that byte,
-// nextRun skips all runs that begin before it.
+// nextRun returns the next whole run of bytes b with in[b], if it has at least shortest bytes. It
+// first reads the byte where the shortest run from i would end. If a run cannot contain that byte,
+// nextRun skips all runs before it.
 func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -237,7 +237,8 @@ func (f *Finder) next(text []byte, from int) (Match, bool) {
 	}
 }
 
-// judge returns the ID that is a run, or ends with the run. The ID does not begin before from.
+// judge returns the ID that ends with the run text[start:end]. The ID can begin before the run, but
+// not before from.
 func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
@@ -260,7 +261,7 @@ func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	case n == lastGroup && f.uuids != nil:
 		return f.judgeUUID(text, start-24, end)
 	case n > 1 && f.hex[n-1] != nil && text[start] == 'x' && start > 0 && text[start-1] == '\\':
-		start++ // \x of PostgreSQL
+		start++ // PostgreSQL prints \x before bytes
 	case n > 2 && f.hex[n-2] != nil && text[start] == '0' && (text[start+1] == 'x' ||
 		text[start+1] == 'X'):
 		start += 2
@@ -280,10 +281,10 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText is judge for a format's own encoding. All letters must have the same case, unless
-// the format's alphabet has both cases. A short text does not count if it is a number such as
-// 0x0123456789, or inside Base64. If its format is not named, it must have a digit, and the
-// case that the format writes.
+// judgeText is judge for a format's own encoding. All letters must have the same case, unless the
+// alphabet has both cases. A short text does not count if it is a number such as 0x0123456789, or
+// inside Base64. If no format is named, a short text must also have a digit, and the case that the
+// format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -348,8 +349,8 @@ func isNumber(text []byte) bool {
 		kindsOf(text[2:])&^hexDigits == 0
 }
 
-// besideBase64 reports whether + / - or _ joins the run to another one that looks like Base64:
-// it has digits and letters of both cases in its nearest 24 characters.
+// besideBase64 reports whether + / - or _ joins the run to a run that looks like Base64. That has
+// digits and letters of both cases in its nearest 24 characters.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
 	mixed := func(kinds byte) bool {
@@ -377,7 +378,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID keeps nothing of the string, so the text need not be copied.
+	// The ID does not keep the string, so nothing copies the text.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -396,8 +397,8 @@ func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool)
 	return m, f.only && ok || !f.only && f.hashes[end-start].Accept(ok)
 }
 
-// labelled reports whether "id", in any case, ends a word just before, as in "_id":"..." and
-// ObjectId("...").
+// labelled reports whether the last word before start ends with "id" in any case, as in
+// "_id":"..." and ObjectId("...").
 func labelled(text []byte, start int) bool {
 	const reach = 8
 	i := start
@@ -417,8 +418,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID is judge for text[start:end], which is as long as a UUID and ends with a run of
-// twelve.
+// judgeUUID is judge for text[start:end], which has the length of a UUID.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||
@@ -441,8 +441,8 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	return m, f.seen.Accept(standard, ok)
 }
 
-// nextWord returns the next ID that is a run of letters, digits, - and _. It skips words: runs
-// without a digit, whose letters after the first have one case.
+// nextWord returns the next ID that is a run of letters, digits, - and _. It skips words. A word
+// has no digit, and all its letters after the first have one case.
 func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 	for {
 		start, end, ok := nextRun(text, i, f.shortestWord, &inWord)

@@ -81,8 +81,8 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	return ids
 }
 
-// Each encoding of an ID is found between characters that do not belong to words. Texts like words,
-// in one case and without a digit, are not found.
+// A Finder finds each encoding between characters that do not belong to words. It skips texts in
+// one case without a digit.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t",
 		"&", "é", "."}
@@ -119,8 +119,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// IDs of other libraries are found if their format is named, or if hardly any other text looks
-// like them.
+// A Finder finds IDs that are easy to tell from other text, and IDs of named formats.
 func TestOthers(t *testing.T) {
 	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
@@ -144,7 +143,7 @@ func TestOthers(t *testing.T) {
 				continue
 			}
 			if s.Name == "typeid" && !id.HasTime() {
-				continue // found only if named
+				continue // found only if typeid is named
 			}
 			line := "a line with id=" + v.Text + ", and more"
 			found := find(all, line)
@@ -176,7 +175,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A plausible UUID of version 4 is found only after UUIDs that can only be ours.
+// A Finder finds a plausible UUID of version 4 only after UUIDs that can only be our IDs.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	f := New(time.Now())
@@ -243,9 +242,10 @@ func TestAllocates(t *testing.T) {
 	}
 }
 
-var soak = flag.Bool("soak", false, "look for false IDs in all of the corpus, not in a part of it")
+var soak = flag.Bool("soak", false,
+	"look for false IDs in 100 MB of each kind of text, not in 8 MB")
 
-// At most one false ID in 100 MB of code, English, Base64 and Git logs.
+// A Finder finds at most one false ID in 100 MB of code, English, Base64 and Git logs.
 func TestFalse(t *testing.T) {
 	const mega = 1 << 20
 	part := 8 * mega
@@ -301,8 +301,7 @@ func TestFalse(t *testing.T) {
 	}
 }
 
-// lookAtSource looks at up to four parts of Go's source, which has hashes, tables, test vectors
-// and English.
+// Go's source has hashes, tables, test vectors and English.
 func lookAtSource(t *testing.T, part int, look func(kind string, text []byte)) {
 	root := check.Must(exec.Command("go", "env", "GOROOT").Output())(t)
 	source := 0
@@ -339,7 +338,7 @@ func documentWords(t *testing.T) (words []string) {
 	return words
 }
 
-// Random numbers that look like IDs are not mistaken for IDs.
+// A Ratio seldom accepts hashes that have plausible times by chance.
 func TestRatio(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	accepted := 0
@@ -351,7 +350,7 @@ func TestRatio(t *testing.T) {
 			}
 		}
 	}
-	if accepted > 20 { // mostly the first number of a Ratio
+	if accepted > 20 { // in most cases, the first number of a Ratio
 		t.Errorf("%d of 200000 accepted", accepted)
 	}
 	// After many hashes, a few dozen IDs are enough.
@@ -364,7 +363,7 @@ func TestRatio(t *testing.T) {
 		n++
 	}
 	if n > 200 {
-		t.Errorf("the %dth ID is the first accepted", n)
+		t.Errorf("%d IDs were not accepted before the first that was", n)
 	}
 }
 

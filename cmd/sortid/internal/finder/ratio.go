@@ -1,15 +1,15 @@
 package finder
 
-// A Ratio tells hashes from IDs in hexadecimal digits. One hash in hundreds has a plausible time by
-// chance, but every ID has one. The zero Ratio is ready to use.
+// A Ratio distinguishes IDs from hashes. Every ID has a plausible time, but only one hash in
+// hundreds does. The zero Ratio is ready to use.
 type Ratio struct{ seen, plausible int }
 
-// UUIDs tells UUIDs of RFC 9562 from our IDs written as UUIDs. Its zero value is ready to use.
+// UUIDs distinguishes UUIDs of RFC 9562 from our IDs. Its zero value is ready to use.
 type UUIDs struct{ all, others Ratio }
 
-// Accept counts a UUID and reports whether it may be ours. Its time must be plausible, and nine in
-// ten of the times counted last. One in eight of our IDs has RFC 9562's variant and a version by
-// chance. Such a UUID is accepted only after UUIDs that do not have them.
+// Accept counts a UUID, and reports whether it may be our ID. Its time must be plausible, and nine
+// in ten of the recent times. A standard UUID has RFC 9562's variant and a version, like one in
+// eight of our IDs by chance. Accept accepts it only after plausible UUIDs that are not standard.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)
 	if !standard {
@@ -18,10 +18,10 @@ func (u *UUIDs) Accept(standard, plausible bool) bool {
 	return likely && u.others.likely()
 }
 
-// Accept counts a number and reports whether it may be an ID: its time is plausible, and nine in
-// ten of the times counted last.
+// Accept counts a number, and reports whether it may be an ID. Its time must be plausible, and nine
+// in ten of the recent times.
 func (r *Ratio) Accept(plausible bool) bool {
-	if r.seen == 64 { // old numbers count for less
+	if r.seen == 64 { // old numbers count less
 		r.seen, r.plausible = r.seen/2, r.plausible/2
 	}
 	r.seen++

@@ -5,8 +5,7 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// Prefix returns the match's typed prefix, or "". It goes back to the last byte that no prefix
-// contains.
+// Prefix returns the prefix of a typed ID, such as "user" of user_0372..., or "".
 func (m Match) Prefix(text []byte) string {
 	if m.Encoding != format.Text || m.Start < 2 || text[m.Start-1] != '_' {
 		return ""

@@ -30,12 +30,11 @@ func (c *Choice) Set(s string) error {
 	return nil
 }
 
-// Choose adds a choice to a command.
 func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) *Choice {
 	return addChoice(cmd, cmd.Flags(), name, short, usage, value, of)
 }
 
-// ChooseAlways adds a choice to a command and all below it.
+// ChooseAlways is Choose for a command and all below it.
 func ChooseAlways(cmd *cobra.Command, name, usage, value string, of ...string) *Choice {
 	return addChoice(cmd, cmd.PersistentFlags(), name, "", usage, value, of)
 }
@@ -92,12 +91,10 @@ func (f *Formats) Set(text string) error {
 	return nil
 }
 
-// ChooseFormat adds --format for one of these formats.
 func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Formats {
 	return addFormats(cmd, "format", usage, &Formats{of: of})
 }
 
-// ChooseFormats adds a flag for some of these formats.
 func ChooseFormats(cmd *cobra.Command, name, usage string, of []*format.Format) *Formats {
 	return addFormats(cmd, name, usage, &Formats{of: of, several: true})
 }

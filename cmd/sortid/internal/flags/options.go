@@ -15,7 +15,7 @@ type Options struct {
 	names []string
 }
 
-// ChooseOptions adds all formats' options.
+// ChooseOptions adds flags for the options of our formats.
 func ChooseOptions(cmd *cobra.Command) *Options {
 	options := &Options{cmd: cmd}
 	usage := map[string]string{}
@@ -69,7 +69,7 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 	return values, nil
 }
 
-// OptionError changes an error in a generator's option, so that it names the flag.
+// OptionError returns a usage error, which names the flag of a wrong option.
 func OptionError(err error) error {
 	var wrong *format.OptionError
 	if !errors.As(err, &wrong) {

@@ -3,7 +3,7 @@ package flags
 import (
 	"fmt"
 	"time"
-	_ "time/tzdata" // for --tz without the system's zones, as in containers
+	_ "time/tzdata" // for --tz on systems without time zones, such as containers
 
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
@@ -19,7 +19,7 @@ type Span struct {
 	zone                 string
 }
 
-// ChooseSpan adds flags for a range. toDefault says what a missing --to means.
+// ChooseSpan adds flags for a time range. toDefault says what a missing --to means.
 func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	f := &Span{cmd: cmd}
 	flags := cmd.Flags()
@@ -34,11 +34,10 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 	return f
 }
 
-// A Range has the times from From on and before To. A limit that was not given is zero.
+// A Range starts at From and ends before To. A missing limit is zero.
 type Range struct{ From, To time.Time }
 
-// Read returns the range. If s is not nil, it first tries to read the ID of --around in the
-// format s.
+// Read returns the range. If s is not nil, it first reads the ID of --around in the format s.
 func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {
@@ -47,12 +46,12 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 		}
 	}
 	if f.given("within") && !f.given("around") {
-		return r, exit.Usagef("--within goes with --around")
+		return r, exit.Usagef("--within needs --around")
 	}
 	zone := time.UTC
 	if f.given("tz") {
 		if !f.given("from") && !f.given("to") && !f.given("on") {
-			return r, exit.Usagef("--tz goes with --from, --to or --on")
+			return r, exit.Usagef("--tz needs --from, --to or --on")
 		}
 		if zone, err = time.LoadLocation(f.zone); err != nil || f.zone == "" {
 			return r, exit.Usagef(
@@ -97,7 +96,7 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 
 func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
-// timeOfID reads an ID in the format s if possible, otherwise in any.
+// timeOfID reads an ID in the format s if possible, otherwise in any format.
 func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
 		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {
@@ -115,7 +114,7 @@ func timeOfID(text string, s *format.Format) (time.Time, error) {
 	return r.Time(), nil
 }
 
-// TimeOf reads a flag's time, in UTC unless it has an offset. An empty text is the zero time.
+// TimeOf reads a flag's time. A time without an offset is in UTC. An empty text is the zero time.
 func TimeOf(name, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -123,7 +122,7 @@ func TimeOf(name, text string, now time.Time) (time.Time, error) {
 	return timeIn(name, text, now, time.UTC)
 }
 
-// Times lists the times that flags take.
+// Times lists the times that flags accept.
 const Times = when.Accepted + ", or the start of today or yesterday"
 
 func timeIn(name, text string, now time.Time, zone *time.Location) (time.Time, error) {

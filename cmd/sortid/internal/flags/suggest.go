@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Nearest returns the name that was probably meant, or "".
+// Nearest returns the known name that the user probably means, or "".
 func Nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -24,7 +24,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// WithSuggestion adds the name that was probably meant to an error about an unknown name.
+// WithSuggestion adds the name that the user probably means to an error about an unknown name.
 func WithSuggestion(err error) string {
 	var unknown *format.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
@@ -40,7 +40,7 @@ var renamed = map[string]string{
 	"encoding": "output", "tmpl": "template",
 }
 
-// Explain adds a hint to an error of pflag: what was probably meant, or what the flag takes.
+// Explain adds a hint to an error of pflag: what the user probably means, or what the flag accepts.
 func Explain(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {

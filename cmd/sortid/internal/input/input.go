@@ -13,9 +13,9 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// Texts calls do for each argument, and writes what do appended to b. Without arguments, and
-// for "-", it reads lines of standard input. It reports texts for which do fails, continues,
-// and returns exit.ErrReported. A usage error ends it at once.
+// Texts calls the function do for each argument, and writes the bytes that do appends to b. Without
+// arguments, and for "-", Texts reads lines of standard input. It prints the errors of do,
+// continues, and returns exit.ErrReported. A usage error of an argument ends Texts at once.
 func Texts(c *console.Console, args []string,
 	do func(b []byte, text string) ([]byte, error)) error {
 	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), do: do}
@@ -48,7 +48,7 @@ func Texts(c *console.Console, args []string,
 	return nil
 }
 
-// If manyBad or more texts were bad, Texts says at the end how many.
+// If at least manyBad texts are bad, Texts prints their number.
 const manyBad = 10
 
 type writer struct {
@@ -73,7 +73,7 @@ func (w *writer) text(text, what string, number int) error {
 	return err
 }
 
-// report names a bad text. On a terminal, messages and output stay in order.
+// On a terminal, report keeps messages and output in order.
 func (w *writer) report(what string, number int, err error) error {
 	w.bad++
 	if w.Quiet {

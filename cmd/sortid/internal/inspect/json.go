@@ -59,7 +59,7 @@ func (r *Reading) Object() *Object {
 	return o
 }
 
-// AppendJSON appends the object as a line.
+// AppendJSON appends the object as a line of JSON.
 func (o *Object) AppendJSON(b []byte) ([]byte, error) {
 	w := bytes.NewBuffer(b)
 	err := json.NewEncoder(w).Encode(o) // Marshal would copy it
@@ -77,8 +77,8 @@ func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	return bytes.TrimSuffix(b, []byte("\n")), err
 }
 
-// fields is an object with an ID's fields in order; the fields of split come last. Numbers are
-// strings, so that no reader loses digits.
+// fields becomes a JSON object with an ID's fields in order, and then the fields of split. Numbers
+// are strings, so that no reader loses digits.
 type fields struct {
 	id    format.ID
 	split []format.Field
@@ -101,7 +101,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// Bounds are the first ID of a time range and the first one after it.
+// Bounds are the first ID of a time range, and the first ID after the range.
 type Bounds struct {
 	Format string    `json:"format"`
 	From   string    `json:"from"`

@@ -23,8 +23,8 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// fields returns the named fields. If Split is set, node ID and counter replace the field that they
-// share.
+// fields returns the named fields. If Split is set, the node ID and the counter replace the field
+// that they share.
 func (r *Reading) fields() []format.Value {
 	values := r.ID.Fields()
 	if r.Split != nil {

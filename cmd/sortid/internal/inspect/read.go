@@ -1,4 +1,4 @@
-// Package inspect guesses a text's format, says why, and lists other readings.
+// Package inspect guesses the format of a text, gives a reason, and lists other possible formats.
 package inspect
 
 import (
@@ -24,7 +24,7 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns "" for an encoding that the format lacks. It overwrites scratch.
+// in returns "" if the format lacks the encoding. It overwrites scratch.
 func (g *Guess) in(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
@@ -49,7 +49,7 @@ func (g *Guess) Shape() string {
 	return shape + f.Mark
 }
 
-// A Reading is a text read as an ID, and what else the text could be.
+// A Reading is a text that was read as an ID, and other IDs that it could be.
 type Reading struct {
 	Input    string
 	Stripped []string // what was removed first
@@ -60,13 +60,13 @@ type Reading struct {
 	now    time.Time      // when it was read
 }
 
-// hashLength is the number of digits of a SHA-1.
+// hashLength is the number of hexadecimal digits of a SHA-1.
 const hashLength = 40
 
-// A Reader reads texts, in Format or, if that is nil, in all formats.
+// A Reader reads texts as IDs of Format. If Format is nil, it guesses the format.
 type Reader struct {
 	Format *format.Format
-	hashes finder.Ratio // texts of hashLength digits: hashes or IDs
+	hashes finder.Ratio // of texts with hashLength digits
 	uuids  finder.UUIDs
 
 	candidates []format.Candidate // for reuse
@@ -89,7 +89,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
 		return r,
 			fmt.Errorf(
-				"%s is probably a hash, as others here are; --format %s reads it anyway",
+				"%s is probably a hash, like others in the input; use --format %s if it is an ID",
 				Quote(text), all[0].Name())
 	}
 	if len(all) == 0 {
@@ -103,8 +103,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// given parses the input in a named format. It first tries the unchanged input, because a uid60
-// may look as if it had something to strip.
+// given parses the input. It first tries the unchanged input, because strip could damage a uid60.
 func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
@@ -132,12 +131,12 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	}
 	fit := slices.DeleteFunc(append([]Guess{r.Guess}, r.Others...),
 		func(g Guess) bool { return g.Encoding != from })
-	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could be of another format
+	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could have another format
 		fit = slices.DeleteFunc(fit, func(g Guess) bool { return !g.Ours() })
 	}
 	if len(fit) == 0 {
 		return r, fmt.Errorf("no format reads %s as %s with a plausible time, only as %s; "+
-			"--format tells which format to use", Quote(text), from, r.As())
+			"use --format to choose a format", Quote(text), from, r.As())
 	}
 	r.Guess, r.Others = fit[0], fit[1:]
 	return r, nil
@@ -156,14 +155,13 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID found in a text. given means that its format was named.
+// Found returns the reading of an ID in a text. given means that its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
 }
 
-// Sure returns an error if a guess may be wrong: there is another plausible reading, or the text
-// looks like a word.
+// Sure returns an error if there is another plausible reading, or the text looks like a word.
 func (r *Reading) Sure() error {
 	switch {
 	case r.Given:
@@ -173,18 +171,18 @@ func (r *Reading) Sure() error {
 		for i := range r.Others {
 			names = append(names, r.Others[i].As())
 		}
-		return fmt.Errorf("%s can be read as %s; --format tells which it is", Quote(r.Input),
+		return fmt.Errorf("%s can be read as %s; use --format to choose one", Quote(r.Input),
 			strings.Join(names, " or as "))
 	case r.wordLike():
 		return fmt.Errorf(
-			"%s looks like a %s, but many words do; --format %[2]s tells that it is one",
+			"%s looks like a %s, but many words do; use --format %[2]s if it is one",
 			Quote(r.Input), r.Name())
 	}
 	return nil
 }
 
-// AppendTime appends the time in a line. All readings must have this time, unless the first is
-// sure.
+// AppendTime appends the time in a line. It fails if readings have different times, or if the only
+// reading is not [Reading.Sure].
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
 	same := true
@@ -215,7 +213,7 @@ func (r *Reading) Reason() string {
 	case r.Time().IsZero():
 		return r.Shape()
 	case r.wordLike():
-		return r.Shape() + ", and its time is plausible, as many words' times are"
+		return r.Shape() + ", and its time is plausible, but many words look like that"
 	}
 	return r.Shape() + ", and its time is plausible"
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// A UUID of version 4 is read as one, until another UUID shows that the UUIDs are IDs of ours.
+// After a UUID that can only be a scru128 ID, a Reader also reads UUIDs of version 4 as scru128.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
 	var in Reader

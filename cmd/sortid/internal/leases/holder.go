@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Holder leases a node ID for this process. A generator can be built on it before Acquire, to
-// find mistakes in its options first.
+// A Holder leases a node ID for this process. A generator can be made before Acquire, to find
+// mistakes in its options first.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -29,30 +29,27 @@ type Holder struct {
 
 var _ sortid.Lease = (*Holder)(nil)
 
-// NewHolder returns a Holder without a lease.
 func NewHolder(c *console.Console, o *Options, f *format.Format) *Holder {
 	return &Holder{Console: c, options: o, format: f, stop: func() {}}
 }
 
-// NodeBits is the size of the node ID.
 func (h *Holder) NodeBits() int { return int(h.options.Bits) }
 
-// TickLength is the length of the format's ticks.
 func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
 
 // Epoch is when tick 0 begins.
 func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
 
-// ClaimTick claims a tick of the lease, which must exist.
+// ClaimTick claims a tick of the lease. It needs Acquire.
 func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
 
-// WaitTick waits for a tick of the lease, which must exist.
+// WaitTick waits for a tick of the lease. It needs Acquire.
 func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
 	return h.Lease.WaitTick(ctx, tick)
 }
 
-// Acquire leases a node ID. It waits for the store for [Patience]. With the option Wait, it
-// waits for a node ID without a limit.
+// Acquire leases a node ID. It waits for the store for at most [Patience]. With the option Wait, it
+// waits for a free node ID without a limit.
 func (h *Holder) Acquire(ctx context.Context) error {
 	o := h.options
 	config := lease.Config{
@@ -71,7 +68,7 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	for _, condition := range st.Conditions() {
 		h.Complain("%s", condition)
 	}
-	config.MustExist = true // Open made it if that was allowed
+	config.MustExist = true // Open has made the realm if o allows it
 	held, err := lease.Acquire(limited, st, config)
 	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
 		h.Complain("waiting for a node ID: %v", err)
@@ -86,8 +83,8 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// Watch reports when generators wait for the store, and when they continue. It ends with ctx or
-// the lease.
+// Watch prints a message when generators begin to wait for the store, and when they continue. It
+// ends with ctx, or at Release.
 func (h *Holder) Watch(ctx context.Context) {
 	ctx, h.stop = context.WithCancel(ctx)
 	h.watch.Go(func() { h.tell(ctx) })
@@ -111,8 +108,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell reports when the lease runs out, and when it is renewed, until ctx ends. A process that was
-// stopped and continues renews the lease at once. Then tell reports nothing.
+// tell prints when the lease runs out, and when it is renewed, until ctx ends. It prints nothing if
+// the process was stopped, because then the process renews the lease at once.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

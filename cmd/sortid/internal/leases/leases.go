@@ -23,18 +23,18 @@ import (
 
 // How long commands wait for a store. Tests change these variables.
 var (
-	Patience        = 30 * time.Second // For the store to answer.
+	Patience        = 30 * time.Second // for the store's answer
 	LookPatience    = 5 * time.Second  // for commands that only look
 	ReleasePatience = 5 * time.Second  // for the return of a node ID
-	slow            = 3 * time.Second  // after this, a command says that it waits
+	slow            = 3 * time.Second  // until a message about the wait
 )
 
-// SetPatience sets all of these, for tests.
+// SetPatience sets them all, for tests.
 func SetPatience(d time.Duration) {
 	Patience, LookPatience, ReleasePatience, slow = d, d, d, d
 }
 
-// Options are flags of a command that leases a node ID.
+// Options are flags of commands that lease a node ID.
 type Options struct {
 	URL, Realm string
 	Bits       flags.Count
@@ -53,16 +53,17 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 		"the `NAME` of the set of node IDs to lease from (default: the format's name)")
 	f.Var(&o.Bits, "node-bits", "the size of the leased node ID")
 	f.DurationVar(&o.Window, "lease-window", 0,
-		"how far ahead the lease is renewed, a `DURATION`: without the store, IDs are made for "+
-			"at least half of it (default: the realm's, 1m)")
+		"the lease's window, a `DURATION`; if the store fails, IDs are made for at least half "+
+			"of it (default: the realm's, 1m)")
 	f.BoolVar(&o.Create, "create", false,
-		"make the realm if the store does not have it; without --create, only a new file gets one")
+		"make the realm if the store does not have it; without --create, only a new file gets "+
+			"a realm")
 	f.BoolVar(&o.MustExist, "must-exist", false, "make neither a file nor a realm")
 	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
 }
 
-// Wanted reports whether the flags ask for a lease. An empty URL is an error, because it may
-// come from an unset variable.
+// Wanted reports whether the flags ask for a lease. An empty URL in --lease is an error, because it
+// may come from an unset variable.
 func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	if o.URL == "" && cmd.Flags().Changed("lease") {
 		return false, exit.Usagef(
@@ -71,7 +72,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	for _, name := range []string{"realm", "node-bits", "lease-window", "create", "must-exist",
 		"wait"} {
 		if o.URL == "" && cmd.Flags().Changed(name) {
-			return false, exit.Usagef("--%s goes with --lease URL", name)
+			return false, exit.Usagef("--%s needs --lease URL", name)
 		}
 	}
 	if o.Create && o.MustExist {
@@ -80,7 +81,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	return o.URL != "", CheckRealm(cmd)
 }
 
-// RealmOf returns the name of the format's realm.
+// RealmOf returns the realm to lease from. Its default name is the format's.
 func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
 
 // CheckBits returns an error if no node ID has this size.
@@ -101,8 +102,8 @@ func CheckRealm(cmd *cobra.Command) error {
 
 type Opener = func(context.Context, string) (store.Store, error)
 
-// openStore opens a store. A wrong URL is a usage error. env:NAME names an environment variable
-// with the URL, so that others see no password.
+// openStore opens a store. A wrong URL is a usage error. env:NAME means that a variable of the
+// environment has the URL, so that other users see no password.
 func openStore(ctx context.Context, c *console.Console, open Opener,
 	url string) (store.Store, error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
@@ -154,8 +155,8 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 			err = Create(ctx, c, st, o, config)
 		} else if _, err = lease.Realm(ctx, st, config.Realm); errors.Is(err, lease.ErrNoRealm) {
 			err = fmt.Errorf(
-				"%w in %s. If it was there before, the store has lost it or is the wrong store, "+
-					"and a new realm would make IDs a second time; if it never existed, "+
+				"%w in %s. If the realm existed before, the store has lost it or is the wrong "+
+					"store, and a new realm would make IDs a second time. If it never existed, "+
 					"make it: sortid lease create URL --realm %q --format %s",
 				err, describe(o.URL), config.Realm, formatName(config.Format))
 		}
@@ -166,7 +167,7 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 	return st, nil
 }
 
-// formatName returns the format with the bits, ticks and epoch of a realm.
+// formatName returns the name of the format with the bits, ticks and epoch of a realm.
 func formatName(l lease.Format) string {
 	for _, f := range format.WithNode() {
 		if f.Lease == l {

@@ -22,7 +22,7 @@ type StoreFlags struct {
 	timeout time.Duration
 }
 
-// ChooseStore adds the flags; patience is the default of --timeout.
+// ChooseStore adds --realm and --timeout. patience is the default of --timeout.
 func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
 	s := &StoreFlags{Console: c, cmd: cmd}
 	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")
@@ -31,7 +31,6 @@ func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration)
 	return s
 }
 
-// Use calls f with an existing store.
 func (s *StoreFlags) Use(url string, f func(context.Context, store.Store) error) error {
 	return s.Open(url, store.OpenExisting, f)
 }
@@ -53,7 +52,7 @@ func (s *StoreFlags) Open(url string, open Opener,
 	return errors.Join(f(ctx, st), st.Close())
 }
 
-// Print prints what f returns, if f returns no error or [exit.ErrReported]. It closes the store
+// Print prints the output of f, if the error of f is nil or [exit.ErrReported]. It closes the store
 // first, because the output's reader may be slow.
 func (s *StoreFlags) Print(url string,
 	f func(context.Context, store.Store) ([]byte, error)) error {
@@ -69,7 +68,7 @@ func (s *StoreFlags) Print(url string,
 	return cmp.Or(failed, err)
 }
 
-// ChooseTerms adds flags for a realm's terms.
+// ChooseTerms adds flags for the window and the lead of a realm.
 func ChooseTerms(cmd *cobra.Command, defaultWindow,
 	defaultLead string) (window, lead *time.Duration) {
 	window = cmd.Flags().Duration("lease-window", 0,

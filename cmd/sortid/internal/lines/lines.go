@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// Max is the length of the longest line that a [Reader] returns, in bytes, with its end.
+// Max is the length of the longest line that a [Reader] returns, in bytes, with its newline.
 const Max = 64 << 10
 
 // ErrTooLong means that the line is longer than [Max], and was skipped.
@@ -26,13 +26,12 @@ type Reader struct {
 
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, Max)} }
 
-// Number returns the number of the last line that Next returned. The first line is 1, and blank
-// lines count.
+// Number returns the number of the last line that Next read, from 1. Blank lines count.
 func (r *Reader) Number() int { return r.n }
 
-// Next returns the next line that is not blank, without its newline, valid until the next call.
-// After [ErrTooLong] the next call continues. Other errors are final: [io.EOF], [ErrUTF16] or
-// the reader's.
+// Next returns the next line that is not blank, without its newline. It is valid until the next
+// call. After [ErrTooLong], Next continues. Other errors are final: [io.EOF], [ErrUTF16] or the
+// reader's.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.r.ReadSlice('\n')

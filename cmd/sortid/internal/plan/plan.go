@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// MaxRisk is the highest probability of a collision, over all years, with which a format fits.
+	// MaxRisk limits the probability of two equal IDs over all years.
 	MaxRisk = 1e-6
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
@@ -20,11 +20,12 @@ const (
 	// allowance is the default rollback allowance, in seconds.
 	allowance = 10
 
-	// maxOverflow is the share of ticks in which a counter may be full and borrow the next tick.
+	// maxOverflow limits the share of ticks in which the counter overflows.
 	maxOverflow = 1e-3
 
-	nodeBits      = "node_bits"      // a key of Options
-	overflowGuard = "overflow_guard" // likewise
+	// Keys of Options.
+	nodeBits      = "node_bits"
+	overflowGuard = "overflow_guard"
 )
 
 // A Request describes a load.
@@ -40,7 +41,7 @@ type Request struct {
 
 type Plan struct {
 	Request     Request  `json:"asked"`
-	IDs         float64  `json:"ids"`         // made over the lifetime
+	IDs         float64  `json:"ids"`         // made in all years
 	Recommended string   `json:"recommended"` // a format's name; "" if none fits
 	Command     string   `json:"command,omitempty"`
 	Formats     []Format `json:"formats"`
@@ -50,9 +51,9 @@ type Plan struct {
 type Format struct {
 	Format  string   `json:"format"`
 	Fits    bool     `json:"fits"`
-	Reasons []string `json:"reasons"` // why it does not fit, or what makes it unique
+	Reasons []string `json:"reasons"` // why it does not fit, or what makes its IDs unique
 
-	// Collision is the probability of two equal IDs over the lifetime.
+	// Collision is the probability of two equal IDs over all years.
 	Collision float64 `json:"collision_probability"`
 
 	// PerTick is how many IDs one process makes in a tick on average.
@@ -140,16 +141,16 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two processes make in one millisecond. The
-// IDs of one generator always differ, so they do not count.
+// pairs returns the expected number of pairs of IDs that two processes make in one millisecond. IDs
+// of one generator always differ.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
 	return r.Years * secondsPerYear * 1000 * processes * (processes - 1) / 2 * perMilli * perMilli
 }
 
-// collision returns the probability of a collision. Two IDs of a pair are equal with
-// probability 2^-bits.
+// collision returns the probability of two equal IDs. The IDs of a pair are equal with probability
+// 2^-bits.
 func (l *load) collision(bits float64) float64 {
 	return -math.Expm1(-l.pairs * math.Exp2(-bits))
 }
@@ -168,8 +169,7 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance plans a format that needs no node IDs. If the format can have node IDs, they make its
-// IDs unique.
+// byChance plans a format that needs no node IDs, but can have some.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.waits(l, s.Plan.PerTick, s.Plan.Least)
@@ -189,8 +189,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits for the next millisecond. The parameters
-// mean and least say how many IDs a millisecond has room for: on average, and always.
+// waits judges rates and bursts in a format that waits if a millisecond is full. A millisecond has
+// room for mean IDs on average, and for least IDs in the worst case.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -200,8 +200,8 @@ func (f *Format) waits(l *load, mean, least float64) {
 	}
 }
 
-// nodeSizes returns sizes of node IDs, best first. The first has room for twice the processes, as
-// a rolling deployment needs, and the last has just enough room.
+// nodeSizes returns sizes of node IDs. The first has room for twice the processes, for rolling
+// deployments. The last has just enough room.
 func nodeSizes(processes, most int) (sizes []int) {
 	least := max(1, int(math.Ceil(math.Log2(float64(processes)))))
 	roomy := max(1, int(math.Ceil(math.Log2(2*float64(processes)))))
@@ -211,7 +211,7 @@ func nodeSizes(processes, most int) (sizes []int) {
 	return sizes
 }
 
-// byNode plans a format that needs node IDs. Its full counter borrows the next tick.
+// byNode plans a format that needs node IDs. If its counter overflows, IDs get the next tick.
 func (l *load) byNode(s *format.Format, f *Format) {
 	if l.Processes > 1 && !l.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
@@ -221,7 +221,7 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
 	}
-	// If no size is enough, the plan shows the last.
+	// If no size is enough, the plan shows the last size.
 	perTick := l.perSecond * f.Tick
 	peak := perTick + 6*math.Sqrt(perTick)
 	rate, burst := false, false
@@ -249,11 +249,12 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
-// counter returns the guard bits with which perTick IDs overflow in at most one tick of a thousand,
-// and the mean number of IDs in a tick. ok is false if no number of guard bits is enough.
+// counter returns the number of guard bits: high bits of the counter that start at zero. With them,
+// perTick IDs overflow the counter in at most one tick of a thousand. mean is the mean room of a
+// tick. ok is false if no number is enough.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
-		guard = 1 // default for a node_id_size of 20 or more
+		guard = 1 // the default of scru64 for node IDs of 20 or more bits
 	}
 	size := math.Exp2(float64(bits))
 	for ; ; guard++ {

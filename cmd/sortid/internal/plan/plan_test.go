@@ -123,7 +123,7 @@ func TestCollisionExact(t *testing.T) {
 			f := p.Format(s.Name)
 			if s.NodeCounter > 0 || f.Options["node_bits"] > 0 {
 				if f.Collision != 0 {
-					t.Errorf("%+v: %s with worker IDs: %v", r, s, f.Collision)
+					t.Errorf("%+v: %s with node IDs: %v", r, s, f.Collision)
 				}
 				continue
 			}
@@ -138,8 +138,8 @@ func TestCollisionExact(t *testing.T) {
 	}
 }
 
-// A world makes small IDs, which collide often enough to count. make returns the bits in which IDs
-// of one millisecond differ.
+// A world makes small IDs, which are often equal. make returns the bits in which the IDs of one
+// millisecond differ.
 type world struct {
 	name string
 	bits float64 // as in the formula
@@ -172,7 +172,7 @@ var worlds = []world{
 			func() uint64 { high++; return header<<32 | high%(1<<6)<<3 | rng.Uint64N(1<<3) }
 	}},
 	{"uid60", 3 + 8, func(rng *rand.Rand) (func(int), func() uint64) {
-		// A long sequence would keep two processes apart.
+		// A longer sequence would make equal IDs too rare.
 		sequence := rng.Uint64N(1 << 3)
 		return func(int) {},
 			func() uint64 { sequence = (sequence + 1) % (1 << 3); return sequence<<8 | rng.Uint64N(1<<8) }
@@ -278,7 +278,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// A burst takes the planned number of ticks, or one more or less.
+// A burst takes the planned number of ticks, plus or minus one.
 func TestBurst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	p := check.Must(Compute(Request{Rate: 10, Burst: 200_000, Processes: 200, Years: 1, Nodes: true,

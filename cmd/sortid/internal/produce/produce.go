@@ -21,7 +21,7 @@ type Options struct {
 	Rate   float64 // IDs a second; 0: as fast as possible
 }
 
-// Run writes IDs to standard output, and returns the last ID, or the zero ID.
+// Run writes IDs to standard output. It returns the last ID, or the zero ID if there is none.
 func Run(ctx context.Context, c *console.Console, g format.Generator,
 	o Options) (last format.ID, err error) {
 	p := &production{out: c.Out, generator: g, encode: o.Encode, left: o.Count,
@@ -50,13 +50,13 @@ type production struct {
 }
 
 const (
-	MaxBatch = 16384                 // texts fit the cache, and writes are few
+	MaxBatch = 16384                 // small enough for the cache, large enough for few writes
 	slow     = 10 * time.Millisecond // a slower batch is too large
 )
 
-// race is the fast way. Workers take turns at the generator and at the output, so batches are
-// in order. In between, they format texts in parallel. Batches start small, so that the first
-// IDs appear at once.
+// race makes IDs as fast as possible. Workers take turns at the generator and at the output, so
+// batches are in order. In between, they format texts in parallel. The first batches are small, so
+// that the first IDs appear at once.
 func (p *production) race(ctx context.Context) error {
 	p.size = 1
 	if p.left > MaxBatch {

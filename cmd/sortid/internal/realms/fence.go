@@ -21,7 +21,7 @@ type Fencing struct {
 	Lost               *format.Format
 	Skew, Window, Lead time.Duration
 
-	Names []string // of the realms; see Find
+	Names []string // of the realms; Find sets them
 
 	done   []string // those that are fenced
 	failed error    // of printing
@@ -56,7 +56,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 	return err
 }
 
-// Run fences and prints all realms that it can. End says what was done.
+// Run fences all realms that it can, and prints them. End prints what was done.
 func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 	for _, name := range f.Names {
 		from, err := f.fence(ctx, st, name)

@@ -29,8 +29,8 @@ type Realm struct {
 	skew    time.Duration // the store's clock minus this machine's
 }
 
-// ReadAll reads the named realm, or all. If it returns exit.ErrReported, it has reported what
-// it cannot read, and returns the rest.
+// ReadAll reads the named realm, or all. If it cannot read some records, it prints why, and returns
+// the rest with exit.ErrReported.
 func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -124,7 +124,6 @@ func (r *Realm) Block(text string) (lease.Block, error) {
 	return b, nil
 }
 
-// An Item can be shown as a card, or as JSON.
 type Item interface{ lines() [][2]string }
 
 // An Entry is a record for people. 64-bit integers are texts.
@@ -138,7 +137,7 @@ type Entry struct {
 	Holder     string `json:"holder,omitempty"`
 	Owner      string `json:"owner,omitempty"`
 	Until      string `json:"until,omitempty"`     // the end of all grants
-	FreeFrom   string `json:"free_from,omitempty"` // when others may take it
+	FreeFrom   string `json:"free_from,omitempty"` // when another process can have it
 	LeadMS     *int64 `json:"lead_ms,omitempty"`   // how far Until is ahead of the clock
 	HWM        string `json:"hwm"`
 	Deadline   string `json:"deadline,omitempty"`
@@ -197,8 +196,8 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	return e
 }
 
-// mark returns the end of all grants that include a block: the largest HWM of the block, of the
-// blocks that contain it, and of the realm.
+// mark returns the end of all grants that include a block: the largest HWM (high-water mark) of the
+// block, of the blocks that contain it, and of the realm.
 func (r *Realm) mark(rec lease.Record) int64 {
 	mark := max(rec.HWM, r.Root.HWM)
 	for b := rec.Block; b.Size > 1; {
@@ -265,7 +264,7 @@ func (e Entry) leadText() string {
 	return e.lead.String()
 }
 
-// Around returns the entries of the block and of those that overlap with it.
+// Around returns the entries of the block, and of blocks that overlap with it.
 func (r *Realm) Around(b lease.Block) []Entry {
 	rec, ok := r.records[b]
 	if !ok {
@@ -286,7 +285,7 @@ type share struct {
 	Held    float64 `json:"held"`
 	Expired float64 `json:"expired"` // not renewed in time
 	Free    float64 `json:"free"`
-	Later   float64 `json:"not_yet"` // free, but only after the lead
+	Later   float64 `json:"not_yet"` // free, but too far in the future for a grant
 }
 
 func (r *Realm) share() (s share) {
@@ -296,7 +295,7 @@ func (r *Realm) share() (s share) {
 	return s
 }
 
-// count adds a block. mark is the highest mark of the blocks that contain it.
+// count adds a block to s. mark is the highest HWM of the blocks that contain it.
 func (r *Realm) count(s *share, b lease.Block, mark int64) {
 	rec := r.records[b]
 	mark = max(mark, rec.HWM)
@@ -338,8 +337,8 @@ type Summary struct {
 	LeadMS     int64  `json:"max_lead_ms"`
 	Floor      string `json:"floor,omitempty"` // no grant starts before it
 	share
-	Clock      string   `json:"clock"`
-	AheadMS    int64    `json:"clock_ahead_ms"` // of this machine's clock
+	Clock      string   `json:"clock"`          // the store's
+	AheadMS    int64    `json:"clock_ahead_ms"` // Clock minus this machine's clock
 	Conditions []string `json:"conditions"`
 
 	terms lease.Terms
@@ -385,7 +384,6 @@ func (s Summary) lines() [][2]string {
 	return lines
 }
 
-// AppendCard appends an item, a line for each part.
 func AppendCard(c *console.Console, out []byte, it Item) []byte {
 	const indent = 15
 	for _, line := range it.lines() {
@@ -430,12 +428,11 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 
 func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
 
-// Evict takes a node ID from the entry's holder, and reports whether the holder still had it.
+// Evict takes a node ID from its holder, and reports whether the holder still had it.
 func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, err error) {
 	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
 }
 
-// AppendJSON appends each item as a line of JSON.
 func AppendJSON[T Item](out []byte, items ...T) []byte {
 	for _, it := range items {
 		b, err := json.Marshal(it)

@@ -17,7 +17,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// bufferSize bounds the part of a file in memory. A longer line is read in parts.
+// bufferSize limits the part of a file in memory. scan reads a longer line in parts.
 const bufferSize = 256 << 10
 
 const Stdin = "-"
@@ -25,13 +25,13 @@ const Stdin = "-"
 type files struct {
 	*console.Console
 	progress *console.Progress
-	in       console.Counter // of the bytes of all files
+	in       console.Counter // counts the bytes of all files
 	buf      []byte
 
 	name   string // of the current file, for people
 	walked bool   // found in a folder, not named
-	// part gets text[from:], after as much context as the finder needs. The text begins at offset
-	// in the file.
+	// part gets text[from:], after the context that the finder needs. The text begins at offset in
+	// the file.
 	part func(text []byte, from int, offset int64) error
 }
 
@@ -39,7 +39,7 @@ func newFiles(c *console.Console) *files {
 	return &files{Console: c, buf: make([]byte, bufferSize+finder.Context)}
 }
 
-// begin shows progress, without a percentage if a name is not a regular file.
+// begin shows progress, with a percentage only if all names are regular files.
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
@@ -59,7 +59,7 @@ func (f *files) begin(names []string) {
 	f.progress = f.NewProgress("bytes", total)
 }
 
-// open reads a file. It adds the name to errors that do not come from part.
+// open reads a file. It adds the file's name to errors, except to errors from part.
 func (f *files) open(name string) error {
 	f.in.Reader, f.name = f.In, "standard input"
 	if name == Stdin {
@@ -92,8 +92,8 @@ type partError struct{ error }
 
 func (e partError) Unwrap() error { return e.error }
 
-// parts reads a file. If possible, a part ends with a line, so that no line waits for the next
-// one. The bytes before a part stay in the buffer as context.
+// parts reads a file. If possible, a part ends at the end of a line, so that no line waits for the
+// next line. The bytes before a part stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
 	buf := f.buf
 	context, n := 0, 0 // buf[:context] is context; buf[context:n] waits
@@ -128,8 +128,8 @@ func (f *files) parts(r io.Reader) error {
 	}
 }
 
-// cut returns where the part ends: after the last whole line or, in a full buffer without one,
-// after a word. text[context:old] has no line end.
+// cut returns where the part ends: after the last whole line, or in a full buffer after a word.
+// text[context:old] has no line end.
 func cut(text []byte, old, context int) int {
 	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
 		return old + i + 1

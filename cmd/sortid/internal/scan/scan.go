@@ -17,14 +17,14 @@ import (
 )
 
 type Options struct {
-	Formats []*format.Format // none: those that hardly any other text looks like
+	Formats []*format.Format // none: formats whose IDs are easy to tell from other text
 	Output  Output
 	From    time.Time // the first time; zero: any
 	To      time.Time // the first time after the range; zero: any
 
-	Recursive bool     // Also in folders.
+	Recursive bool     // Read the files in folders.
 	Include   []string // Patterns of file names; none: all.
-	Names     *bool    // Lines begin with the file's name; nil: if there may be several.
+	Names     *bool    // Lines begin with the file's name; nil: if there are several files.
 	Numbers   bool     // Lines begin with their number.
 }
 
@@ -46,7 +46,7 @@ type scan struct {
 	now           time.Time
 	names         bool   // lines begin with the file's name
 	from, to      int64  // Unix milliseconds
-	before, after string // the time in annotations
+	before, after string // around the time in annotations
 
 	line     int   // The number of the current line.
 	start    int64 // The current line's offset in the file.
@@ -55,7 +55,7 @@ type scan struct {
 	matching int // How many lines of the file have IDs.
 	found    bool
 	out      []byte
-	day      int64 // last written, in days since 1970
+	day      int64 // The day of date, in days since 1970.
 	date     []byte
 }
 
@@ -80,7 +80,7 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 	return s
 }
 
-// Run scans files, or standard input. Its error has the exit code that grep would have.
+// Run scans files, or standard input. Its error has the exit code that grep would return.
 func Run(c *console.Console, o Options, files []string) error {
 	if len(files) == 0 {
 		files = []string{Stdin}
@@ -163,8 +163,8 @@ func (s *scan) flush() error {
 
 // scanPart scans text[from:]. The text begins at offset in the file.
 func (s *scan) scanPart(text []byte, from int, offset int64) {
-	done := from    // printed so far
-	counted := from // lines counted so far
+	done := from    // text[:done] is printed
+	counted := from // lines in text[:counted] are counted
 	s.finder.Find(text, from, func(m finder.Match) {
 		ms := m.ID.Milli()
 		if ms < s.from || ms >= s.to {
@@ -232,7 +232,7 @@ func (s *scan) begins() {
 	}
 }
 
-// copy appends a text, and starts each line with begins.
+// copy appends a text. At the start of each line it calls begins.
 func (s *scan) copy(text []byte) {
 	if n := len(text); !s.names && !s.Numbers && n > 0 {
 		s.out = append(s.out, text...)

@@ -18,12 +18,12 @@ type SortOptions struct {
 	Formats []*format.Format // as in Options
 	Reverse bool             // the latest time first
 	Dir     string           // for temporary files; empty: the system's
-	Memory  int              // in bytes; 0: the usual
+	Memory  int              // in bytes; 0: sortMemory
 }
 
 const (
 	sortMemory = 64 << 20
-	// pieceSize bounds a record. A longer line has several records.
+	// pieceSize limits a record. A longer line becomes several records.
 	pieceSize = 64 << 10
 )
 
@@ -36,14 +36,14 @@ type sorting struct {
 	sorter  extsort.Sorter
 
 	time    [2]uint64 // of the last line
-	pieces  uint64    // so far
-	ids     uint64
-	midLine bool  // the last line has no end yet
-	starts  []int // of the part's lines with IDs
+	pieces  uint64
+	ids     uint64 // lines with IDs
+	midLine bool   // the last line has no end yet
+	starts  []int  // of the lines with IDs in the part
 	times   [][2]uint64
 }
 
-// Sort prints lines of files, or of standard input, in the order of their IDs.
+// Sort prints lines of files, or of standard input, by the times of their IDs.
 func Sort(c *console.Console, o SortOptions, names []string) error {
 	if len(names) == 0 {
 		names = []string{Stdin}
@@ -93,8 +93,7 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 	return s.merge(ctx)
 }
 
-// add adds the lines of a part. A line has the time of its first ID, or else the time of the
-// line before.
+// A line has the time of its first ID. A line without an ID has the time of the line before it.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
 	s.finder.Find(text, from, func(m finder.Match) {

@@ -45,7 +45,7 @@ func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) 
 			continue
 		}
 		f := formats[r.IntN(len(formats))]
-		// Some share a time, not an ID.
+		// Some lines have the same time.
 		at := start.Add(time.Duration(r.IntN(n)) * time.Millisecond)
 		id, _, err := f.Bounds(at, at.Add(time.Second))
 		if err != nil {
@@ -71,7 +71,7 @@ func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) 
 	return text, sorted
 }
 
-// Any memory size gives the same result as a sort in memory.
+// The result does not depend on the size of the memory.
 func TestSort(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -138,7 +138,7 @@ func TestSortInstants(t *testing.T) {
 	}
 }
 
-// The last line has no end; headings come first.
+// Headings come first, and a last line without a newline gets one.
 func TestSortFiles(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

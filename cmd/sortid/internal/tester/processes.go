@@ -27,7 +27,7 @@ import (
 type Execution struct {
 	Command   string        // of the shell
 	Processes int           // at the same time
-	Length    time.Duration // after which they are ended
+	Length    time.Duration // after this time, verify ends them
 }
 
 const (
@@ -37,22 +37,21 @@ const (
 	endTime = 2 * time.Second
 )
 
-// A generatorProcess is a process that verify started. Its lines go to the checker, and to a
-// file for the later search for duplicates.
+// A generatorProcess is a process that verify started.
 type generatorProcess struct {
 	*source
 	cmd    *exec.Cmd
-	out    *os.File // what it prints
-	file   string
-	done   chan struct{} // closed after the process ends
-	length time.Duration // its run time, valid when done is closed
-	err    error         // how it ended, also valid when done is closed
-	ended  atomic.Bool   // whether verify has ended it
+	out    *os.File      // What it prints.
+	file   string        // Gets its lines, for the search for duplicates.
+	done   chan struct{} // Closed after the process ends.
+	length time.Duration // Its run time. Valid after done.
+	err    error         // How it ended. Valid after done.
+	ended  atomic.Bool   // Verify has told it to end.
 	report *report.Report
 }
 
-// RunProcesses starts generators, checks each, and looks for duplicates among all IDs. name may be
-// "".
+// RunProcesses starts generators, checks each, and looks for duplicates among all IDs. If name is
+// "", it guesses their format.
 func (v *Tester) RunProcesses(name string) error {
 	dir, err := os.MkdirTemp(v.Duplicates.Dir, "sortid-")
 	if err != nil {
@@ -89,7 +88,8 @@ func (v *Tester) RunProcesses(name string) error {
 			return err
 		}
 	}
-	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 { // only for duplicates
+	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 {
+		// Only the search for duplicates uses --node-bits.
 		v.Duplicates.NodeBits, v.Options.NodeBits = v.Options.NodeBits, 0
 	}
 	if err := v.checkProcesses(name, all); err != nil {
@@ -135,7 +135,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// Other processes may hold standard error open.
+	// Children of the process can keep standard error open.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -156,7 +156,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	return p, nil
 }
 
-// end ends the process and all that it started. It asks before it kills.
+// end asks the process and its children to end, and then kills them.
 func (p *generatorProcess) end() {
 	select {
 	case <-p.done:
@@ -168,9 +168,10 @@ func (p *generatorProcess) end() {
 		case <-time.After(endTime):
 		}
 	}
-	killGroup(p.cmd) // what is left of it
+	killGroup(p.cmd)
 	<-p.done
-	p.out.SetReadDeadline(time.Now().Add(endTime)) // others may hold the pipe open
+	// Processes in other groups can have the pipe open.
+	p.out.SetReadDeadline(time.Now().Add(endTime))
 }
 
 func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
@@ -190,7 +191,7 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 				last = at.IDs
 				bar.Show(total)
 			})
-			p.out.Close() // the process must not wait for a reader
+			p.out.Close() // a process must not wait for a reader
 		})
 	}
 	wg.Wait()
@@ -211,7 +212,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	w := bufio.NewWriterSize(file, 256<<10)
 	o := v.Options
 	o.Source, o.Progress = p.Name, show
-	// This check ends when the process has ended and all output is read.
+	// The end of the process ends this check, so a signal need not.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
 		err = w.Flush()
@@ -219,7 +220,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	return err
 }
 
-// tellEnd says how a process ended if it ended by itself, and reports whether that is a failure.
+// tellEnd prints how a process ended by itself, and reports whether the process failed.
 func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
 	seconds, lines := p.length.Seconds(), p.report.Lines
@@ -242,7 +243,7 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	return false
 }
 
-// wholeLines leaves out the last line if verify cut it off.
+// wholeLines reads a process's output, without a last line that verify has cut off.
 type wholeLines struct {
 	process *generatorProcess
 	buffer  []byte // begins with the rest of a line
@@ -267,9 +268,9 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 		end := bytes.LastIndexByte(l.buffer[:n], '\n') + 1
 		switch {
 		case err != nil && !l.process.ended.Load(), end == 0 && n == len(l.buffer):
-			end = n // a last line without an end, or one too long for an ID
+			end = n // a last line without a newline, or a line too long for an ID
 		case err != nil:
-			n = end // cut off
+			n = end
 		}
 		l.out, l.err = bytes.Clone(l.buffer[:end]), err
 		l.rest = copy(l.buffer, l.buffer[end:n])
@@ -285,7 +286,7 @@ type prefixed struct {
 	line   []byte
 }
 
-var prefixedLock sync.Mutex // keeps processes' lines apart
+var prefixedLock sync.Mutex // so that lines of processes do not mix
 
 func (w *prefixed) Write(b []byte) (int, error) {
 	for line := range bytes.Lines(b) {

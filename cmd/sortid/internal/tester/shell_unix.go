@@ -9,7 +9,7 @@ import (
 
 func shell(command string) *exec.Cmd { return exec.Command("/bin/sh", "-c", command) }
 
-// ownGroup makes processes a group, so that a terminal's signal reaches only sortid.
+// ownGroup gives the process a group of its own, so that Ctrl-C reaches only sortid.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func interruptGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

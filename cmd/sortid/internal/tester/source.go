@@ -24,11 +24,11 @@ import (
 type source struct {
 	duplicates.Source
 	stdin  bool
-	empty  bool         // a guess found nothing to read
-	opened *sourceLines // unread, except by Detect
+	empty  bool         // guess found nothing to read
+	opened *sourceLines // opened by guess, but not read
 }
 
-// source returns a file; "-" is standard input.
+// source returns a file, or standard input for "-".
 func (v *Tester) source(name string) *source {
 	if name != "-" {
 		return &source{Source: duplicates.File(name)}
@@ -42,11 +42,11 @@ func (v *Tester) source(name string) *source {
 		}}}
 }
 
-// sourceLines may be closed during a read.
+// Another goroutine can close sourceLines during a read.
 type sourceLines struct {
 	*bufio.Reader
 	file   io.ReadCloser
-	plain  io.Reader // of the file, decompressed
+	plain  io.Reader // the decompressed file
 	closed atomic.Bool
 	mu     sync.Mutex // held during a read
 }
@@ -83,7 +83,7 @@ func (l *sourceLines) Position() int64 {
 	return 0
 }
 
-// head is how many bytes of a source a guess may use.
+// head limits the bytes that guess reads.
 const head = 64 << 10
 
 func (s *source) read() (*sourceLines, error) {
@@ -103,8 +103,8 @@ func (s *source) read() (*sourceLines, error) {
 	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
-// guess returns the format of the first line that shows one, or "". It waits for no more lines,
-// and read returns all lines again.
+// guess returns the format of the first line that shows its format, or "". It waits for no more
+// lines. After guess, read returns all lines.
 func (s *source) guess() (name string, err error) {
 	in, err := s.read()
 	if err != nil {
@@ -151,13 +151,13 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	if !slices.ContainsFunc(sources, func(s *source) bool { return !s.empty }) {
 		return "", noIDs(sources[0])
 	}
-	what := "the sources do not tell their format"
+	what := "the sources"
 	if len(sources) == 1 {
-		what = sources[0].Name + " does not tell its format"
+		what = sources[0].Name
 	}
 	return "", exit.Usagef(
-		"%s; name it before the files, as in \"sortid verify scru128\": one of %s", what,
-		strings.Join(TimedNames(), ", "))
+		"cannot guess the format of %s; name the format before the files, "+
+			"as in \"sortid verify scru128\": one of %s", what, strings.Join(TimedNames(), ", "))
 }
 
 func noIDs(s *source) error {

@@ -1,5 +1,5 @@
-// Package tester does the work of "sortid verify". It opens sources, finds their format, starts
-// generators, and prints findings.
+// Package tester does the work of "sortid verify". It opens sources, guesses their formats, starts
+// generators, and prints reports.
 package tester
 
 import (
@@ -71,7 +71,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. name is their format's name, or "".
+// Run verifies each source by itself. If name is "", it guesses the format of each.
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -144,8 +144,8 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	return verify.Check(ctx, name, in, o)
 }
 
-// A patient writer drops what comes after its reader has closed the pipe. Programs that read a
-// field's bits take only as many as they need.
+// A patient writer does not fail if its reader closes the pipe, because a program that tests bits
+// may need only some.
 type patient struct {
 	w    io.Writer
 	gone bool

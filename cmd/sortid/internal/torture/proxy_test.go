@@ -12,15 +12,15 @@ import (
 
 const (
 	pass      = iota
-	delay     // requests take 400 ms to the server
-	loseReply // the next answer is lost, and the connection cut
-	halfClose // the client sees an end; what it sent still arrives
-	faults    // the number of these
+	delay     // requests arrive 400 ms later
+	loseReply // the next answer is lost, and the connection ends
+	halfClose // the client can send, but receives nothing more
+	faults
 )
 
 var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClose: "half closed"}
 
-// A proxy stands before a server, and disturbs connections.
+// A proxy passes connections on to a server, and disturbs them.
 type proxy struct {
 	address string
 	server  string
@@ -100,7 +100,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Wait()
 }
 
-// copy calls before ahead of each piece. It forwards the pieces until before returns false.
+// copy calls before, and then passes a piece on, until before returns false.
 func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -32,8 +32,8 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 	}
 }
 
-// No tick of a node ID belongs to two processes. One realm is nearly full, node IDs have
-// several sizes, and one field leases through "sortid serve".
+// No tick of a node ID belongs to two processes. One realm is nearly full, and the processes of one
+// field lease through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)
@@ -83,7 +83,7 @@ func TestStores(t *testing.T) {
 	printResults("Torture", fields, results)
 }
 
-// Leases without a window use ticks twice, and the test finds that.
+// The test finds processes that ignore the end of their window.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
 	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
@@ -164,7 +164,7 @@ func evaluate(t *testing.T, f *field, dir string) (r result) {
 	return r
 }
 
-// read returns a process's claims, and how many IDs it checked. After a kill the last IDs do not
+// read returns a process's claims, and how many IDs it checked. After a kill, the last IDs do not
 // count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
@@ -194,8 +194,8 @@ func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	return claims, ids
 }
 
-// gaps returns, by kind of fault, how long processes took to claim again after the fault's end.
-// Processes that another fault hit first do not count.
+// gaps returns, for each kind of fault, how long after its end processes first claimed a tick. If
+// another fault came before the claim, the process does not count.
 func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	slots := map[int][]time.Time{}
 	for _, c := range claims {

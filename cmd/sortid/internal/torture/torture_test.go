@@ -1,5 +1,5 @@
-// Package torture kills, stops and restarts processes on leases, and their stores' servers. It
-// looks for an ID that was made twice.
+// Package torture kills and stops processes that make IDs on leases, and the servers of their
+// stores. It looks for an ID that was made twice.
 package torture
 
 import (
@@ -30,13 +30,13 @@ var (
 	duration = flag.Duration("duration", 15*time.Second,
 		"how long a round takes; another round follows if too little has happened")
 	seed = flag.Uint64("seed", rand.Uint64(),
-		"decides what is done to the processes, but not what comes of it")
+		"decides which faults happen, but not what they cause")
 	rate = flag.Int("rate", 50_000, "IDs a second that each process wants to make")
 )
 
 const window = 6 * time.Second
 
-// A field is a store and its processes.
+// A field is a store, and the processes that lease from it.
 type field struct {
 	name      string
 	processes int
@@ -57,7 +57,7 @@ type crasher interface {
 	Start()
 }
 
-// A fault happened to a process, or to all of a field.
+// A fault happened to one process, or to all.
 type fault struct {
 	kind string
 	slot int       // the process, or all
@@ -73,7 +73,7 @@ const (
 	step = "clock set"
 )
 
-// Servers have this fault, and the faults of a proxy.
+// A server also has the faults of its proxy.
 const restart = "server killed"
 
 var kinds = append([]string{kill, end, stop, step, restart}, proxied[delay:]...)
@@ -195,7 +195,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 
 var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
 
-// torture runs until enough has happened in all fields.
+// torture runs rounds until enough has happened in all fields.
 func torture(t *testing.T, fields []*field, duration time.Duration,
 	enough func(f *field, dir string) bool) {
 	t.Logf("-seed %d -duration %v", *seed, duration)
@@ -225,15 +225,15 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	}
 }
 
-// The counters of "sortid new" start at zero, so two processes with one node ID and tick make
-// the same IDs.
+// With all guard bits, counters start at zero. So processes with the same node ID and tick would
+// make the same IDs.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t, command)
 	f := &field{
 		name: "sortid new", processes: 10, faults: []string{kill, end, stop, stop},
 		urls: []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
-		bits: []int{3}, // fewer node IDs than processes, so that they move
+		bits: []int{3}, // fewer node IDs than processes
 		process: func(url string, bits int) *exec.Cmd {
 			return exec.Command(program, "new", "scru64", "--lease", url, "--realm", "torture",
 				"--node-bits", strconv.Itoa(bits), "--guard", strconv.Itoa(24-bits),
@@ -248,7 +248,7 @@ func TestCommand(t *testing.T) {
 		}
 		out, err := exec.Command(program,
 			append([]string{"verify", "scru64", "--unique"}, paths...)...).CombinedOutput()
-		report, _, _ := strings.Cut(string(out), "\nSources") // there are many
+		report, _, _ := strings.Cut(string(out), "\nSources")
 		t.Logf("%d IDs of %d processes\n%s\n%s", lines, len(paths), report, f)
 		if err != nil {
 			t.Errorf("sortid verify: %v", err)
@@ -306,7 +306,7 @@ func TestTogether(t *testing.T) {
 			for i := range all {
 				wg.Go(func() {
 					for time.Now().Before(end) {
-						// Each keeps its node ID.
+						// It keeps its node ID.
 						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url,
 							"--node-bits", "7", "--rate", "1", "--forever", "--create")
 						var stderr bytes.Buffer
@@ -324,7 +324,7 @@ func TestTogether(t *testing.T) {
 							return
 						}
 						all[i].Wait()
-						if !strings.Contains(stderr.String(), "deadline exceeded") { // as on a slow machine
+						if !strings.Contains(stderr.String(), "deadline exceeded") {
 							t.Errorf("%s", &stderr)
 							return
 						}

@@ -19,9 +19,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs. It
-// is this command in a session of its own, which Ctrl-Z does not stop. A socket tells it the
-// deadlines.
+// A watchdog is a process that ends the program in time if "lease exec" is stopped or hangs. It has
+// a session of its own, so Ctrl-Z does not stop it.
 type watchdog struct {
 	cmd     *exec.Cmd
 	conn    int // the socket
@@ -31,8 +30,8 @@ type watchdog struct {
 
 const (
 	watchdogName  = "exec-watchdog"
-	watchdogConn  = 3 // its end of the socket
-	watchdogEnded = 3 // exit code when it has ended the program
+	watchdogConn  = 3 // its file descriptor of the socket
+	watchdogEnded = 3 // exit code if it has ended the program
 )
 
 func startWatchdog(d deadlines, env []string) (*watchdog, error) {
@@ -62,14 +61,13 @@ func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	return w, nil
 }
 
-// guard prepares a program: the kernel kills it when this process ends, and the watchdog can
-// signal it.
+// guard lets the kernel kill the program when this process ends, and lets the watchdog signal it.
 func (w *watchdog) guard(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
 }
 
-// tell sends new deadlines, and the program if it is new. It fails at once if the watchdog does not
-// read.
+// tell sends new deadlines, and the program's file descriptor if it is new. It fails at once if the
+// watchdog does not read.
 func (w *watchdog) tell(d deadlines) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -86,15 +84,14 @@ func (w *watchdog) tell(d deadlines) error {
 	return unix.Sendmsg(w.conn, text, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 }
 
-// end ends the watchdog, and reports whether it has ended the program.
+// end ends the watchdog, and reports whether that has ended the program.
 func (w *watchdog) end() bool {
 	unix.Close(w.conn)
-	w.cmd.Process.Signal(syscall.SIGCONT) // it may be stopped
+	w.cmd.Process.Signal(syscall.SIGCONT) // the watchdog may be stopped
 	<-w.gone
 	return w.cmd.ProcessState.ExitCode() == watchdogEnded
 }
 
-// AddWatchdog adds the watchdog's command.
 func AddWatchdog(c *console.Console, lease *cobra.Command) {
 	lease.AddCommand(&cobra.Command{
 		Use: watchdogName, Short: "end the program of exec", Hidden: true,
@@ -105,7 +102,7 @@ func AddWatchdog(c *console.Console, lease *cobra.Command) {
 
 // watch is the watchdog. It returns when its parent closes the socket or ends.
 func watch(c *console.Console) error {
-	signal.Ignore(forwarded...) // service managers send SIGTERM to all
+	signal.Ignore(forwarded...) // service managers send SIGTERM to the watchdog, too
 	ward := ward{process: -1, parent: os.Getppid()}
 	for {
 		events := []unix.PollFd{{Fd: watchdogConn, Events: unix.POLLIN}}
@@ -115,7 +112,7 @@ func watch(c *console.Console) error {
 			continue
 		case err != nil:
 			return err
-		case ready == 0: // these are the newest deadlines
+		case ready == 0: // there are no newer deadlines
 			if ward.keep(time.Now()) {
 				// The reader of standard error must not block the watchdog.
 				go c.Complain("ending the program: its lease ends at %s, "+
@@ -143,7 +140,7 @@ func watch(c *console.Console) error {
 
 type ward struct {
 	deadlines
-	process int // a file descriptor, or -1 before there is one
+	process int // the program's file descriptor, or -1 if it is not known
 	parent  int // of the program and the watchdog
 	ended   bool
 }
@@ -159,7 +156,7 @@ func (w *ward) receive() (more bool, err error) {
 	if err := json.Unmarshal(text[:n], &d); err != nil {
 		return false, err
 	}
-	if !w.ended { // a program that was told to end gets no more time
+	if !w.ended { // after SIGTERM, the program gets no more time
 		w.deadlines = d
 	}
 	if m == 0 {
@@ -176,7 +173,7 @@ func (w *ward) receive() (more bool, err error) {
 	return true, err
 }
 
-// keep sends the program the due signals, and reports whether it sent SIGTERM.
+// keep sends the signals that are due, and reports whether it sent SIGTERM.
 func (w *ward) keep(now time.Time) (told bool) {
 	switch {
 	case !now.Before(w.Kill):
@@ -190,8 +187,8 @@ func (w *ward) keep(now time.Time) (told bool) {
 	return false
 }
 
-// signal signals the program. If the program is not known yet, or Linux is older than 5.4, signal
-// kills the program's parent, so the program ends, too.
+// signal sends s to the program. If the program is not known yet, or Linux is older than 5.4,
+// SIGKILL goes to its parent. Then the kernel kills the program, too.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:

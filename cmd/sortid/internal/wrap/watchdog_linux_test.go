@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
-// TestMain is the watchdog, too, because that runs the same executable.
+// TestMain also runs the watchdog, because the watchdog runs the same executable.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[2] == watchdogName {
 		code, _ := exit.Code(watch(&console.Console{Err: os.Stderr, Width: 80}))
@@ -23,8 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A watchdog that does not know the program, as on an old kernel, kills its parent, and so the
-// program.
+// On an old kernel, the watchdog does not know the program. It kills the program's parent instead.
 func TestWatchdogAlone(t *testing.T) {
 	conns := check.Must(unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0))(t)
 	theirs := os.NewFile(uintptr(conns[1]), "watchdog")

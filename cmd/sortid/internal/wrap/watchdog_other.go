@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 )
 
-// A watchdog does nothing here. Only Linux can end a program together with its parent, and signal
-// it safely from another process.
+// A watchdog does nothing here. Only Linux can end a program together with its parent, and let
+// another process signal the program safely.
 type watchdog struct{ gone chan struct{} }
 
 func startWatchdog(deadlines, []string) (*watchdog, error) { return new(watchdog), nil }

@@ -1,5 +1,5 @@
-// Package wrap runs programs on leases of node IDs, and ends them before their leases end. A
-// watchdog process does so if this process cannot.
+// Package wrap runs programs on leases of node IDs, and ends them before their leases end. If this
+// process cannot end a program, a watchdog process does.
 package wrap
 
 import (
@@ -22,24 +22,23 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say when a program must end: some time before its lease does. The reason is that nobody
-// checks the ticks of its IDs, and its generator may run ahead of the clock, by default up to 10 s.
+// Times say how long before its lease a program must end. Nobody checks the ticks of the program's
+// IDs, and its generator can run ahead of the clock, by default up to 10 s.
 type Times struct {
-	Terminate time.Duration // before the end: ask the program to end
-	Kill      time.Duration // before the end: kill it
-	Look      time.Duration // between looks at the lease
+	Terminate time.Duration // from SIGTERM to the end of the lease
+	Kill      time.Duration // from SIGKILL to the end of the lease
+	Look      time.Duration // between checks of the lease
 }
 
 var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
-// deadlines are times of the wall clock, like ticks.
+// deadlines are times of the wall clock, because ticks are, too.
 type deadlines struct {
 	Terminate, Kill time.Time // when the program gets these signals
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns the watchdog's deadlines. The watchdog sends SIGTERM only if exec has not done
-// so earlier.
+// deadlines returns the watchdog's deadlines. Its SIGTERM is later than exec's.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
@@ -58,7 +57,7 @@ func ByEnvironment() (f *format.Format, variable string) {
 	panic("no format reads its node ID from the environment")
 }
 
-// Run runs a program on a lease until it has ended.
+// Run runs a program on a lease.
 func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, path string,
 	args []string) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -102,8 +101,8 @@ type program struct {
 	dog   *watchdog
 	node  uint32
 	until time.Time // the lease's end that the watchdog knows
-	lost  string    // why the program is ended
-	kill  time.Time // when it is killed
+	lost  string    // why exec ends the program
+	kill  time.Time // when exec kills the program
 }
 
 func (p *program) start(c *console.Console, args, env []string) (err error) {
@@ -127,7 +126,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The child dies with the thread that started it, so this goroutine keeps that thread.
+		// The kernel kills the child when this thread ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -199,7 +198,7 @@ func (p *program) result() error {
 	return exitAs(p.cmd.ProcessState)
 }
 
-// environ leaves out variables with the store's secrets.
+// environ returns the environment without the variables that have the store's secrets.
 func environ(l *leases.Options) []string {
 	var secret []string
 	url := l.URL
@@ -221,8 +220,7 @@ func environ(l *leases.Options) []string {
 	})
 }
 
-// relaySignals gets a program from started, and passes signals to it until end is called. If a
-// signal that ends programs comes earlier, it calls interrupt.
+// relaySignals runs passSignals until the caller calls end.
 func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
@@ -239,9 +237,9 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals passes signals to the program from started, until started is closed. If a signal
-// that ends programs comes earlier, it interrupts the wait for the node ID. The program gets
-// the signal, too, because it may run already.
+// passSignals passes signals to the program from started, until started is closed. If a signal that
+// ends programs comes before the program, it interrupts the wait for the node ID. The program also
+// gets this signal, because it may run already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
@@ -260,7 +258,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			// A terminal sends a signal from the keyboard to both processes.
+			// A terminal sends signals from the keyboard to both processes.
 			case program != nil && !(c.InTerminal && fromKeyboard(sig)):
 				program.Signal(sig)
 			}
@@ -270,7 +268,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 
 type leaseHolder struct{ *leases.Holder }
 
-// firstTick returns the time of the first tick that the lease still grants.
+// firstTick returns the start of the first tick that the lease still grants.
 func (t leaseHolder) firstTick() (time.Time, error) {
 	_, tick, err := t.Lease.ClaimTick(t.tickOf(time.Now()))
 	return t.timeOf(tick), err
@@ -302,7 +300,7 @@ func (t leaseHolder) releaseSpent() {
 	t.Release()
 }
 
-// exitAs returns the error that gives exec the exit code of the program.
+// exitAs returns an error with the exit code of the program.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exit.Status(128 + int(status.Signal()))

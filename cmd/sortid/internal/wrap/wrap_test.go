@@ -25,7 +25,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Without a renewal, the program ends before the lease.
+// Without a renewal, the program ends before the lease does.
 func TestStoreUnreachable(t *testing.T) {
 	patience := leases.ReleasePatience
 	t.Cleanup(func() { leases.ReleasePatience = patience })
@@ -33,7 +33,7 @@ func TestStoreUnreachable(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
 	}{
-		{"heeds SIGTERM", `trap 'date +%s%N; exit 0' TERM; echo up; while :; do sleep 0.05; done`},
+		{"obeys SIGTERM", `trap 'date +%s%N; exit 0' TERM; echo up; while :; do sleep 0.05; done`},
 		{"ignores SIGTERM", `trap '' TERM; echo up; while :; do date +%s%N; sleep 0.05; done`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestStoreUnreachable(t *testing.T) {
 			defer out.Close()
 			var stderr bytes.Buffer
 			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
-			// Even on a slow machine the program has seconds.
+			// On a slow machine, the program needs seconds.
 			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
 			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
 			sh := check.Must(exec.LookPath("sh"))(t)
@@ -76,14 +76,14 @@ func TestStoreUnreachable(t *testing.T) {
 				fmt.Sscan(line, &last)
 			}
 			if at := time.Unix(0, last); last == 0 || !at.Before(end) {
-				t.Errorf("the program lived until %v, its lease until %v", at, end)
+				t.Errorf("the program ran until %v, its lease until %v", at, end)
 			}
 		})
 	}
 }
 
-// A signal before the process is known is passed on. Only one that ends programs interrupts the
-// wait.
+// A signal that ends programs interrupts the wait for the node ID, and the program gets it later.
+// Other early signals do nothing.
 func TestPassSignals(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
 	pipe := check.Must(cmd.StdoutPipe())(t)

@@ -1,8 +1,8 @@
-// Command maker makes scru64 IDs on a lease, checks them, and writes down the ticks that it
-// claims. The torture test starts, stops and kills it.
+// Command maker makes scru64 IDs on a lease, checks them, and prints the ticks that it claims. The
+// torture test starts, stops and kills it.
 //
-// With -unfenced it uses its node ID until it learns that the lease is lost, as if a lease had
-// only a time-to-live. The test must find that such makers use ticks twice.
+// With -unfenced it ignores the end of its window, and uses its node ID until it learns that the
+// lease is lost. The test must find that such makers use ticks twice.
 package main
 
 import (
@@ -83,15 +83,15 @@ func run(ctx context.Context, url string, rate int, unfenced bool, config lease.
 	return b.write("end")
 }
 
-// A book is a lease that writes down claims before their use.
+// A book is a lease that prints claims before a generator uses them.
 type book struct {
 	*lease.Lease
 	out      io.Writer
 	unfenced bool
 
-	made   int       // IDs that were checked
-	last   scru64.ID // the last of them
-	claims []claim   // the first is for last; the others came later
+	made   int       // how many IDs were checked
+	last   scru64.ID // the last ID that was checked
+	claims []claim   // the claim of last, and later claims
 }
 
 type claim struct {
@@ -111,15 +111,15 @@ func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, b.write("claim", claimed, nodeID, b.NodeBits())
 }
 
-// write writes a line with the time and the number of IDs checked. It writes once, so that a
-// kill does not cut the line.
+// write prints a line with the time and the number of IDs that were checked. It makes a single
+// write, so that a kill does not cut the line.
 func (b *book) write(what string, values ...any) error {
 	line := append([]any{what, time.Now().UnixNano(), b.made}, values...)
 	_, err := fmt.Fprintln(b.out, line...)
 	return err
 }
 
-// check returns an error unless IDs increase, and their ticks and node IDs were claimed.
+// check checks that IDs increase, and that their ticks and node IDs were claimed.
 func (b *book) check(ids []scru64.ID) error {
 	for _, id := range ids {
 		if id <= b.last {
@@ -138,13 +138,13 @@ func (b *book) check(ids []scru64.ID) error {
 	return nil
 }
 
-// step is the difference to the machine's clock.
+// step is the result of now minus the machine's clock.
 var step atomic.Int64
 
 func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
 
-// stepClock steps the clock at a SIGUSR1, and back at the next. It steps up to 12 s, and the lease
-// allows 10 s.
+// stepClock changes the clock at a SIGUSR1, and changes it back at the next. A step is up to 12 s,
+// and the lease allows 10 s.
 func stepClock() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1)
