@@ -110,8 +110,12 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH. If it is not set, commitTime returns the commit's time.
+// commitTime returns SOURCE_DATE_EPOCH. If it is not set, commitTime returns the commit's time. Later
+// calls return the same time, so a commit during a run changes no file.
 func (r *repo) commitTime() (time.Time, error) {
+	if !r.time.IsZero() {
+		return r.time, nil
+	}
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
 		var err error
@@ -123,5 +127,6 @@ func (r *repo) commitTime() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q, expected seconds since 1970", text)
 	}
-	return time.Unix(seconds, 0).UTC(), nil
+	r.time = time.Unix(seconds, 0).UTC()
+	return r.time, nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
@@ -53,6 +54,7 @@ type repo struct {
 	root    string
 	work    *modfile.WorkFile
 	modules []*goModule // each module is after the modules that it requires
+	time    time.Time   // what commitTime has returned
 }
 
 // open reads go.work and the go.mod of each of its modules. If go.work has the comment "not

@@ -142,3 +142,17 @@ func TestTagPushFails(t *testing.T) {
 		t.Errorf("the tags %s are left", tags)
 	}
 }
+
+func TestCommitDuringRun(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "")
+	clone, _ := released(t)
+	r, err := open(clone)
+	check(t, err)
+	before, err := r.commitTime()
+	check(t, err)
+	t.Setenv("GIT_COMMITTER_DATE", "2001-02-03T04:05:06Z")
+	git(t, clone, "commit", "-q", "--allow-empty", "-m", "second")
+	if after, err := r.commitTime(); err != nil || after != before {
+		t.Errorf("a commit changed the time of the files from %v to %v, %v", before, after, err)
+	}
+}
