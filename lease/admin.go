@@ -10,8 +10,8 @@ import (
 )
 
 // Records returns the records of a realm and its blocks, in the order of node IDs, larger blocks
-// first. It fails with [ErrNoRealm] if there is no such realm. It leaves out records that no client
-// makes, and then also returns [ErrRecord].
+// first. It fails with [ErrNoRealm] if there is no such realm. If there are records that no client
+// would write, Records leaves them out and returns the others with [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -59,8 +59,8 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	return root, checkTerms(root)
 }
 
-// Evict takes a block from its owner, and reports whether the owner held it. The zero Owner means
-// any owner. The owner's generators stop by the end of their window.
+// Evict takes a block from its owner, and reports whether the owner held the block. The zero Owner
+// means any owner. The owner's generators stop using the block by the end of their window.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -83,7 +83,7 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 const maxSkew = 24 * time.Hour
 
 // Create makes the realm of a configuration, and reports whether it made one. NodeBits is not
-// needed. If a matching realm exists, that is not an error.
+// needed. If the realm exists and suits the configuration, Create returns no error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
@@ -122,10 +122,10 @@ func storeName(store Store) string {
 	return fmt.Sprintf("%T", store)
 }
 
-// SetTerms changes the window and the lead of a realm, even while leases are held, and returns its
-// terms. 0 leaves a value as it is. Leases without values of their own use the new ones from their
-// second renewal on. A lease with a longer window or lead of its own keeps it until the lease needs
-// a new node ID.
+// SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
+// realm's terms. 0 leaves a value as it is. Leases use the new values from their second renewal on,
+// except for values that their [Config] sets. If the Config of a lease sets a longer value than the
+// new one, the lease keeps all its values until it needs a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -172,14 +172,14 @@ func (t Terms) most(next Terms) (window, lead int64) {
 }
 
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes.
-// Call it before any process can reach that store. All later grants start at the returned time or
-// after it. This time is later than all earlier grants, if no clock was ahead by more than skew. So
+// Call Fence before any process can reach that store. All later grants start at the returned time
+// or after it. All earlier grants end before that time, if no clock was ahead by more than skew. So
 // no node ID is granted for about the realm's window plus its lead plus skew.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
-// lost grants were longer than the stored terms say. If the realm is gone, Fence makes it with
-// config's Format. Without a Format, Fence fails with [ErrNoRealm]. If the format differs, it fails
-// with [ErrRealm]. After an error of the store, call Fence again.
+// lost grants were longer than the stored terms say. If the realm is missing, Fence creates it with
+// config's Format or, without a Format, fails with [ErrNoRealm]. If the realm has another format,
+// Fence fails with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -212,8 +212,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Carry over what was granted meanwhile, before anybody is granted ticks at the floor or
-		// above it.
+		// Until the fence was stored, processes may have got grants. Carry over the HWMs of these,
+		// too, before anybody is granted ticks at the floor or above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -265,7 +265,7 @@ func (t Terms) floor(now time.Time, skew time.Duration) int64 {
 	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // two roundings can each lose a tick
 }
 
-// fenceTime is the longest time from reading the clock to the new generation.
+// fenceTime is the longest time from reading the clock to storing the new generation.
 const fenceTime = time.Second
 
 func fenced(root Record, terms Terms, generation string, floor int64) Record {
@@ -276,8 +276,9 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	return root
 }
 
-// carry writes the first records of a generation, unless they exist. Before the generation starts,
-// it writes parts before the blocks around them, so that each split block has a part with a record.
+// carry writes the first records of a new generation, unless they exist. Before the generation
+// starts, carry writes parts before the blocks around them. So each split block always has a part
+// with a record.
 func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {
@@ -313,8 +314,8 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided returns the records of all blocks that are not inside a whole or retired block. The HWM
-// of a whole or retired block is valid for all its parts.
+// divided returns the records of all blocks that are not inside a whole or retired block. A fence
+// needs no more, because the HWM of a whole or retired block is valid for all its parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

@@ -189,7 +189,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A server that finds a change illegal has not made it. The lease keeps its grant, and asks again.
+// If a server refuses a change as illegal, the lease keeps its grant, and asks again.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refuse atomic.Bool
@@ -219,7 +219,7 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Check allows no HWM below ticks that others were granted, or far in the future.
+// Check allows no HWM that is far in the future or below ticks that others were granted.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))

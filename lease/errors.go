@@ -15,7 +15,7 @@ var (
 	ErrConfig  = errors.New("lease: invalid configuration")
 	ErrRealm   = errors.New("lease: the terms of the realm differ from the configuration")
 	ErrNoRealm = errors.New("lease: no such realm")
-	// ErrRecord: a realm has records that no client makes.
+	// ErrRecord: a realm has records that no client would write.
 	ErrRecord = errors.New("lease: records that make no sense")
 	// ErrFull: no node ID of this size is free; see [FullError].
 	ErrFull = errors.New("lease: no free node ID")
@@ -35,8 +35,9 @@ var (
 	ErrClosed  = sortid.ErrLeaseClosed
 )
 
-// A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. A
-// clock was ahead, or the realm has been fenced. It matches [ErrLead].
+// A LeadError says that a node ID cannot be granted yet, because a clock was ahead or the realm was
+// fenced. If Block is zero, no node ID of the realm can be granted yet. A LeadError matches
+// [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block
@@ -57,8 +58,8 @@ func (e *LeadError) Error() string {
 
 func (e *LeadError) Is(target error) bool { return target == ErrLead }
 
-// A FullError says why no node ID is free. It matches [ErrFull], and [ErrLead] if Ahead is not
-// empty.
+// A FullError says why no node ID is free. It matches [ErrFull]. If Ahead is not empty, it also
+// matches [ErrLead].
 type FullError struct {
 	Realm string
 	Size  int

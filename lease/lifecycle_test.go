@@ -91,7 +91,7 @@ func TestCloneBeforeSending(t *testing.T) {
 	}
 }
 
-// After a fence, grants can still end above the floor. Before that end, no overlapping block is
+// Grants from before a fence can end above its floor. Until they end, no overlapping block is
 // granted.
 func TestFenceCarriesHWMs(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
@@ -134,8 +134,8 @@ func TestFenceCarriesHWMs(t *testing.T) {
 	}
 }
 
-// After a fence with a floor below its grants, a process says when it will have a node ID, and gets
-// one.
+// The floor of a fence is below the ticks that a process was granted. The process says when it will
+// have a node ID, and gets one.
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -152,7 +152,7 @@ func TestFenceBelowGrants(t *testing.T) {
 		if !time.Now().After(until) {
 			t.Fatal("the floor is still in the future")
 		}
-		fails(t, "below its grants", claim(l, 0), ErrExpired, ErrForgotten,
+		fails(t, "fenced below its grants", claim(l, 0), ErrExpired, ErrForgotten,
 			"but this process was granted times up to "+
 				time.UnixMilli(hi*256).UTC().Format(timeFormat)+
 				"; when these have passed, it gets a new node ID by itself")
@@ -164,8 +164,8 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-// The answer to a renewal is lost. When the lease finds that the renewal was made, generators get
-// the new window.
+// The answer to a renewal is lost. When the lease finds that the store has made the renewal,
+// generators get the new window.
 func TestPublishedBeforeFailure(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()
@@ -267,13 +267,13 @@ func TestBackSoon(t *testing.T) {
 	})
 }
 
-// Leases that were acquired or renewed together do not renew together again.
+// Leases that were acquired or renewed at the same time do not renew at the same time again.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		// A lease is renewed in a given second with a probability of at most 1/15: two of its
-		// renewals can be in that second, each at a random time within 30 s. So 13 are expected,
-		// and more than 50 have a probability below 1e-12.
+		// renewals can be in that second, each at a random time within 30 s. So 13 of the 200
+		// leases are expected, and more than 50 have a probability below 1e-12.
 		const limit = 50
 		var leases []*Lease
 		for range 200 {
@@ -454,8 +454,8 @@ func TestReadsPerStart(t *testing.T) {
 		if lists > 0 || calls > 15 || records > 250 {
 			t.Error("too many calls, records or lists")
 		}
-		// The node IDs are close together. If they were random, 110 would be in 105 groups of 16,
-		// and 1100 in 674 groups.
+		// The node IDs are close together. 110 random node IDs would be in 105 groups of 16, and
+		// 1100 in 674 groups.
 		groups := map[uint32]bool{}
 		for _, r := range held(t, n.Store) {
 			groups[r.Block.NodeID>>4] = true

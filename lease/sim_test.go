@@ -17,10 +17,10 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// This file simulates many processes and one store, in virtual time, at random from a seed. The
-// processes run the real client and windows. Requests are lost, late and repeated, answers are
-// lost, and processes stop, die and start again. All clocks step and drift. The store is restored
-// from old copies and fenced, and machines are cloned.
+// This file simulates many processes and one store in virtual time. A seed decides what happens.
+// The processes run the real client and windows. Requests are lost, late and repeated, answers are
+// lost, and processes stop, die and start again. All clocks are set at random. The store is
+// restored from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
@@ -43,18 +43,18 @@ type world struct {
 	hasTime    bool
 	storeClock int64
 	wild       int64 // how far clocks can step, in milliseconds
-	restores   bool  // the store is restored at times, and clocks are wrong by less than skew
+	restores   bool  // the store is restored at times
 	skew       int64
 	unfenced   bool
 	hostile    bool // a hostile client changes records
 	unchecked  bool // without [Known.Check]
-	fences     bool // the store is fenced at times, although it has lost nothing
+	fences     bool // the realm is fenced at times, although the store has lost nothing
 	clones     bool
 	forgetHWM  bool // a fence carries over no hwm
 	forgets    bool // the store loses a change at times
 	blind      bool
 	told       int64 // the latest time that a client used
-	atomic     bool  // the store makes several changes together or not at all
+	atomic     bool  // the store makes all changes of a request or none
 	trouble    float64
 
 	draws  int
@@ -380,8 +380,8 @@ type simProcess struct {
 	copy     *session
 	before   int64 // the last tick used before it became a clone
 
-	// 0: none; 1: cloned or a clone; 2: has since prepared a request, whose answer ends the
-	// overlap.
+	// 0: no overlap; 1: it was cloned, or is a clone; 2: it has then prepared a request, and the
+	// answer ends the overlap.
 	overlap int
 }
 
@@ -392,7 +392,7 @@ func (w *world) process(name int) {
 	w.start(p.generator)
 }
 
-// cloneMachine copies a process to a machine whose clock differs by up to a window.
+// cloneMachine copies a process to another machine. Their clocks differ by up to a window.
 func (w *world) cloneMachine() {
 	p := w.processes[w.rand.IntN(len(w.processes))]
 	if s := p.session; s == nil || len(w.processes) > 20 || s.held.Revision == 0 &&
@@ -707,7 +707,7 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	return t, s.travel()
 }
 
-// simulate runs a world. If something is wrong, it runs the world again and returns the last
+// simulate runs a world. If something is wrong, simulate runs the world again and returns the last
 // events.
 func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 	run := func(log *strings.Builder) *world {
@@ -728,7 +728,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore simulates worlds. It fails if something is wrong, or an event of must is rare.
+// explore simulates worlds. It fails if something is wrong, or if an event of must is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {
@@ -801,7 +801,7 @@ func TestSimulationFinds(t *testing.T) {
 	}
 }
 
-// Many nodes start, renew their leases, are killed, and start again while the old leases are held.
+// Many nodes start, renew their leases, are killed, and start again before the old leases end.
 // Each gets its own node ID, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
 	nodes := *simNodes
