@@ -2,18 +2,18 @@
 //
 //	store, err := bolt.Open(ctx, "bolt:sortid.db")
 //
-// The URL is bolt:PATH, or bolt:///PATH with an absolute path. PATH is not decoded, and must not
-// contain a question mark. Open makes the file if there is none, but the folder must exist. All
-// processes must be able to read and write the file, and to read its folder. Only the owner can
-// read and write a new file. Get and List need no write permission.
+// The URL is bolt:PATH, or bolt:///PATH with an absolute path. PATH is the name as it is, without
+// %-escapes. It must not contain a question mark. If the file is missing, Open makes it, but the
+// folder must exist. All processes must be able to read and write the file, and to read its folder.
+// Only the owner can read and write a new file. Get and List need no write permission.
 //
 // bbolt locks the whole file while a process has it open. So each call opens the file, waits for
-// the lock, and closes the file again. If the call's context ends first, on Linux the error names
-// the process that has the lock.
+// the lock, and closes the file again. If the context ends while a call waits, the error on Linux
+// names the process that has the lock.
 //
-// The bucket "leases" holds each record as JSON under the key "realm/node ID/size", such as
-// "orders@0123456789abcdef/42/8". CompareAndSet is one write transaction, which is synced to the
-// disk. The time is this machine's.
+// The bucket "leases" has each record as JSON under the key "realm/node ID/size", such as
+// "orders@0123456789abcdef/42/8". CompareAndSet is one write transaction, which bbolt syncs to the
+// disk. Time returns this machine's time.
 //
 // # Guarantee
 //
@@ -28,5 +28,6 @@
 //     Store is gone, the Store's calls fail. But a new process makes a new file, unless it calls
 //     [OpenExisting].
 //
-// A damaged file is an error, but bbolt's pages have no checksums, so not all damage is noticed.
+// If bbolt finds that the file is damaged, calls fail. But bbolt's pages have no checksums, so it
+// does not find all damage.
 package bolt
