@@ -94,8 +94,8 @@ func temporary(err error) error {
 }
 
 // New is like Open, for a program that already has a connection. Close does not close this
-// connection. It should not buffer messages while the server is unreachable (see
-// [nats.ReconnectBufSize]): buffered changes come too late.
+// connection. The connection should not buffer messages while the server is unreachable (see
+// [nats.ReconnectBufSize]), because buffered changes come too late.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
 	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -151,7 +151,7 @@ func (s *Store) read(ctx context.Context, realm string,
 		if err != nil {
 			return nil, nil, s.failed("read "+key, err)
 		}
-		// An empty value must not be nil.
+		// An empty value must not be nil, which means a missing record.
 		values[i], revisions[i] = append([]byte{}, msg.Data...), msg.Sequence
 	}
 	return values, revisions, nil
@@ -202,8 +202,9 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 	})
 }
 
-// ask sends a request once. If no answer comes, it reconnects, because the client notices a dead
-// connection only after half a minute. Without permission to publish, no answer comes either.
+// ask sends a request once. If no answer comes, ask reconnects, because the client notices a dead
+// connection only after half a minute. If the user may not publish, no answer comes either, but
+// ask does not reconnect.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -234,7 +235,8 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match. If not all records come in time, it begins again.
+// each calls f with the records whose keys match. If not all records come in time, each begins
+// again.
 func (s *Store) each(ctx context.Context, keys string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -305,7 +307,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 		if _, err := s.publish(ctx, timeKey, nil); err != nil {
 			return nil, err
 		}
-		// A later message of another process is as good.
+		// If another process has published a later message, its time is right, too.
 		return s.last(ctx, timeKey)
 	})
 	if err != nil {
@@ -314,7 +316,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return msg.Time, nil
 }
 
-// Close closes the connection, unless it came from the caller of [New].
+// Close closes the connection, unless the caller of [New] has passed it.
 func (s *Store) Close() error {
 	if s.own {
 		s.conn.Close()
@@ -387,7 +389,7 @@ func parse(url string) (t target, err error) {
 	return t, nil
 }
 
-// connect waits until a host accepts, at most two seconds for each.
+// connect waits until a host accepts the connection, at most two seconds for each host.
 func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
