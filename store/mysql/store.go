@@ -92,7 +92,7 @@ func (s *Store) String() string {
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// There is always a row, so the store notices a replica even without a record.
+	// The result always has a row. So the store notices a replica even if there is no record.
 	getStatement = `SELECT @@GLOBAL.read_only, l.block, l.revision, l.hwm, l.record
 		FROM (SELECT 1) one LEFT JOIN sortid_lease l ON l.realm = ? AND l.block IN (?)`
 	listStatement   = `SELECT 'OFF', block, revision, hwm, record FROM sortid_lease WHERE realm = ?`
@@ -104,8 +104,8 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get makes a small change after it has read the record. The server writes its log in order, so
-// both are then on the disk.
+// Get makes a small change after it has read the record. The server writes its log in order. So
+// when the small change is on the disk, the record is there, too.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany reads all records at one moment. It does not wait for the log: if a crash undoes what was
-// read, the crash also undoes all later changes.
+// GetMany reads all records at one moment. It does not wait for the log: if a crash undoes a change
+// that GetMany has read, the crash also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}
