@@ -31,9 +31,9 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay stands between clients and a server, and returns the relay's address. It calls connected
-// for each connection, and passes on the requests and answers for which the returned functions
-// return true.
+// Relay passes requests and answers between clients and a server, and returns the address for the
+// clients. For each connection it calls connected, which returns two functions. Relay passes a
+// piece of a request or an answer on if the function returns true for it.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -73,7 +73,7 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 // A cutter cuts connections within the server's answers.
 type cutter struct {
 	address string
-	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: the cut was made
+	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
 	missing atomic.Int64 // how many bytes the cut removed, if the connection was open before
 	clients sync.Map
 }
@@ -101,7 +101,8 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut closes a connection, any or only a new one, after n-1 bytes of the next answers.
+// cut makes the cutter close a connection after n-1 bytes of the next answers. With anew, it closes
+// all open connections first, so that the cut is in a new one.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))
