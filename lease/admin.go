@@ -212,8 +212,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Until the fence was stored, processes may have got grants. Carry over the HWMs of these,
-		// too, before anybody is granted ticks at the floor or above it.
+		// Before the fence was stored, processes may have got more grants. Carry over the HWMs of
+		// these grants, too, before anybody is granted ticks at the floor or above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }

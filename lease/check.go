@@ -94,7 +94,7 @@ func malformed(c Change) string {
 type Known struct {
 	// Root is the realm's record, with Revision 0 if there is none.
 	Root Record
-	// Now is the time of the store's clock or, if it has none, of the server's.
+	// Now is the time of the store's clock or, if the store has no clock, of the server's clock.
 	Now time.Time
 	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, otherwise
 	// the realm's lead.
@@ -112,8 +112,8 @@ type Known struct {
 //   - An error that matches [ErrIllegal]: no client that follows the protocol asks for this change.
 //
 // A hostile client can still hold and evict all node IDs, change the terms within the limits of a
-// [Config], and store [MaxRecords] records. But it cannot make others issue an ID twice, as long as
-// Now does not go back:
+// [Config], and store [MaxRecords] records. But it cannot make other clients issue an ID twice, as
+// long as Now never decreases:
 //
 //   - A grant starts at the HWM or above it. It ends at most the realm's longest window and lead
 //     after Now. So it ends below the floor of any later fence.

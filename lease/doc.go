@@ -17,18 +17,18 @@
 // These words describe a lease:
 //
 //   - A tick is the unit of a format's timestamp: 256 ms in SCRU64, 1 ms in the others.
-//   - A lease grants a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. A
+//   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. A
 //     generator claims a tick before its first ID in that tick. It can claim only granted ticks,
 //     each once and in rising order.
-//   - The window is how far into the future a lease extends, by default 1 minute. When about half
-//     of the window is left, a renewal extends the lease to a whole window again.
-//   - The high-water mark (HWM) is the first tick of a node ID that was never granted. The store
-//     keeps it. A grant starts at the HWM or later. One compare-and-set stores the grant and moves
-//     the HWM to the grant's end. So two grants of a node ID never have a tick in common.
+//   - The window is how far in the future a grant ends, by default 1 minute. When about half of the
+//     window is left, a renewal moves the grant's end to a whole window from now.
+//   - The high-water mark (HWM) of a node ID is its first tick that was never granted. The store
+//     keeps the HWM. A grant starts at the HWM or later. The compare-and-set that stores the grant
+//     also moves the HWM to the grant's end. So no tick of a node ID is granted twice.
 //   - The lead is how far in the future a grant may start, by default 10 seconds. The clocks of the
 //     process and of the store may differ by at most the lead.
-//   - A fence makes a realm safe after its store was restored from an old copy: [Fence] moves the
-//     start of all new grants behind the end of all lost ones.
+//   - A fence makes a realm safe after its store was restored from an old copy: [Fence] lets new
+//     grants start only after the end of all lost grants.
 //
 // If clocks are wrong, node IDs are wasted or refused, but never shared; docs/leases.md says why.
 // This package cannot detect that a running virtual machine is cloned, that two stores serve one

@@ -25,7 +25,7 @@ var (
 	// ErrForgotten: leases get no grant until somebody calls [Fence].
 	ErrForgotten = errors.New("lease: the store has lost records or changes")
 	// ErrBusy: other processes were faster each time; try again.
-	ErrBusy   = errors.New("lease: too many others are changing this realm")
+	ErrBusy   = errors.New("lease: too many other processes are changing this realm")
 	ErrNoTime = errors.New("lease: the store has no clock")
 	// ErrUnsafe: a [Store] refuses settings that could lose data.
 	ErrUnsafe = errors.New("lease: the store could lose what it has stored")
@@ -67,7 +67,7 @@ type FullError struct {
 	Until []time.Time  // the deadline of each record in Held
 	Ahead []*LeadError // node IDs that nobody holds, but that cannot be granted yet
 
-	// From is when the next node ID becomes free, if its holder is gone.
+	// From is when the next node ID becomes free if its holder has ended.
 	From time.Time
 }
 
@@ -95,7 +95,7 @@ func (e *FullError) Error() string {
 	}
 	if !e.From.IsZero() {
 		fmt.Fprintf(&b,
-			"; the next is free from %s on, if its holder is gone, or as soon as one is given back",
+			"; the next is free from %s on if its holder has ended, or when a holder gives one back",
 			e.From.Format(timeFormat))
 	}
 	return b.String()

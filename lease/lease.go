@@ -160,8 +160,8 @@ var _ sortid.Lease = (*Lease)(nil)
 // Lease is safe for concurrent use, and generators may share it.
 //
 // If the store is down, generators continue to the end of the window. Then they fail or wait. If
-// another process has got the node ID by then, the lease gets a new node ID. The generators' IDs
-// still increase.
+// another process takes the node ID meanwhile, the lease gets a new node ID, and the generators'
+// IDs still increase.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
@@ -210,7 +210,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// The node ID may have been granted. Give it back, so that others can have it.
+			// The store may have made the grant. Release it, so that others can have the node ID.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -259,7 +259,7 @@ func retry(ctx context.Context, f func() error) (err error) {
 
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// NodeID returns the node ID. If the lease has lost it, NodeID returns it until the lease gets
+// NodeID returns the node ID. If the lease loses it, NodeID still returns it until the lease has
 // another node ID.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 

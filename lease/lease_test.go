@@ -313,7 +313,7 @@ func TestKeepsAhead(t *testing.T) {
 			}
 			if left := time.Until(l.Until()); left < 29*time.Second ||
 				left > time.Minute+256*time.Millisecond {
-				t.Fatalf("%v are left", left)
+				t.Fatalf("%v of the window are left", left)
 			}
 			must(t, l.Err())
 		}
@@ -778,7 +778,7 @@ func TestClose(t *testing.T) {
 		defer cancel()
 		fails(t, "the store hangs: Close", l.Close(ctx), context.DeadlineExceeded)
 		fails(t, "closed", claim(l, 0), ErrClosed)
-		// A second Close waits for one that hangs, until its own context ends.
+		// While one Close hangs, a second Close waits until the context of the second Close ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
 		go func() { hung <- l.Close(patient) }()
@@ -984,8 +984,8 @@ func TestForgotten(t *testing.T) {
 			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
 			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
-				// Another process creates the realm again. Without a fence, it could use the same
-				// ticks.
+				// Another process creates the realm again. Without a fence, both processes could
+				// use the same ticks.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
 				fails(t, "a new realm", l.Err(), ErrForgotten)

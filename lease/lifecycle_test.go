@@ -28,7 +28,7 @@ func clone(s *session, ahead time.Duration) *session {
 	return &c
 }
 
-// One clone keeps the node ID. The other's window ends at its next renewal.
+// One clone keeps the node ID. The other clone's window ends when that clone next renews.
 func TestClones(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 256 * time.Millisecond} {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
@@ -147,7 +147,7 @@ func TestFenceBelowGrants(t *testing.T) {
 		until, err := Fence(t.Context(), n, Config{Realm: "realm"}, 0)
 		must(t, err)
 		wrong.Store(0)
-		// The process goes on with its grant. Its renewal finds the fence.
+		// The process continues with its grant. Its renewal finds the fence.
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) - 20*time.Second)
 		if !time.Now().After(until) {
 			t.Fatal("the floor is still in the future")
@@ -340,7 +340,7 @@ func TestWait(t *testing.T) {
 		start := time.Now()
 		l := acquire(t, m, c)
 		if d := time.Since(start); d < 30*time.Second || d > 2*time.Minute {
-			t.Errorf("it waited for %v", d)
+			t.Errorf("Acquire waited for %v", d)
 		}
 		closed(t, l)
 	})

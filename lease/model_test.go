@@ -25,8 +25,8 @@ import (
 // A process may be cloned. Then both processes are in an overlap: they may use the same ticks. For
 // each of them, the overlap ends with the answer to its next request.
 //
-// Outside of overlaps, no tick may be used twice by one node ID or by overlapping ones. No block
-// may be whole inside a whole block.
+// Outside of overlaps, no tick may be used twice by one node ID, or by a node ID and another that
+// contains it. No block may be whole inside a whole block.
 
 // The blocks are the whole block, a node ID of 1 bit, and its two halves.
 const (
@@ -37,7 +37,7 @@ const (
 
 var mBlocks = [3]Block{{0, 1}, {0, 2}, {1, 2}}
 
-// A variant is the protocol, or the protocol with one fault. TestModelFinds describes the faults.
+// A variant is the sound protocol or a faulty one. TestModelFinds describes the faults.
 type variant int
 
 const (
@@ -179,7 +179,7 @@ func (p *mProc) learn(b int8, r mRec, written bool) {
 		whole.state == Split)
 }
 
-// known returns what the process knows of a record.
+// known returns a record as the process has last read or written it, and whether it has.
 func (p *mProc) known(b int8) (Record, bool) {
 	return p.mem[b].record(b), p.mem[b] != unknown
 }
@@ -231,7 +231,7 @@ type mState struct {
 	twice  bool
 }
 
-// use adds a tick of a block to the used ones.
+// use adds a tick of a block to the used ticks.
 func (s *mState) use(b, tick int8) {
 	for h := range s.issued {
 		if b == mWhole || int(b) == h+1 {
@@ -1118,7 +1118,7 @@ type mNode struct {
 	which  int32
 }
 
-// add adds a state if it is new. A step of a process has its id, others 0.
+// add adds a state if it is new. The parameter id is the process whose step leads to s, or 0.
 func (m *model) add(s *mState, id int8, what string, args ...any) {
 	which := m.which
 	m.which++
@@ -1133,8 +1133,8 @@ func (m *model) add(s *mState, id int8, what string, args ...any) {
 		return
 	}
 	m.canonical(s)
-	// The search compares hashes of 64 bits. Two of ten million are the same with a probability of
-	// at most 1 in 300,000.
+	// The search compares hashes of 64 bits. Among ten million states, two have the same hash with
+	// a probability of at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {
 		return

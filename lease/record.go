@@ -223,9 +223,9 @@ type Record struct {
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
-	// HWM, the high-water mark, is the first tick that was never granted, neither of this block nor
-	// of one that overlaps it. Only a release lowers it. In the realm's record, HWM is the floor:
-	// no grant of the generation starts below the floor.
+	// HWM, the high-water mark, is the first tick that was never granted. In a whole block, this
+	// includes the grants of all blocks that overlap it. Only a release lowers HWM. In the realm's
+	// record, HWM is the floor: no grant of the generation starts below the floor.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 

@@ -138,7 +138,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 		return request{}, s.failed("read the store's time", err)
 	}
 	terms := s.root.Terms
-	// Compare wall clocks. The call may have read the store's clock at any time before it returned.
+	// Compare wall clocks. The store has read its clock at some time between before and after.
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
@@ -346,7 +346,7 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 		}
 		parent.Revision = prev.Revision + 1
 		changes = append(changes, Change{prev, parent})
-		// The half was read before its block was split, because this change is not written yet.
+		// The half was read before its block was split, because the split is not written yet.
 		prev = s.withSpace(v.get(prev.Block.toward(leaf)))
 		if whole, err = revive(prev, parent); err != nil {
 			return err
@@ -456,7 +456,8 @@ func (s *session) mergeParts(ctx context.Context, r Record,
 	return r, whole, err
 }
 
-// retirePart retires half i of a merging block. It writes even if the half is Retired already.
+// retirePart retires half i of a merging block. It writes even if the half is Retired already:
+// docs/leases.md says why.
 func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	now int64) (Record, error) {
 	r, err := s.store.Get(ctx, s.space(), merging.Block.child(i))

@@ -365,8 +365,8 @@ func (w *world) apply(prev, next Record) bool {
 	return true
 }
 
-// A simProcess is a machine with its clock, which runs one process after another. A process has a
-// thread that renews the lease and one that uses ticks.
+// A simProcess is a machine with a clock. It runs one process after another. A process has a thread
+// that renews the lease and a thread that uses ticks.
 type simProcess struct {
 	w        *world
 	name     int
@@ -588,7 +588,7 @@ func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
 	w.issued[tick] = append(w.issued[tick], b)
 }
 
-// A simStore connects a process to the store. The nil process has no faults.
+// A simStore connects a process to the store. If p is nil, the connection has no faults.
 type simStore struct {
 	Store // for the other methods, which nobody calls
 	w     *world
@@ -682,7 +682,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// Only the nil process fences. Its changes are not checked.
+	// If s.p is nil, the change is part of a fence, which is not checked.
 	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++

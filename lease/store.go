@@ -34,8 +34,8 @@ type Store interface {
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet replaces the stored record by next if the stored record has the Revision and
-	// the HWM of prev. If prev.Revision is 0, it stores next if there is no record. The Realm and
-	// Block of prev and next must be equal. CompareAndSet reports whether it stored next. If it
+	// the HWM of prev. If prev.Revision is 0, it stores next only if there is no record. The Realm
+	// and Block of prev and next must be equal. CompareAndSet reports whether it stored next. If it
 	// returns false and no error, this call never changes anything. Later, Get must return all
 	// fields of next unchanged.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)

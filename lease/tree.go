@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A region is a free block of the requested size or larger.
+// A region is a free block that is as large as the requested block, or larger.
 type region struct {
 	record Record
 	hwm    int64 // no earlier tick of the region can be granted

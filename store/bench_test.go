@@ -144,8 +144,8 @@ func BenchmarkExtend(b *testing.B) {
 	}
 }
 
-// BenchmarkNodes reports what a thousand leases with default settings, each on its own connection,
-// cost the server. They start within half a minute, and run for a window.
+// BenchmarkNodes reports what a thousand leases with default settings cost the server. Each lease
+// has its own connection. The leases start within half a minute, and run for a window.
 func BenchmarkNodes(b *testing.B) {
 	for _, server := range []struct {
 		name  string

@@ -22,7 +22,7 @@
 //   - the file is on a disk of this machine, not on a network file system. On Linux, macOS, FreeBSD
 //     and Windows, Open refuses a network file system with [lease.ErrUnsafe]. [Store.Conditions]
 //     names a file system that may be on a network, or that a restart empties;
-//   - the disk really has what it reports as stored;
+//   - the disk really keeps the data that it reports as stored;
 //   - nobody deletes the file or replaces it, for example with a backup. If this has happened,
 //     fence all realms, as package [github.com/sortid/sortid/store] describes. If the file of a
 //     Store is gone, the Store's calls fail. But a new process makes a new file, unless it calls

@@ -203,7 +203,7 @@ func (s *Store) read(ctx context.Context, realm string,
 	values, revisions = make([][]byte, len(blocks)), make([]int64, len(blocks))
 	for i := range blocks {
 		for _, found := range resp.Responses[i].GetResponseRange().Kvs {
-			// An empty value must not be nil.
+			// An empty value must not be nil, which means a missing record.
 			values[i], revisions[i] = append([]byte{}, found.Value...), found.ModRevision
 		}
 	}

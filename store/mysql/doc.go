@@ -27,8 +27,8 @@
 //     such a failover, fence all realms. [Store.Conditions] names visible replicas;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
-//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions says which of these
-//     last three conditions apply;
+//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names the last three
+//     conditions only where they apply;
 //   - nobody changes these settings.
 //
 // # Privileges and connections

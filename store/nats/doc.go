@@ -25,13 +25,14 @@
 //   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
 //     limits that discard old messages, no mirrors, no sources and no direct gets (which "nats kv
 //     add" turns on). Otherwise Open fails with [lease.ErrUnsafe];
-//   - each server has jetstream { sync_interval: always }, which exists since version 2.10. Clients
-//     cannot see this setting, so [Store.Conditions] names it unless the URL has sync=always;
+//   - each server is configured with jetstream { sync_interval: always }, which needs version 2.10.
+//     Clients cannot see this setting. So [Store.Conditions] names it, unless the URL has
+//     sync=always;
 //   - there is one replica. With several replicas, a leader that is cut off may answer with an old
 //     record, and Conditions says so. Before version 2.11, Open refuses several replicas;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
-//     key was deleted, calls fail with [ErrDeleted]: then fence its realm. If the key of the realm
-//     itself was deleted, first delete the bucket.
+//     key was deleted, calls fail with [ErrDeleted]. Then fence the key's realm. But if the key of
+//     the realm itself was deleted (REALM.0/0), delete the bucket first.
 //
 // # Privileges and connections
 //

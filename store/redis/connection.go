@@ -15,7 +15,7 @@ import (
 
 // A lease briefly needs a connection about twice a minute. By default, a server accepts 10,000
 // connections. The client closes an idle connection only when it next needs a connection. So each
-// connection closes itself after closeTime.
+// connection closes itself when it has been idle for closeTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second

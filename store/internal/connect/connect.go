@@ -158,7 +158,7 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 type limit struct{}
 
 // Read calls read until an answer comes in time, or until ctx ends. The function read must change
-// nothing, and must send its requests by [Ask]. Read returns all errors except timeouts at once.
+// nothing, and must send its requests by [Ask]. After any other error, Read returns immediately.
 func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
 		return read(ctx)

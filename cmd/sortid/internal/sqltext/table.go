@@ -21,14 +21,14 @@ type Table struct {
 // MaxPartitions is the largest number of partitions of a Table. Databases get slow with more.
 const MaxPartitions = 8000
 
-// A partition holds the IDs from first on and before end.
+// A partition contains the IDs from first up to but not including end.
 type partition struct {
 	name       string
 	from       time.Time
 	first, end format.ID
 }
 
-// partitions returns all partitions, and the one that would come next.
+// partitions returns all partitions, and the partition that would follow them.
 func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err
