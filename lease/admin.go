@@ -10,8 +10,8 @@ import (
 )
 
 // Records returns the records of a realm and its blocks, in the order of node IDs, larger blocks
-// first. It fails with [ErrNoRealm] if there is no such realm. If there are records that no client
-// would write, Records leaves them out and returns the others with [ErrRecord].
+// first. It fails with [ErrNoRealm] if there is no such realm. It leaves out records that no client
+// would write. Then it also returns [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -59,8 +59,8 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	return root, checkTerms(root)
 }
 
-// Evict takes a block from its owner, and reports whether the owner held the block. The zero Owner
-// means any owner. The owner's generators stop using the block by the end of their window.
+// Evict takes a block from its owner, and reports whether the owner held it. The zero Owner means
+// any owner. The owner's generators use the block at most to the end of their window.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -123,9 +123,9 @@ func storeName(store Store) string {
 }
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
-// realm's terms. 0 leaves a value as it is. Leases use the new values from their second renewal on,
-// except for values that their [Config] sets. If the Config of a lease sets a longer value than the
-// new one, the lease keeps all its values until it needs a new node ID.
+// realm's terms. 0 leaves a value as it is. Leases use new values from their second renewal on,
+// unless their [Config] sets the values. If it sets a longer value than the new one, the lease
+// keeps that value until it needs a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -178,8 +178,8 @@ func (t Terms) most(next Terms) (window, lead int64) {
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // lost grants were longer than the stored terms say. If the realm is missing, Fence creates it with
-// config's Format or, without a Format, fails with [ErrNoRealm]. If the realm has another format,
-// Fence fails with [ErrRealm]. After an error of the store, call Fence again.
+// config's Format or, without one, fails with [ErrNoRealm]. With another format than the realm's,
+// it fails with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -212,8 +212,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Before the fence was stored, processes may have got more grants. Carry over the HWMs of
-		// these grants, too, before anybody is granted ticks at the floor or above it.
+		// Before the fence was stored, processes may have got more grants. Carry over their HWMs,
+		// too, before anybody is granted ticks at the floor or above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -314,8 +314,8 @@ func carry(ctx context.Context, store Store, from, to Record, before bool) error
 	return nil
 }
 
-// divided returns the records of all blocks that are not inside a whole or retired block. A fence
-// needs no more, because the HWM of a whole or retired block is valid for all its parts.
+// divided returns the records of all blocks that are not inside a whole or retired block. The HWM
+// of a whole or retired block is valid for all its parts.
 func divided(ctx context.Context, store Store, space string) (all []Record, err error) {
 	const batch = 256
 	blocks := []Block{{0, 1}, {1, 1}}

@@ -9,8 +9,8 @@ import (
 )
 
 // MaxRecords is how many records [Known.Check] allows in one generation of a realm. They take
-// 20 MB, and any client may fill them. They suffice for all 32,768 node IDs of 15 bits, or for
-// about 3,000 node IDs at random places in the largest realm.
+// 20 MB, which any client may fill. They suffice for all 32,768 node IDs of 15 bits, or about 3,000
+// random node IDs in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
@@ -120,8 +120,8 @@ type Known struct {
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired after the merge began.
 //   - A generation that a fence has ended gets no new records.
-//   - Clients cannot fence, because they could prepare overlapping node IDs in a new generation.
-//     Trusted people fence at the store itself.
+//   - Only trusted people may fence, at the store itself: clients could prepare overlapping node
+//     IDs in a new generation.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// becomes, shown and retiredFor return changes of a record.
 func becomes(state State, hwm int64) func(r *Record) {
 	return func(r *Record) { r.State, r.HWM = state, hwm }
 }
@@ -22,7 +21,6 @@ func retiredFor(revision uint64) func(r *Record) {
 	return func(r *Record) { *r = vacate(*r); r.State, r.Request = Retired, revision }
 }
 
-// to returns the next record after a change.
 func to(r Record, change func(r *Record)) Record {
 	r.Revision++
 	change(&r)

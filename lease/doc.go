@@ -17,16 +17,14 @@
 // These words describe a lease:
 //
 //   - A tick is the unit of a format's timestamp: 256 ms in SCRU64, 1 ms in the others.
-//   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. A
-//     generator claims a tick before its first ID in that tick. It can claim only granted ticks,
-//     each once and in rising order.
+//   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. Before
+//     generators make IDs in a tick, they claim it. Only granted ticks can be claimed, each once.
 //   - The window is how far in the future a grant ends, by default 1 minute. When about half of the
 //     window is left, a renewal moves the grant's end to a whole window from now.
-//   - The high-water mark (HWM) of a node ID is its first tick that was never granted. The store
-//     keeps the HWM. A grant starts at the HWM or later. The compare-and-set that stores the grant
-//     also moves the HWM to the grant's end. So no tick of a node ID is granted twice.
-//   - The lead is how far in the future a grant may start, by default 10 seconds. The clocks of the
-//     process and of the store may differ by at most the lead.
+//   - The high-water mark (HWM) of a node ID is its first tick that was never granted. A grant
+//     starts at the HWM or later. The compare-and-set that stores the grant also moves the HWM to
+//     the grant's end. So no tick is granted twice.
+//   - The lead is how far in the future a grant may start, by default 10 seconds.
 //   - A fence makes a realm safe after its store was restored from an old copy: [Fence] lets new
 //     grants start only after the end of all lost grants.
 //

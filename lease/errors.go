@@ -35,9 +35,8 @@ var (
 	ErrClosed  = sortid.ErrLeaseClosed
 )
 
-// A LeadError says that a node ID cannot be granted yet, because a clock was ahead or the realm was
-// fenced. If Block is zero, no node ID of the realm can be granted yet. A LeadError matches
-// [ErrLead].
+// A LeadError says that a node ID (if Block is zero: any node ID) cannot be granted yet, because a
+// clock was ahead or the realm was fenced. It matches [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block

@@ -23,11 +23,11 @@ const (
 )
 
 type Config struct {
-	// Realm is the name of a set of node IDs. Two leases of one realm never have the same node ID
-	// at the same time. The name must be 1 to 100 bytes of UTF-8, without control characters and @.
+	// Realm names a set of node IDs. Leases of one realm have different node IDs. The name must be
+	// 1 to 100 bytes of UTF-8, without control characters and @.
 	Realm string
-	// If the realm is missing, [Acquire] creates it. With MustExist it fails with [ErrNoRealm]
-	// instead, because the store may have lost the realm.
+	// MustExist makes [Acquire] fail with [ErrNoRealm] if the realm is missing: the store may have
+	// lost it.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
@@ -36,14 +36,13 @@ type Config struct {
 	NodeBits int
 
 	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. If the
-	// store is down, generators continue for at least half a window. If the process dies, its node
-	// ID is blocked for up to one and a half windows. 0 means the realm's window. A Window longer
-	// than the realm's is an error. A new realm gets this Window or, if it is 0, 1 minute.
+	// store is down, generators continue for at least half a window. A process that dies blocks its
+	// node ID for up to one and a half windows. 0 means the realm's window or, in a new realm,
+	// 1 minute. A Window longer than the realm's is an error.
 	Window time.Duration
 	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead. A
-	// MaxLead longer than the realm's is an error. A new realm gets this MaxLead or, if it is 0,
-	// 10 seconds.
+	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead or, in
+	// a new realm, 10 seconds. A MaxLead longer than the realm's is an error.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
@@ -51,7 +50,7 @@ type Config struct {
 
 	// Name shows people who holds the lease. It may have up to 100 bytes of UTF-8.
 	Name string
-	// Now is the clock of the lease, and should be the clock of its generators. nil means time.Now.
+	// Now is the clock of the lease and its generators. nil means time.Now.
 	Now func() time.Time
 	// Logger logs new realms, failed renewals, and lost or new node IDs.
 	Logger *slog.Logger
@@ -160,8 +159,7 @@ var _ sortid.Lease = (*Lease)(nil)
 // Lease is safe for concurrent use, and generators may share it.
 //
 // If the store is down, generators continue to the end of the window. Then they fail or wait. If
-// another process takes the node ID meanwhile, the lease gets a new node ID, and the generators'
-// IDs still increase.
+// another process takes the node ID, the lease gets a new one, and the IDs still increase.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
@@ -175,8 +173,8 @@ type Lease struct {
 	closed  bool
 }
 
-// Acquire leases a node ID. The store must stay open until the lease is closed. The end of ctx
-// ends only this call, not the lease.
+// Acquire leases a node ID. The store must stay open until the lease is closed. The context limits
+// only this call.
 //
 // Acquire fails with [ErrConfig], [ErrRealm], [ErrNoRealm], [ErrFull], [ErrLead], [ErrClock],
 // [ErrBusy], [ErrForgotten], or an error of the store or the context.
@@ -259,8 +257,7 @@ func retry(ctx context.Context, f func() error) (err error) {
 
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// NodeID returns the node ID. If the lease loses it, NodeID still returns it until the lease has
-// another node ID.
+// NodeID returns the current node ID or, after the lease has lost it, the last one.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
 // NodeBits returns the size of the node ID in bits, or 0 for a nil Lease.
@@ -313,8 +310,7 @@ func (l *Lease) publish(reason error) {
 		s.held.HWM-l.renewAt, reason)
 }
 
-// rest lets the store close idle connections if the window is so long that the lease probably sends
-// no request for a second or more.
+// rest tells the store if the lease will probably not need it for a second or more.
 func (l *Lease) rest() {
 	s := l.session
 	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok &&
@@ -329,7 +325,7 @@ func (l *Lease) left() int64 {
 }
 
 // spread puts the next renewal at a random time in the first half of the window. So leases that
-// were acquired or renewed at the same time do not renew at the same time again.
+// were acquired or renewed together do not renew together again.
 func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/2+1) }
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
@@ -377,8 +373,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// Half of the new window is gone already: the renewal was slow, or the clock or a
-			// generator is ahead. Pause before the next renewal.
+			// Half of the window is gone already, so pause before the next renewal.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
@@ -395,19 +390,17 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 }
 
 const (
-	// A renewal that takes longer than this is ended and tried again: its request may be lost.
+	// A longer renewal is ended and tried again: its request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
-	// Pauses between failing renewals grow to leastPause. In a long outage they grow to 1/32 of the
-	// time since the first failure. So when the store returns, leases soon find it, but not all at
-	// the same time.
+	// Pauses between failing renewals grow to this or, if that is longer, to 1/32 of the time since
+	// the first failure. So leases soon find a store that returns, but not all at once.
 	leastPause = 1500 * time.Millisecond
 )
 
-// Close ends the lease, and gives the node ID and its unused ticks back. If a generator has claimed
-// a tick before, it may still make IDs in that tick. These IDs are unique, too. If Close fails, the
-// node ID stays blocked until half a window after the current window. To free it earlier, call
-// Close again.
+// Close ends the lease and gives the node ID and its unused ticks back. Generators may still make
+// IDs in ticks that they have claimed. These IDs are unique, too. If Close fails, call it again.
+// Otherwise the node ID becomes free half a window after the current window.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

@@ -225,7 +225,6 @@ func acquireError(t *testing.T, s Store, c Config) error {
 }
 
 // skewed gives the configuration a clock, and returns by how many nanoseconds the clock is ahead.
-// Tests can change this number.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
 	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -445,8 +444,8 @@ func TestHundred(t *testing.T) {
 	})
 }
 
-// The error says who holds the node IDs and until when. If a process dies, its node ID becomes free
-// after its deadline. If a process gives its node ID back, it is free at once.
+// The error says who holds the node IDs and until when. The node ID of a dead process becomes free
+// after its deadline. A node ID that is given back is free at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()

@@ -134,8 +134,8 @@ func TestFenceCarriesHWMs(t *testing.T) {
 	}
 }
 
-// The floor of a fence is below the ticks that a process was granted. The process says when it will
-// have a node ID, and gets one.
+// A fence has its floor below a process's grants. The process says when it will have a node ID, and
+// gets one.
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -267,13 +267,13 @@ func TestBackSoon(t *testing.T) {
 	})
 }
 
-// Leases that were acquired or renewed at the same time do not renew at the same time again.
+// Leases that were acquired or renewed together do not renew together again.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		// A lease is renewed in a given second with a probability of at most 1/15: two of its
-		// renewals can be in that second, each at a random time within 30 s. So 13 of the 200
-		// leases are expected, and more than 50 have a probability below 1e-12.
+		// renewals can be in that second, each at a random time within 30 s. So 13 leases are
+		// expected, and more than 50 have a probability below 1e-12.
 		const limit = 50
 		var leases []*Lease
 		for range 200 {
@@ -293,7 +293,6 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// mostInASecond returns the largest number of changes in one second of d.
 func (n *network) mostInASecond(d time.Duration) int {
 	seconds := map[int64]int{}
 	n.set(func() {

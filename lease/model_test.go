@@ -14,19 +14,19 @@ import (
 	"unsafe"
 )
 
-// This file is an exhaustive model of the protocol, with few ticks, blocks and processes. It visits
-// every state that the steps of processes, network and store can reach.
+// This file is an exhaustive model of the protocol at small bounds. It visits every state that the
+// steps of processes, network and store can reach.
 //
 // The functions of protocol.go decide how a record may change. A process may do any step at any
 // time, with records that it read long ago. At each step, its clock may show any tick. No deadline
 // protects an owner. A process that does no step is paused or dead, and another may start. The
 // store makes a change never, once or twice, at any later time. The answer may be lost.
 //
-// A process may be cloned. Then both processes are in an overlap: they may use the same ticks. For
-// each of them, the overlap ends with the answer to its next request.
+// A process may be cloned. Then both processes are in an overlap: they may use the same ticks. Each
+// leaves the overlap with the answer to its next request.
 //
-// Outside of overlaps, no tick may be used twice by one node ID, or by a node ID and another that
-// contains it. No block may be whole inside a whole block.
+// Outside of overlaps, no tick may be used twice by the same or overlapping node IDs. No block may
+// be whole inside a whole block.
 
 // The blocks are the whole block, a node ID of 1 bit, and its two halves.
 const (
@@ -37,7 +37,7 @@ const (
 
 var mBlocks = [3]Block{{0, 1}, {0, 2}, {1, 2}}
 
-// A variant is the sound protocol or a faulty one. TestModelFinds describes the faults.
+// TestModelFinds describes the variants.
 type variant int
 
 const (
@@ -135,7 +135,7 @@ const (
 type mProc struct {
 	id, gen int8
 	stage   stage
-	owner   int8 // of its block: its own id or, in a clone, the id of the original
+	owner   int8 // of its block: its own id, or the original's
 
 	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole block was seen Split after this half was read
@@ -179,7 +179,7 @@ func (p *mProc) learn(b int8, r mRec, written bool) {
 		whole.state == Split)
 }
 
-// known returns a record as the process has last read or written it, and whether it has.
+// known returns a record as the process has last seen it, if it has seen it.
 func (p *mProc) known(b int8) (Record, bool) {
 	return p.mem[b].record(b), p.mem[b] != unknown
 }
@@ -231,7 +231,6 @@ type mState struct {
 	twice  bool
 }
 
-// use adds a tick of a block to the used ticks.
 func (s *mState) use(b, tick int8) {
 	for h := range s.issued {
 		if b == mWhole || int(b) == h+1 {
@@ -258,7 +257,7 @@ type model struct {
 	ticks     int8
 	windows   int64 // the longest window in ticks; 0: 1
 	revisions int8  // the last revision of a record; 0: no limit
-	net       int   // how many late changes there may be at a time
+	net       int   // the most late changes at a time
 	halves    bool
 	fence     bool
 	release   bool
@@ -293,14 +292,14 @@ func boot(s *mState, id int8) mProc {
 	return p
 }
 
-// step adds the state to which the change leads from s.
+// step adds the state after a change of s.
 func (m *model) step(s *mState, change func(s *mState), what string, args ...any) {
 	next := *s
 	change(&next)
 	m.add(&next, 0, what, args...)
 }
 
-// next adds the states to which all possible steps lead from s.
+// next adds the states after all possible steps.
 func (m *model) next(s *mState) {
 	m.arrive(s)
 	m.copyStore(s)
@@ -349,7 +348,6 @@ func (m *model) passTime(s *mState) {
 	}
 }
 
-// clone makes the last process a copy of another.
 func (m *model) clone(s *mState) {
 	if m.clones == never || s.cloned {
 		return
@@ -406,7 +404,6 @@ type turn struct {
 	i int    // its number
 }
 
-// steps does each step that the process can do.
 func (t turn) steps() {
 	t.restart()
 	switch {
@@ -470,7 +467,6 @@ func (t turn) do(change func(p *mProc), what string, args ...any) {
 	t.add(&next, what, args...)
 }
 
-// add adds the state after a step.
 func (t turn) add(next *mState, what string, args ...any) {
 	t.m.add(next, t.p.id, what, args...)
 }
@@ -720,7 +716,6 @@ func (t turn) revived(b int8) (Record, bool) {
 	return whole, ok && err == nil
 }
 
-// requests yields all requests that the process can make.
 func (t turn) requests() iter.Seq[request] {
 	q := request{owner: Owner{byte(t.p.id)}, lead: int64(t.m.ticks)}
 	if t.p.held >= 0 {
@@ -741,7 +736,6 @@ func (t turn) requests() iter.Seq[request] {
 	}
 }
 
-// ask asks for a grant from tick lo on.
 func (t turn) ask(c change, lo int8, what string) {
 	if t.m.clones != unsent {
 		t.sendAsk(c, lo, what)
@@ -933,10 +927,9 @@ func (m *model) canonical(s *mState) {
 	s.sort(m.procs)
 }
 
-// A view is a stored record with which the processes' copies of it are compared. The revisions of a
-// record only grow, except when a copy of the store is restored. So the store will refuse a change
-// that is based on any past revision. If a record is never restored, only the order of its
-// revisions matters.
+// A view is the stored record with which its copies are compared. The revisions of a record only
+// grow, except when a copy of the store is restored. So a change based on any past revision will be
+// refused. In a record that is never restored, only the order of revisions matters.
 type view struct {
 	gen, block int8
 	is         mRec
@@ -1057,7 +1050,6 @@ func (v *view) rebaseMemory(p *mProc) {
 	}
 }
 
-// dropUnused removes what a process never uses again.
 func (s *mState) dropUnused(i int) {
 	p := &s.procs[i]
 	switch p.stage {
@@ -1133,7 +1125,7 @@ func (m *model) add(s *mState, id int8, what string, args ...any) {
 		return
 	}
 	m.canonical(s)
-	// The search compares hashes of 64 bits. Among ten million states, two have the same hash with
+	// The search compares hashes of 64 bits. Two of ten million hashes are the same with
 	// a probability of at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {

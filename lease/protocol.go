@@ -7,10 +7,9 @@ import (
 	"slices"
 )
 
-// This file is the protocol: its functions say how a stored record may change. They use no store,
-// clock or randomness, so the client, the model and the simulation can share them. A function takes
-// stored records, and returns the record that replaces the first of them. The caller must add 1 to
-// Revision for each write.
+// This file is the protocol: how a record may change. The client, the model and the simulation use
+// these functions. They need no store, clock or randomness. Each function takes stored records, and
+// returns the record that replaces the first one. The caller must add 1 to Revision for each write.
 //
 // The order in which a caller reads two records matters; docs/leases.md says why:
 //
@@ -109,7 +108,7 @@ func revive(r, parent Record) (Record, error) {
 	return r, nil
 }
 
-// merge is the first step that makes a split block whole again. resplit undoes this step.
+// merge begins to make a split block whole; resplit undoes this step.
 func merge(r Record) (Record, error) { return changeState(r, Split, Merging) }
 
 func resplit(r Record) (Record, error) { return changeState(r, Merging, Split) }
@@ -140,9 +139,9 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a fenced realm, larger blocks before their parts. If the
-// HWM of a block is above the floor, the block keeps its HWM. The blocks around it become split,
-// because no whole block may have a lower HWM than its parts.
+// carryOver returns the first records of a fenced realm, larger blocks before their parts. Blocks
+// with an HWM above the floor keep their HWM. The blocks around them are split, because no whole
+// block may have a lower HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

@@ -90,7 +90,6 @@ func newGeneration() string {
 	return hex.EncodeToString(b[:])
 }
 
-// String returns 32 hexadecimal digits.
 func (o Owner) String() string { return hex.EncodeToString(o[:]) }
 
 func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
@@ -128,7 +127,6 @@ func (s State) String() string {
 	return "state " + strconv.Itoa(int(s))
 }
 
-// MarshalText fails if s is not one of the constants.
 func (s State) MarshalText() ([]byte, error) {
 	if int(s) >= len(states) {
 		return nil, fmt.Errorf("lease: there is no %v", s)
@@ -217,15 +215,15 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 // A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
 // that was ever needed. Records are comparable with ==.
 type Record struct {
-	// Realm is the realm's name. In a block's record, the name is followed by @ and the Generation
-	// of the realm's record. So a new generation starts without blocks.
+	// Realm is the realm's name, in a block's record followed by @ and the realm's Generation. So
+	// a new generation starts without blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
 	// HWM, the high-water mark, is the first tick that was never granted. In a whole block, this
-	// includes the grants of all blocks that overlap it. Only a release lowers HWM. In the realm's
-	// record, HWM is the floor: no grant of the generation starts below the floor.
+	// includes grants of blocks that overlap it. Only a release lowers HWM. In the realm's record,
+	// HWM is the floor: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
@@ -233,8 +231,8 @@ type Record struct {
 	Owner Owner `json:"owner,omitzero"`
 	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
-	// Request is a new random number for each request. In a half that was retired, Request is the
-	// Revision of the merging block.
+	// Request is a new random number for each request. In a retired half, it is the Revision of the
+	// merging block.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	Name     string `json:"name,omitzero"`

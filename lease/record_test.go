@@ -201,7 +201,6 @@ func parseRecords(t *testing.T, text string) (records []Record) {
 	return records
 }
 
-// choices returns the different blocks that a survey chooses.
 func choices(v *survey, times, attempts int, r *rand.Rand) map[string]bool {
 	blocks := map[string]bool{}
 	for range times {

@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session is the part of a lease that talks to the store. It is not safe for concurrent use.
+// A session is the store's client in a lease. It is not safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
@@ -33,8 +33,7 @@ type session struct {
 
 	area Block // where find searches first
 
-	// The record of the held block, or Revision 0 if no block is held. The store may have a newer
-	// record.
+	// The held block, if its Revision is not 0. The store may have a newer record.
 	held Record
 	key  Owner // secret; its hash is the owner
 	// The block was lost: none of its ticks may be used.
@@ -51,7 +50,7 @@ type session struct {
 // An attempt asks for a grant. The last change is the grant.
 type attempt struct {
 	changes []Change
-	unsure  bool // the changes were sent, but not answered
+	unsure  bool // it was sent, but not answered
 	made    bool // the store has made the changes
 }
 
@@ -138,7 +137,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 		return request{}, s.failed("read the store's time", err)
 	}
 	terms := s.root.Terms
-	// Compare wall clocks. The store has read its clock at some time between before and after.
+	// Compare wall clocks. The store has read its clock between before and after.
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
@@ -242,15 +241,14 @@ func (s *session) waiting() error {
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// they show no free block. It begins where node IDs are in use, so that large blocks stay free. The
-// parameter lost counts how often another process has taken the chosen block first. This happens
-// when many processes start. So with each lost race, find searches a wider area and reads less.
+// they show no free block. It begins where node IDs are in use, so that large blocks stay free.
+// With each lost race (many processes are starting), it searches a wider area and reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
-		listing  = 16 // After so many lost races, find only lists the realm.
-		probes   = 6  // After so many reads without a free block, find leaves the area.
-		widening = 4  // The area grows by so many bits with each lost race.
+		listing  = 16 // Lost races after which find only lists the realm.
+		probes   = 6  // Reads in an area before find looks elsewhere.
+		widening = 4  // Bits by which the area grows with each lost race.
 	)
 	if lost < listing {
 		var around *survey
@@ -311,8 +309,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look reads the records of a few blocks. The smaller blocks must come first, because a half must
-// not be read after its block.
+// look surveys a few blocks. Smaller blocks come first: a half must not be read after its block.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -407,9 +404,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b. It reads this record after b's record, or
-// the survey has read both at the same moment. If the block around b is merging, splitParent
-// cancels the merge.
+// splitParent returns the record of the block around b, read together with b's record or later. If
+// the block is merging, splitParent cancels the merge.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation, the root's HWM and state do not change
@@ -456,8 +452,7 @@ func (s *session) mergeParts(ctx context.Context, r Record,
 	return r, whole, err
 }
 
-// retirePart retires half i of a merging block. It writes even if the half is Retired already:
-// docs/leases.md says why.
+// retirePart retires half i of a merging block. It writes even if the half is Retired already.
 func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	now int64) (Record, error) {
 	r, err := s.store.Get(ctx, s.space(), merging.Block.child(i))
@@ -490,9 +485,8 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose asks the store for the changes. The last change is the grant. propose draws the grant's
-// nonce at the last moment and from the operating system, so copies of a process draw different
-// nonces.
+// propose requests the changes. The last change is the grant. Its random nonce comes from the
+// operating system at the last moment, so copies of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])
@@ -503,9 +497,8 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 	return s.settle(ctx)
 }
 
-// settle finds out whether the pending grant was made. If the grant was made, the session holds it.
-// After an error, settle must be called again. docs/leases.md ("Why no ID is issued twice")
-// explains its steps.
+// settle finds out whether the pending grant was made. If so, the session holds it. After an error,
+// settle must be called again. docs/leases.md ("Why no ID is issued twice") explains the steps.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
@@ -537,8 +530,7 @@ func (s *session) settle(ctx context.Context) error {
 		}
 		p.made = true
 	}
-	// A fence gives the realm another generation. Then the grant is not valid, although the store
-	// has made it.
+	// If a fence has given the realm another generation, the grant is not valid.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err

@@ -380,8 +380,8 @@ type simProcess struct {
 	copy     *session
 	before   int64 // the last tick used before it became a clone
 
-	// 0: no overlap; 1: it was cloned, or is a clone; 2: it has then prepared a request, and the
-	// answer ends the overlap.
+	// 0: none; 1: cloned or a clone; 2: has since prepared a request, whose answer ends the
+	// overlap.
 	overlap int
 }
 
@@ -682,7 +682,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// If s.p is nil, the change is part of a fence, which is not checked.
+	// Changes of a fence, which have no process, are not checked.
 	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++

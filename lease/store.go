@@ -14,9 +14,8 @@ import (
 //   - CompareAndSet is atomic: of two calls with the same prev, at most one stores its record.
 //   - Neither a crash nor a failover loses a confirmed change. After an old copy was restored,
 //     somebody must call [Fence].
-//   - Get returns the latest record. This record is at least as new as each record that was stored,
-//     or returned by a Get, before this Get began. So a store must not read from a replica that can
-//     be behind its master.
+//   - Get returns the latest record: no older record than was stored, or returned by any Get,
+//     before this Get began. So a store must not read from replicas that may be behind.
 //
 // If a change fails with an error, the store may have made it, or may make it later. All methods
 // should return when ctx ends.
@@ -24,8 +23,8 @@ import (
 // If a Store has a method CloseIdleConnections(), a lease calls this method whenever it probably
 // sends no request for a second or more.
 type Store interface {
-	// Get returns a record. If the record is missing, Get returns no error, but a Record with only
-	// Realm and Block set. The parameters realm and b may have any values.
+	// Get returns a record. If it is missing, that is no error: the result has only Realm and Block
+	// set. The parameters realm and b may have any values.
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
 	// GetMany returns the records of blocks. It reads them in the order of blocks, or all at the
@@ -33,11 +32,10 @@ type Store interface {
 	// later. Then the crash must also undo every CompareAndSet after this GetMany.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
-	// CompareAndSet replaces the stored record by next if the stored record has the Revision and
-	// the HWM of prev. If prev.Revision is 0, it stores next only if there is no record. The Realm
-	// and Block of prev and next must be equal. CompareAndSet reports whether it stored next. If it
-	// returns false and no error, this call never changes anything. Later, Get must return all
-	// fields of next unchanged.
+	// CompareAndSet stores next if the stored record has the Revision and the HWM of prev. If
+	// prev.Revision is 0, there must be no record. prev and next must have the same Realm and
+	// Block. CompareAndSet reports whether it stored next. If it returns false without an error,
+	// this call never changes anything. Get returns all fields as they were in next.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
 	// CompareAndSetMany makes several changes in one realm, in their order, each as CompareAndSet

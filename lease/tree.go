@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A region is a free block that is as large as the requested block, or larger.
+// A region is a free block as large as the requested one, or larger.
 type region struct {
 	record Record
 	hwm    int64 // no earlier tick of the region can be granted
-	effort int   // 0: it is free; 1: inside a merging block; 2: its halves must be merged
+	effort int   // 0: none; 1: the block around it is merging; 2: its halves must be merged
 }
 
 // A survey finds free blocks of one size in some or all records of a realm.
@@ -67,8 +67,7 @@ func (v *survey) walk(b Block, hwm int64, effort int) {
 	}
 }
 
-// vacant returns the highest HWM of a split or merging block and its parts, and whether all its
-// parts are free.
+// vacant returns the highest HWM of a divided block and its parts, and whether all parts are free.
 func (v *survey) vacant(r Record) (hwm int64, ok bool) {
 	hwm, ok = r.HWM, true
 	for i := range uint32(2) {
@@ -118,8 +117,8 @@ func (v *survey) grantable(leaf Block, lead int64) bool {
 // edge returns the path of the first node ID of a size.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
-// path returns leaf and the blocks around leaf, each followed by its neighbor: the other half of
-// the same block. Smaller blocks come first.
+// path returns leaf and the blocks around leaf, each followed by the other half of its parent.
+// Smaller blocks come first.
 func path(leaf Block) (blocks []Block) {
 	for b := leaf; b.Size > 0; b = b.parent() {
 		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
@@ -169,8 +168,8 @@ func (v *survey) usable(lead int64) []region {
 	return some
 }
 
-// choose picks a random leaf within area, from the first few leaves that can be granted. After each
-// lost race it picks from more leaves, so processes soon choose different ones.
+// choose picks a random leaf within area, from the first few that can be granted. After each lost
+// race it picks from more leaves, so processes soon spread out.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })

@@ -39,8 +39,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	})
 }
 
-// Leases tests a kind of store that makes only changes that the protocol allows, such as a server's
-// store. Test the store behind the server with [Run].
+// Leases tests a kind of store that makes only changes that the protocol allows. Use [Run] for the
+// store behind it.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }
