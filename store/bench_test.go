@@ -512,8 +512,8 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	return took
 }
 
-// TestMain runs the benchmarks. In a process that startProcesses has started, it leases node IDs
-// instead, and waits until its input ends.
+// TestMain runs the benchmarks or, in a process of startProcesses, leases node IDs until its input
+// ends.
 func TestMain(m *testing.M) {
 	url := os.Getenv("SORTID_BENCH_URL")
 	if url == "" {

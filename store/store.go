@@ -4,10 +4,10 @@
 // All stores have this in common:
 //
 //   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
-//   - The parameters ca, cert and key name files. The file ca has the certificates to trust, by
-//     default the system's. The files cert and key have this client's certificate and its key.
-//   - If the server cannot be reached or is busy, Open tries again until ctx ends. If ctx has no
-//     deadline, Open tries for 30 seconds.
+//   - The parameters ca, cert and key name files: the certificates to trust (by default the
+//     system's), this client's certificate, and its key.
+//   - If the server cannot be reached or is busy, Open tries again until ctx ends or, without
+//     a deadline, for 30 seconds.
 //   - No error contains a password.
 //   - The disk must keep what it has synced. Nobody may edit or delete records.
 //   - If a failover has lost changes, or if you have restored a copy: stop all processes, call

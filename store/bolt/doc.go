@@ -2,10 +2,10 @@
 //
 //	store, err := bolt.Open(ctx, "bolt:sortid.db")
 //
-// The URL is bolt:PATH, or bolt:///PATH with an absolute path. PATH is the name as it is, without
-// %-escapes. It must not contain a question mark. If the file is missing, Open makes it, but the
-// folder must exist. All processes must be able to read and write the file, and to read its folder.
-// Only the owner can read and write a new file. Get and List need no write permission.
+// The URL is bolt:PATH, or bolt:///PATH with an absolute path. In PATH, %20 is not decoded, and
+// a question mark is not allowed. If the file is missing, Open makes it, but the folder must exist.
+// All processes must be able to read and write the file, and to read its folder. Only the owner can
+// read and write a new file. Get and List need no write permission.
 //
 // bbolt locks the whole file while a process has it open. So each call opens the file, waits for
 // the lock, and closes the file again. If the context ends while a call waits, the error on Linux
@@ -28,6 +28,6 @@
 //     Store is gone, the Store's calls fail. But a new process makes a new file, unless it calls
 //     [OpenExisting].
 //
-// If bbolt finds that the file is damaged, calls fail. But bbolt's pages have no checksums, so it
-// does not find all damage.
+// A damaged file is an error, but bbolt's pages have no checksums, so bbolt does not find all
+// damage.
 package bolt

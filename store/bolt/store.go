@@ -32,7 +32,7 @@ type Store struct {
 	path string // absolute, without symbolic links
 	// mutex lets only one goroutine of this process use the file.
 	mutex chan struct{}
-	// named is true when the folder was synced, so that a crash cannot remove the file's name.
+	// named is true if the file's name is on the disk.
 	named atomic.Bool
 	// checked is when checkPages last found no damage, in Unix seconds.
 	checked    atomic.Int64
@@ -84,7 +84,7 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 }
 
 // mutexes has the channel of each file. On systems without flock (Solaris, AIX, Android), two
-// goroutines can have the file's lock at the same time.
+// goroutines can have a file's lock.
 var mutexes sync.Map
 
 // parse does not show the URL in errors, because the URL may have a password.
@@ -144,7 +144,6 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.R
 	return r, err
 }
 
-// GetMany reads all records at one moment.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	found := make([]lease.Record, len(blocks))
@@ -215,8 +214,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page claims to be longer than any file. For such a page, bbolt would make a
-// list of page numbers, which may not fit in memory.
+// checkPages fails if a page claims to be longer than any file. bbolt would make a list of its page
+// numbers, which may not fit in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
 	for id := 0; ; id++ {
@@ -325,9 +324,8 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			// Do not close the database, because Close might wait for the transaction forever. So
-			// the database's memory map stays. With flock, this map would keep the file locked even
-			// after file.Close, so unlock the file first.
+			// Do not close the database: that might wait for the transaction forever. So its memory
+			// map stays. With flock, the map would keep a closed file locked, so unlock it first.
 			unlock(file)
 			file.Close()
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
@@ -379,8 +377,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 	}
 }
 
-// openFile creates the file or uses an empty file only for [Open], which sets os.O_CREATE. If a
-// Store finds an empty file later, its records are lost.
+// openFile creates the file or uses an empty file only for [Open]. If the file is empty later, its
+// records are lost.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {

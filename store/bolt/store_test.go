@@ -150,7 +150,7 @@ func playCount(url string) error {
 	return err
 }
 
-// If a process is killed, the store has all changes that the process has printed.
+// If a process is killed, the store has the changes that the process has printed.
 func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -369,7 +369,7 @@ func TestBeingMade(t *testing.T) {
 	})
 }
 
-// If the file is gone, a Store does not make it again, because the new file would lack all grants.
+// A Store does not make a file again that is gone, because all grants are lost.
 func TestGone(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)

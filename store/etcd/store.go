@@ -21,10 +21,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid"
 
-// A Store is a [lease.Store] in etcd.
 type Store struct {
 	*records
 	client     *clientv3.Client
@@ -71,8 +69,8 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 }
 
 // New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
-// New makes its own client, with MaxUnaryRetries set to 1, because other clients may repeat
-// requests. If config has no keep-alive time or no logger, New sets values that suit leases.
+// New takes no client, because a client may repeat requests. New itself sets MaxUnaryRetries to 1.
+// Missing keep-alive times and loggers get values that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
 	config.MaxUnaryRetries = 1 // one attempt, and no repetition
 	if config.Logger == nil && config.LogConfig == nil {
@@ -203,7 +201,7 @@ func (s *Store) read(ctx context.Context, realm string,
 	values, revisions = make([][]byte, len(blocks)), make([]int64, len(blocks))
 	for i := range blocks {
 		for _, found := range resp.Responses[i].GetResponseRange().Kvs {
-			// An empty value must not be nil, which means a missing record.
+			// An empty value must not be nil.
 			values[i], revisions[i] = append([]byte{}, found.Value...), found.ModRevision
 		}
 	}

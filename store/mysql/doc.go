@@ -10,8 +10,8 @@
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
 // INSERT. It is never sent again if the server may have executed it. InnoDB shows a change before
-// it is on the disk. So Get also makes a small change, and this change's commit waits until the log
-// is on the disk. On a Galera cluster, Get and GetMany wait for the changes of other nodes instead.
+// it is on the disk. So Get also makes a small change, whose commit waits for the log. On a Galera
+// cluster, Get and GetMany wait for the changes of other nodes instead.
 //
 // # Guarantee
 //

@@ -46,7 +46,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return connect.Connect(ctx, c.address, c.connect)
 }
 
-// busyPause is short, because it costs the server little to refuse a connection.
+// busyPause is short, because a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
 func (c *connector) connect(ctx context.Context) (driver.Conn, error) {

@@ -18,7 +18,6 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a MariaDB or MySQL database.
 type Store struct {
 	db         *sql.DB
 	idle       *connect.Idle // closes the connections
@@ -81,7 +80,6 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// CloseIdleConnections closes idle connections after a short delay.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
 func (s *Store) String() string {
@@ -104,8 +102,8 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get makes a small change after it has read the record. The server writes its log in order. So
-// when the small change is on the disk, the record is there, too.
+// Get makes a small change after it has read the record. The server writes its log in order, so the
+// record and the change are then on the disk.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {

@@ -401,7 +401,7 @@ func TestChangeOfNothing(t *testing.T) {
 	faulttest.Change(t, s, record(1), record(1))
 }
 
-// If a realm's name is too long, the change fails. The server does not shorten the name.
+// The server refuses a realm's name that is too long.
 func TestLongName(t *testing.T) {
 	s := open(t, testserver.MySQL(t)+"?sql_mode=%27%27")
 	r := record(0)
@@ -450,8 +450,8 @@ func TestIdleConnections(t *testing.T) {
 	faulttest.Idles(t, s, 1, connections)
 }
 
-// Each node has at once the record that another node stored. If two nodes make changes of the same
-// record, at most one succeeds.
+// Each node has at once what another node stored. Of two changes through two nodes, at most one
+// succeeds.
 func TestGalera(t *testing.T) {
 	one, two := testserver.StartGalera(t)
 	stores := []*Store{open(t, one.URL), open(t, two.URL)}

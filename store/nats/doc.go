@@ -15,8 +15,8 @@
 //
 // Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
 // once, on condition that the key still has the revision that was read. The stream's leader answers
-// reads. To get the time, the store writes an empty message with the key "=time", and reads the
-// message's timestamp. Package [github.com/sortid/sortid/store] explains what all stores share.
+// reads. To get the time, the store writes an empty message, "=time", and reads its timestamp.
+// Package [github.com/sortid/sortid/store] explains what all stores share.
 //
 // # Guarantee
 //
@@ -25,9 +25,8 @@
 //   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
 //     limits that discard old messages, no mirrors, no sources and no direct gets (which "nats kv
 //     add" turns on). Otherwise Open fails with [lease.ErrUnsafe];
-//   - each server is configured with jetstream { sync_interval: always }, which needs version 2.10.
-//     Clients cannot see this setting. So [Store.Conditions] names it, unless the URL has
-//     sync=always;
+//   - each server has jetstream { sync_interval: always }, which needs version 2.10. Clients cannot
+//     see this setting, so [Store.Conditions] names it unless the URL has sync=always;
 //   - there is one replica. With several replicas, a leader that is cut off may answer with an old
 //     record, and Conditions says so. Before version 2.11, Open refuses several replicas;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a

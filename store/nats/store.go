@@ -32,10 +32,8 @@ type Options struct {
 	SyncAlways bool   // all servers have sync_interval: always
 }
 
-// DefaultBucket is the bucket if none is named.
 const DefaultBucket = "sortid"
 
-// A Store is a [lease.Store] in a key-value bucket.
 type Store struct {
 	*records
 	conn       *nats.Conn
@@ -151,7 +149,7 @@ func (s *Store) read(ctx context.Context, realm string,
 		if err != nil {
 			return nil, nil, s.failed("read "+key, err)
 		}
-		// An empty value must not be nil, which means a missing record.
+		// An empty value must not be nil.
 		values[i], revisions[i] = append([]byte{}, msg.Data...), msg.Sequence
 	}
 	return values, revisions, nil
@@ -203,8 +201,7 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 }
 
 // ask sends a request once. If no answer comes, ask reconnects, because the client notices a dead
-// connection only after half a minute. If the user may not publish, no answer comes either, but
-// ask does not reconnect.
+// connection only after half a minute. If the user may not publish, no answer comes either.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),

@@ -233,7 +233,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A deleted record does not count as a missing one: calls fail.
+// A deleted record is not a missing record.
 func TestDeleted(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
@@ -274,7 +274,7 @@ func TestNotARecord(t *testing.T) {
 	faulttest.Says(t, err, "other.x")
 }
 
-// A deleted bucket does not count as an empty one: calls fail.
+// A deleted bucket is not an empty bucket.
 func TestBucketGone(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)

@@ -16,7 +16,6 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a PostgreSQL database.
 type Store struct {
 	pool       *pgxpool.Pool
 	idle       *connect.Idle // closes the connections of the pool that Open makes
@@ -71,7 +70,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// CloseIdleConnections closes idle connections after a short delay.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
 func (s *Store) String() string {

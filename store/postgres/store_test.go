@@ -280,8 +280,7 @@ func TestSynchronousReplication(t *testing.T) {
 		faulttest.Eventually(t, func() bool { return number(waiting) == 0 },
 			func() string { return what + " still waits" })
 	}
-	// Some changes do not wait, until the server has read the new setting.
-	hangs("one of many changes", func(ctx context.Context) error {
+	hangs("one of many changes", func(ctx context.Context) error { // until the server waits
 		for {
 			if _, err := other.Exec(ctx, "INSERT INTO other VALUES (1)"); err != nil {
 				return err
@@ -345,7 +344,7 @@ func TestEditedRow(t *testing.T) {
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{realm}', '"other"')`)
 }
 
-// The store keeps its table when another table of the same name comes first in the search_path.
+// The store keeps its table when another one comes first in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
 	u, err := url.Parse(raw)

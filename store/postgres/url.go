@@ -19,8 +19,7 @@ var errURL = connect.BadURL(errors.New(
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
 		"%3F %23 %40 %25"))
 
-// A connection that was idle for longer than pingAfter is checked before it is used. No server can
-// restart in that time.
+// Connections that were idle for longer are checked. No server restarts in this time.
 const pingAfter = 50 * time.Millisecond
 
 func parse(raw string) (*pgxpool.Config, error) {

@@ -14,14 +14,13 @@ import (
 )
 
 // A lease briefly needs a connection about twice a minute. By default, a server accepts 10,000
-// connections. The client closes an idle connection only when it next needs a connection. So each
-// connection closes itself when it has been idle for closeTime.
+// connections. The client closes an idle connection only when it needs another one. So each
+// connection closes itself after closeTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
 
-	// dialTime is one second, because a client that has failed several times connects once a
-	// second.
+	// dialTime is one second, because after several failures a client connects once a second.
 	dialTime = time.Second
 )
 
@@ -73,7 +72,7 @@ func (c idleConn) Close() error {
 	return c.Conn.Close()
 }
 
-// busyPause is short, because it costs the server little to refuse a connection.
+// busyPause is short, because a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
 func temporary(err error) error {

@@ -21,9 +21,8 @@
 //     records: maxmemory is 0, or maxmemory-policy does not begin with allkeys-. Otherwise Open
 //     fails with [lease.ErrUnsafe];
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
-//     [Store.Conditions] names settings that are different or not visible. If a rewrite of the
-//     append-only file failed, or has not finished since appendonly was turned on, Conditions says
-//     so;
+//     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
+//     of the file that failed, or that has not finished since appendonly was turned on;
 //   - the server has no replicas. Conditions names connected replicas. A replica that becomes the
 //     master can lack changes: after a failover, fence all realms;
 //   - nobody changes these settings.

@@ -16,10 +16,8 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid:"
 
-// A Store is a [lease.Store] in Redis.
 type Store struct {
 	*records
 	client     *redis.Client
@@ -130,8 +128,8 @@ func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 // ensure.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// A replica must not run the script get, because its answer may be old. A replica refuses scripts
-// that might delete. So get has an HDEL, which deletes nothing: no field has an empty name.
+// A replica's answer may be old. A replica refuses scripts that might delete. So the script get has
+// an HDEL, which deletes nothing: no field has an empty name.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`

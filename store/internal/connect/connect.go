@@ -27,8 +27,8 @@ var errTemporary = errors.New("store: temporary error")
 // Temporary wraps an error after which [Retry] tries again.
 func Temporary(err error) error { return wrapped{err, errTemporary} }
 
-// Busy wraps the error of a server without a free connection. The next pause of [Retry] is this
-// pause, or longer, before its random cut.
+// Busy wraps the error of a server without a free connection, and sets the pause before the next
+// attempt.
 func Busy(err error, pause time.Duration) error { return busy{wrapped{err, errTemporary}, pause} }
 
 type busy struct {
@@ -50,11 +50,10 @@ type wrapped struct {
 func (m wrapped) Unwrap() error        { return m.error }
 func (m wrapped) Is(target error) bool { return target == m.as }
 
-// Patience is how long [Retry] tries if there is no deadline.
 const Patience = 30 * time.Second
 
-// The pauses grow from firstPause to lastPause. Each is cut at random, by up to three quarters, so
-// that processes do not all try again at the same time.
+// The pauses grow from firstPause to lastPause. Random cuts of up to three quarters keep processes
+// from trying at the same time.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
@@ -66,17 +65,16 @@ const (
 	lastLimit = 16 * time.Second
 	// If a request takes too long, the limit for the next request doubles, up to lastLimit. A
 	// request that is given up costs a busy server a new connection. So the limits are far above
-	// the time that a server needs when a thousand processes connect at the same time.
+	// the time that a server needs for a thousand new connections.
 	firstLimit = 5 * time.Second
 )
 
 // retrying is the key of an attempt's context. Within an attempt, [Retry] and [Read] try only once.
 type retrying struct{}
 
-// Retry calls attempt, with growing pauses, until attempt succeeds or fails permanently, or ctx
-// ends. If ctx has no deadline, Retry tries for [Patience]. An attempt may take three times as long
-// as a request in it, which [Ask] limits. If no attempt got an answer, the error says so, and names
-// the server by the parameter where.
+// Retry calls attempt, with growing pauses, until attempt succeeds, its error is permanent, or ctx
+// ends. Without a deadline, Retry tries for [Patience]. An attempt has three times the limit of
+// [Ask]. If no attempt got an answer, the error says so, and names the server (where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -143,7 +141,6 @@ func NoResult(f func(context.Context) error) func(context.Context) (struct{}, er
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }
 
-// Unsafe returns an error that matches [lease.ErrUnsafe].
 func Unsafe(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", lease.ErrUnsafe, fmt.Sprintf(format, args...))
 }
@@ -171,7 +168,7 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 		if err == nil || !isTimeout(err) || all.Err() != nil {
 			return result, err
 		}
-		// A client may fail immediately, with the timeout of an earlier request.
+		// A client may immediately return an earlier timeout.
 		if Sleep(all, readPause-time.Since(began)) != nil {
 			return result, err
 		}
@@ -288,8 +285,8 @@ func (i *Idle) Stop() {
 	}
 }
 
-// Dial connects to an address. If many processes connect at the same time, a server drops packets.
-// The system sends them again only after 1, 3, 7 and 15 seconds, so Dial tries again sooner.
+// Dial connects to an address. If many processes connect together, a server drops packets. The
+// system repeats them only after 1, 3, 7 and 15 seconds, so Dial tries again sooner.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {
 		d := net.Dialer{Timeout: timeout/2 + rand.N(timeout/2), KeepAlive: 30 * time.Second}

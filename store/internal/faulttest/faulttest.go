@@ -90,8 +90,7 @@ func in(realm string, revision uint64) lease.Record {
 	return r
 }
 
-// Restart crashes the server and starts it again. While the server is down, calls fail. Afterwards
-// all records are there.
+// Restart crashes the server. Calls fail until it starts again, and then all records are there.
 func Restart(t *testing.T, server *testserver.Server, s lease.Store, waits bool) {
 	t.Helper()
 	const realm = "restart"
@@ -173,7 +172,7 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	}
 }
 
-// A changer makes a new record (kind 0), changes a record (kind 1), or does both (kind 2).
+// A changer makes a record (kind 0), changes one (1), or does both (2).
 type changer struct {
 	lease.Store
 	direct  lease.Store
@@ -185,9 +184,9 @@ type changer struct {
 	late    bool          // answers may come late, on connections that the store has given up
 }
 
-// change makes changes that nobody else prevents. The store must not report them as refused. It may
-// report them as made only after a complete answer. Later it must return the records that the
-// server has. After an error without a cut, change returns false.
+// change makes changes that nobody else prevents. The store must not report them as refused, and as
+// made only after a complete answer. Later it must return the server's records. After an error
+// without a cut, change returns false.
 func (l *changer) change(t *testing.T) bool {
 	l.block++
 	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,

@@ -31,9 +31,9 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay passes requests and answers between clients and a server, and returns the address for the
-// clients. For each connection it calls connected, which returns two functions. Relay passes a
-// piece of a request or an answer on if the function returns true for it.
+// Relay listens for clients of a server, and returns its address. It calls connected for each
+// connection. Relay passes on the requests and answers for which the returned functions return
+// true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -101,8 +101,8 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut makes the cutter close a connection after n-1 bytes of the next answers. With anew, it closes
-// all open connections first, so that the cut is in a new one.
+// cut closes a connection after n-1 bytes of the next answers. With anew, it closes all open
+// connections first.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))
@@ -115,13 +115,11 @@ func (c *cutter) cut(n int, anew bool) {
 	}
 }
 
-// At returns a store's URL with another address.
 func At(t testing.TB, raw, address string) string {
 	t.Helper()
 	return Edit(t, raw, func(u *url.URL) { u.Host = address })
 }
 
-// Edit returns a URL after a change.
 func Edit(t testing.TB, raw string, change func(u *url.URL)) string {
 	t.Helper()
 	u, err := url.Parse(raw)

@@ -38,7 +38,6 @@ func Record(revision uint64) lease.Record {
 	return r
 }
 
-// An Opener is the function Open of a kind of store.
 type Opener[S lease.Store] = func(ctx context.Context, url string) (S, error)
 
 func Open[S lease.Store](t *testing.T, open Opener[S], url string) S {
@@ -137,7 +136,6 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	}
 }
 
-// Unreachable returns an address where nobody listens.
 func Unreachable(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
 // Patiently calls f, each time with a longer context, until the error of f has these words.
@@ -244,7 +242,6 @@ func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
 	}
 }
 
-// ClusterURL returns the URL that names all servers of a cluster.
 func ClusterURL(servers []*testserver.Server) string {
 	url := servers[0].URL
 	for _, s := range servers[1:] {

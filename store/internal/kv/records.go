@@ -12,12 +12,11 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Records has the methods of a [lease.Store] that read and change records. V is the type of
-// versions. A server compares the version of a value: its revision, or the value itself.
+// Records has the methods of a [lease.Store] that read and change records. A V is the version of a
+// value: its revision, or the value itself. The server compares versions.
 //
-// Records remembers the last records and versions. A change of a remembered record takes one
-// request. If the server refuses the change, Records reads the record again, because the remembered
-// version may be old.
+// Records remembers the last records. A change of a remembered record takes one request. If the
+// server refuses it, Records reads the record again before it reports the refusal.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
