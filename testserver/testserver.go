@@ -1,12 +1,10 @@
 // Package testserver starts servers for a test. They stop when the test ends.
 //
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
-// prefix or bucket for this test alone. It uses the server that an environment variable names, such
-// as SORTID_TEST_POSTGRES_URL. Without the variable, it uses a local server or, if none answers, it
-// starts a server. A function whose name begins with Start always starts a server.
-//
-// With -short, the test is skipped, unless it uses only servers that variables name. If a program is
-// not installed, the test is skipped too, or fails if CI is set.
+// prefix or bucket for this test alone. It uses the server that a variable such as
+// SORTID_TEST_POSTGRES_URL names. Without the variable, it uses a local server or, if none answers,
+// a new one; with -short, the test is skipped. A function whose name begins with Start always
+// starts a server. If a program is not installed, the test is skipped, or fails if CI is set.
 package testserver
 
 import (
@@ -118,8 +116,7 @@ func (s *Server) Start() {
 	}
 }
 
-// choose returns the URL in an environment variable or, without one, the URL of a local server. If
-// no local server answers, choose starts one.
+// choose returns the server in an environment variable, or a local server, or a new server.
 func choose(t testing.TB, variable string, serves func(ctx context.Context, server string) error,
 	start func(t testing.TB, settings ...string) *Server, local ...string) *url.URL {
 	t.Helper()
