@@ -296,8 +296,8 @@ func TestPostgresRandomBits(t *testing.T) {
 	const n = 4000
 	for _, g := range []struct {
 		call   string
-		from   int      // the first bit of the random part
-		zeroes [][2]int // bits of it that are 0: the first one, and the one after the last
+		from   int      // the first random bit
+		zeroes [][2]int // later bits that are 0: from, and up to
 	}{
 		{"uuid_send(sortid.scru128_new())", 48, nil},
 		{"uuid_send(sortid.scru128_new_counted())", 96, nil},
@@ -591,7 +591,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 						continue
 					}
 				}
-				// If the server stops, the rows that have already come count as made.
+				// Rows that came before a stop count as made.
 				rows, err := conn.Query(
 					ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
 				if err != nil {
@@ -716,8 +716,8 @@ func TestPostgresOrder(t *testing.T) {
 	}
 }
 
-// After an immediate stop no ID is repeated. A generator with a cycling sequence does repeat IDs.
-// This shows that the test notices repeated IDs.
+// After an immediate stop no ID is repeated. A cycling sequence does repeat IDs, so the test would
+// notice them.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
@@ -801,8 +801,7 @@ func (d *database) locks() string {
 		WHERE locktype = 'advisory' AND datname = current_database() AND classid = 1936683636`)
 }
 
-// If the clock is set back by more than the allowance, the generator raises an error, and leaves no
-// lock.
+// If the clock is set back too far, the generator raises an error, and leaves no lock.
 func TestPostgresClockSetBack(t *testing.T) {
 	d := install(t)
 	d.setClock()
@@ -859,8 +858,7 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
 	d.one("sortid.scru64_new(1, 23)")
-	// If a generator is far ahead of the clock, it waits at each new tick. So the test begins near
-	// the allowance.
+	// A generator far ahead of the clock waits at each tick. So the test begins near the allowance.
 	d.moveClock(-9 * time.Second)
 	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
 	if !increases(ids) {
@@ -967,8 +965,8 @@ func output(t *testing.T, in string, name string, args ...string) string {
 	return out.String()
 }
 
-// psql runs the file twice without a superuser. A dump can be restored into another database, where
-// the generators continue after the last IDs.
+// psql runs the file twice without a superuser. A dump works in another database, where generators
+// continue after the last IDs.
 func TestPostgresDump(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := connect(t, server.URL, DefaultSchema)

@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A Table describes a table that is partitioned by the time of its IDs.
+// A Table is a table partitioned by the time of its IDs.
 type Table struct {
 	Name   string
 	Format *format.Format // of the IDs
@@ -28,7 +28,7 @@ type partition struct {
 	first, end format.ID
 }
 
-// partitions returns all partitions, and the partition that would follow them.
+// partitions returns all partitions, and the next one after them.
 func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err
@@ -65,7 +65,6 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	return all[:len(all)-1], all[len(all)-1], nil
 }
 
-// Postgres returns the SQL for PostgreSQL, with a schema's functions.
 func (t Table) Postgres(schema string) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
@@ -110,13 +109,13 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 			part(p), name, first(p.from), first(end.from))
 	}
 	fmt.Fprintf(&b, `
--- A query with these functions reads only the partitions of its time. The time can also be
--- a parameter or an expression, such as now() - interval '1 hour':
+-- A query with these functions reads only the partitions of its time, even if the time is
+-- a parameter or now() - interval '1 hour':
 --
 --   SELECT * FROM %[1]s WHERE id >= %[2]s AND id < %[3]s;
 --
--- To drop the oldest partition, run these commands. The first one does not block, and must run
--- outside a transaction:
+-- To drop the oldest partition (the first command does not block, and must run
+-- outside a transaction):
 --
 --   ALTER TABLE %[1]s DETACH PARTITION %[4]s CONCURRENTLY;
 --   DROP TABLE %[4]s;
@@ -144,7 +143,6 @@ func mysqlDefault(f *format.Format) (string, error) {
 	return " DEFAULT (" + strings.ReplaceAll(expression, "\n--   ", "\n"), nil
 }
 
-// MySQL returns the SQL for MariaDB and MySQL.
 func (t Table) MySQL() (string, error) {
 	all, next, err := t.partitions()
 	if err != nil {
@@ -187,8 +185,8 @@ CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
 --
 --   ALTER TABLE `+"`%[1]s`"+` DROP PARTITION p%[4]s;
 --
--- A query reads only the partitions of its time if its bounds are literals, or the results of
--- %[5]s_first for constants. EXPLAIN PARTITIONS shows which partitions a query reads.
+-- A query whose bounds are literals or %[5]s_first of constants reads only the partitions of its
+-- time. EXPLAIN PARTITIONS shows which ones.
 `, t.Name, next.name, literal(next.end), all[0].name, s.Name)
 	return b.String(), nil
 }

@@ -20,8 +20,7 @@
 
 DELIMITER //
 
--- The remainder of 2^56 by 127 is 1. So an ID and the sum of its blocks of 56 bits have the
--- same remainder.
+-- 2^56 has the remainder 1 by 127, so the sum of blocks of 56 bits has the same remainder.
 DROP FUNCTION IF EXISTS euid_check //
 CREATE FUNCTION euid_check(id BINARY(16)) RETURNS INT DETERMINISTIC NO SQL
 COMMENT 'The check value of an EUID: the remainder by 127.'

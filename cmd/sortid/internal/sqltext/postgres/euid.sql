@@ -6,7 +6,7 @@ RETURN (('x' || left(hex, 4))::bit(16)::bigint + ('x' || substr(hex, 5, 14))::bi
   + ('x' || right(hex, 14))::bit(56)::bigint) % 127;
 COMMENT ON FUNCTION sortid.euid_check(text) IS
 'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. The remainder '
-'of 2^56 is 1. So an ID and the sum of its blocks of 56 bits have the same remainder.';
+'of 2^56 is 1, so the sum of blocks of 56 bits has the same remainder.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -106,8 +106,7 @@ BEGIN
   IF ms NOT BETWEEN 1 AND 4398046511103 THEN
     PERFORM sortid.reject_clock('euid', ms);
   END IF;
-  -- After the time come 15 random bits, then zeros: four bits for the length of the extension and
-  -- three bits for the version.
+  -- 15 random bits, then zeros: four bits for the extension's length, and three for the version.
   RETURN encode(
     int8send(ms << 22 | ((get_byte(random, 0) << 8 | get_byte(random, 1)) >> 1 << 7)::bigint)
     || substr(random, 3, 1) || substr(random, 10), 'hex')::uuid;

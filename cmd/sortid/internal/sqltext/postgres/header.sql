@@ -1,5 +1,5 @@
 -- Time-sortable IDs for PostgreSQL 14 and later: functions, domains and generators.
--- To install or upgrade them, run this file. You need only the right to create a schema:
+-- You need only the right to create a schema. To install or upgrade them:
 --
 --   psql -v ON_ERROR_STOP=1 -1 -f FILE
 --

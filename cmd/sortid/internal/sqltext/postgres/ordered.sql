@@ -1,7 +1,7 @@
--- The generators whose IDs strictly increase over all sessions. A sequence contains the tick of the
--- last ID and, in its low bits, a counter. So most calls need only nextval. When a new tick (the
--- unit of the timestamp) begins, one session moves the sequence to it under a lock. A ROLLBACK does
--- not move a sequence back. A crash undoes only steps that no commit waited for.
+-- The generators whose IDs always increase. A sequence has the last ID's tick (its timestamp) and,
+-- in the low bits, a counter. So most calls need only nextval. When a tick begins, one session
+-- moves the sequence under a lock. No ROLLBACK moves it back. A crash undoes only steps that no
+-- commit waited for.
 
 CREATE OR REPLACE FUNCTION sortid.advance(
   format text, state regclass, tick_ms int, last_tick bigint, bits int, counters int, starts int)
@@ -12,7 +12,7 @@ DECLARE
   clock bigint; -- in ticks
   value bigint;
   tick  bigint; -- the earliest tick that the next ID may have
-  ahead int := 2000 / tick_ms; -- without a pause, tick may be so far ahead of the clock
+  ahead int := 2000 / tick_ms; -- beyond this, each new tick waits for the clock
 BEGIN
   -- This block ends with a rollback of its subtransaction, which releases the lock. An error, a
   -- cancelled query or the session's end also releases the lock.

@@ -4,8 +4,8 @@ CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. To divide by 36^12, leave out the low
-  -- 24 bits and divide by 3^24. The remainder and then these 24 bits fit a bigint.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each leaves out the low 24 bits and
+  -- divides by 3^24. The remainder and then these 24 bits fit a bigint.
   hex       text := translate(id::text, '-', '');
   remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
   quotient  bigint := remainder / 282429536481; -- without its low 24 bits
@@ -40,7 +40,7 @@ BEGIN
   END IF;
   digits := text::bytea;
   -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each
-  -- step keeps 24 bits, and adds the higher bits to the next part.
+  -- step keeps 24 bits and carries the higher bits.
   high := sortid.base36_value(digits, 0);
   middle := sortid.base36_number(digits, 1);
   low := sortid.base36_number(digits, 13);
@@ -99,7 +99,7 @@ COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru128_first.';
 
 -- The last six bytes of clock_ms() are the time. A random UUID has constant bits in bytes 7 and 9,
--- so the ID does not use bytes 4 to 9. It uses the other ten bytes, which are random.
+-- so the ID uses its other bytes except 4 to 9: ten random bytes.
 CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)

@@ -107,7 +107,7 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   -- A tick's counter starts in the lowest sixteenth of its range, so that the tick has room for
-  -- nearly as many IDs as the range has numbers.
+  -- many IDs.
   counters int := 1 << (24 - node_bits);
 BEGIN
   RETURN sortid.advance('scru64', 'sortid.scru64_state', 256, 282429536479, 24, counters,
