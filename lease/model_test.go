@@ -81,7 +81,6 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// stored returns the record that a change to r stores.
 func stored(r Record) mRec {
 	m := fromRecord(r)
 	m.revision++
@@ -299,7 +298,6 @@ func (m *model) step(s *mState, change func(s *mState), what string, args ...any
 	m.add(&next, 0, what, args...)
 }
 
-// next adds the states after all possible steps.
 func (m *model) next(s *mState) {
 	m.arrive(s)
 	m.copyStore(s)

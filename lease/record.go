@@ -27,7 +27,6 @@ var (
 	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
-// MaxBits is the largest size of any node ID.
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
@@ -256,8 +255,7 @@ func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }
 
-// maxName limits the names of realms and holders, in bytes.
-const maxName = 100
+const maxName = 100 // bytes
 
 func checkName(what, s string) error {
 	switch {

@@ -86,7 +86,6 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	return s.checkTable(ctx, table)
 }
 
-// lost reports whether an error of the driver means a lost connection.
 func lost(err error) bool {
 	return number(err) == numberShutdown || number(err) == numberKilled ||
 		slices.ContainsFunc([]error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,

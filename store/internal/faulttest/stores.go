@@ -182,7 +182,6 @@ func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...s
 	}
 }
 
-// Conditions tests whether a store names exactly these conditions.
 func Conditions(t *testing.T, s interface{ Conditions() []string }, want ...string) {
 	t.Helper()
 	got := s.Conditions()

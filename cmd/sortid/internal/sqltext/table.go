@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A Table is a table partitioned by the time of its IDs.
+// A Table is partitioned by the time of its IDs.
 type Table struct {
 	Name   string
 	Format *format.Format // of the IDs
