@@ -124,8 +124,8 @@ func storeName(store Store) string {
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
 // realm's terms. 0 leaves a value as it is. Leases use new values from their second renewal on,
-// unless their [Config] sets the values. If it sets a longer value than the new one, the lease
-// keeps that value until it needs a new node ID.
+// unless their [Config] sets the values. If a Config sets a longer value than the new one,
+// the lease keeps that value until it needs a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {

@@ -29,13 +29,13 @@ type Store interface {
 
 	// GetMany returns the records of blocks. It reads them in the order of blocks, or all at the
 	// same moment. It returns the latest records, like Get, but a crash of the store may undo them
-	// later. Then the crash must also undo every CompareAndSet after this GetMany.
+	// later. Then the crash must also undo every later CompareAndSet.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores next if the stored record has the Revision and the HWM of prev. If
 	// prev.Revision is 0, there must be no record. prev and next must have the same Realm and
 	// Block. CompareAndSet reports whether it stored next. If it returns false without an error,
-	// this call never changes anything. Get returns all fields as they were in next.
+	// this call never changes anything. Later, Get returns next unchanged.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
 	// CompareAndSetMany makes several changes in one realm, in their order, each as CompareAndSet

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A region is a free block as large as the requested one, or larger.
+// A region is a free block as large as the requested block, or larger.
 type region struct {
 	record Record
 	hwm    int64 // no earlier tick of the region can be granted

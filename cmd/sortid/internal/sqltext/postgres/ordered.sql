@@ -12,7 +12,7 @@ DECLARE
   clock bigint; -- in ticks
   value bigint;
   tick  bigint; -- the earliest tick that the next ID may have
-  ahead int := 2000 / tick_ms; -- beyond this, each new tick waits for the clock
+  ahead int := 2000 / tick_ms; -- further ahead of the clock, a new tick waits
 BEGIN
   -- This block ends with a rollback of its subtransaction, which releases the lock. An error, a
   -- cancelled query or the session's end also releases the lock.

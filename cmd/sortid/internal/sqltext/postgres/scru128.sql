@@ -99,7 +99,7 @@ COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru128_first.';
 
 -- The last six bytes of clock_ms() are the time. A random UUID has constant bits in bytes 7 and 9,
--- so the ID uses its other bytes except 4 to 9: ten random bytes.
+-- so the ID does not use bytes 4 to 9. The other ten bytes are random.
 CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
