@@ -11,7 +11,7 @@ import (
 
 // Records returns the records of a realm and its blocks, in the order of node IDs, larger blocks
 // first. It fails with [ErrNoRealm] if there is no such realm. It leaves out records that no client
-// makes, and then also returns [ErrRecord].
+// would write. Then it also returns [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -60,7 +60,7 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 }
 
 // Evict takes a block from its owner, and reports whether the owner held it. The zero Owner means
-// any owner. The owner's generators stop by the end of their window.
+// any owner. The owner's generators use the block at most to the end of their window.
 func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner) (bool, error) {
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -83,7 +83,7 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 const maxSkew = 24 * time.Hour
 
 // Create makes the realm of a configuration, and reports whether it made one. NodeBits is not
-// needed. If a matching realm exists, that is not an error.
+// needed. If the realm exists and suits the configuration, Create returns no error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
@@ -122,10 +122,10 @@ func storeName(store Store) string {
 	return fmt.Sprintf("%T", store)
 }
 
-// SetTerms changes the window and the lead of a realm, even while leases are held, and returns its
-// terms. 0 leaves a value as it is. Leases without values of their own use the new ones from their
-// second renewal on. A lease with a longer window or lead of its own keeps it until the lease needs
-// a new node ID.
+// SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
+// realm's terms. 0 leaves a value as it is. Leases use new values from their second renewal on,
+// unless their [Config] sets the values. If a Config sets a longer value than the new one,
+// the lease keeps that value until it needs a new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -172,14 +172,14 @@ func (t Terms) most(next Terms) (window, lead int64) {
 }
 
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes.
-// Call it before any process can reach that store. All later grants start at the returned time or
-// after it. This time is later than all earlier grants, if no clock was ahead by more than skew. So
+// Call Fence before any process can reach that store. All later grants start at the returned time
+// or after it. All earlier grants end before that time, if no clock was ahead by more than skew. So
 // no node ID is granted for about the realm's window plus its lead plus skew.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
-// lost grants were longer than the stored terms say. If the realm is gone, Fence makes it with
-// config's Format. Without a Format, Fence fails with [ErrNoRealm]. If the format differs, it fails
-// with [ErrRealm]. After an error of the store, call Fence again.
+// lost grants were longer than the stored terms say. If the realm is missing, Fence creates it with
+// config's Format or, without one, fails with [ErrNoRealm]. With another format than the realm's,
+// it fails with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -212,8 +212,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Carry over what was granted meanwhile, before anybody is granted ticks at the floor or
-		// above it.
+		// Before the fence was stored, processes may have got more grants. Carry over their HWMs,
+		// too, before anybody is granted ticks at the floor or above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -265,7 +265,7 @@ func (t Terms) floor(now time.Time, skew time.Duration) int64 {
 	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // two roundings can each lose a tick
 }
 
-// fenceTime is the longest time from reading the clock to the new generation.
+// fenceTime is the longest time from reading the clock to storing the new generation.
 const fenceTime = time.Second
 
 func fenced(root Record, terms Terms, generation string, floor int64) Record {
@@ -276,8 +276,9 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	return root
 }
 
-// carry writes the first records of a generation, unless they exist. Before the generation starts,
-// it writes parts before the blocks around them, so that each split block has a part with a record.
+// carry writes the first records of a new generation, unless they exist. Before the generation
+// starts, carry writes parts before the blocks around them. So each split block always has a part
+// with a record.
 func carry(ctx context.Context, store Store, from, to Record, before bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {

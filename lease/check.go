@@ -10,7 +10,7 @@ import (
 
 // MaxRecords is how many records [Known.Check] allows in one generation of a realm. They take
 // 20 MB, which any client may fill. They suffice for all 32,768 node IDs of 15 bits, or about 3,000
-// scattered ones in the largest realm.
+// random node IDs in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
@@ -28,8 +28,8 @@ func (e *ChangeError) Error() string {
 func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 
 // Evidence returns the blocks of one realm that a server must read with GetMany, in this order, to
-// check changes. It fails with [ErrIllegal] if the protocol forbids the changes, whatever the
-// records are.
+// check changes. It fails with [ErrIllegal] if the protocol forbids the changes, whatever records
+// the store has.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
 		return "", nil, &ChangeError{0, "the request contains no change"}
@@ -94,7 +94,7 @@ func malformed(c Change) string {
 type Known struct {
 	// Root is the realm's record, with Revision 0 if there is none.
 	Root Record
-	// Now is the time of the store's clock or, if it has none, of the server's.
+	// Now is the time of the store's clock or, if the store has no clock, of the server's clock.
 	Now time.Time
 	// Ahead is how far the clients' time may be ahead of Now: 0 if the store has a clock, otherwise
 	// the realm's lead.
@@ -105,21 +105,21 @@ type Known struct {
 	Count int
 }
 
-// Check reports whether the protocol allows changes, in their order. The caller must then make them
-// by CompareAndSetMany, with the checked records as Prev.
+// Check reports whether the protocol allows changes, in their order. If so, the caller must make
+// them by CompareAndSetMany, with the checked records as Prev.
 //
 //   - false without an error: another change came first. The client may read again and continue.
-//   - An error that matches [ErrIllegal]: no client that follows the protocol asks for this.
+//   - An error that matches [ErrIllegal]: no client that follows the protocol asks for this change.
 //
 // A hostile client can still hold and evict all node IDs, change the terms within the limits of a
-// [Config], and store [MaxRecords] records. But it cannot make others issue an ID twice, as long as
-// Now does not go back:
+// [Config], and store [MaxRecords] records. But it cannot make other clients issue an ID twice, as
+// long as Now never decreases:
 //
-//   - A grant starts at the HWM or above it. It ends within the realm's longest window and lead
-//     from now, so below the floor of any later fence.
+//   - A grant starts at the HWM or above it. It ends at most the realm's longest window and lead
+//     after Now. So it ends below the floor of any later fence.
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
-//   - Halves are joined only if their Request shows that both were retired since the merge began.
-//   - An ended generation gets no new records.
+//   - Halves are joined only if their Request shows that both were retired after the merge began.
+//   - A generation that a fence has ended gets no new records.
 //   - Only trusted people may fence, at the store itself: clients could prepare overlapping node
 //     IDs in a new generation.
 func (k Known) Check(changes []Change) (bool, error) {
@@ -237,7 +237,7 @@ func same(is, want, next Record) error {
 	return errors.New("the name or the key is wrong")
 }
 
-// outcome returns what must replace the stored record, except for the Revision.
+// outcome returns the record that next must be equal to, except for its Revision.
 func (c *checker) outcome(is, next Record) (Record, error) {
 	switch {
 	case c.past && is.Revision == 0:
@@ -315,7 +315,7 @@ func (c *checker) retired(is, next Record) (Record, error) {
 
 func (c *checker) granted(whole, next Record) (Record, error) {
 	return c.request(next, func(q request) (Record, error) {
-		q.now = min(next.From, c.now) // the time of the request, which has passed
+		q.now = min(next.From, c.now) // the latest time that the client can have used
 		return q.grant(whole)
 	})
 }

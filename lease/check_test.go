@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// becomes, shown and retiredFor return changes of a record.
 func becomes(state State, hwm int64) func(r *Record) {
 	return func(r *Record) { r.State, r.HWM = state, hwm }
 }
@@ -22,7 +21,6 @@ func retiredFor(revision uint64) func(r *Record) {
 	return func(r *Record) { *r = vacate(*r); r.State, r.Request = Retired, revision }
 }
 
-// to returns the next record after a change.
 func to(r Record, change func(r *Record)) Record {
 	r.Revision++
 	change(&r)
@@ -189,7 +187,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A server that finds a change illegal has not made it. The lease keeps its grant, and asks again.
+// If a server refuses a change as illegal, the lease keeps its grant, and asks again.
 func TestIllegalIsNotPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refuse atomic.Bool
@@ -219,7 +217,7 @@ func TestIllegalIsNotPending(t *testing.T) {
 	})
 }
 
-// Check allows no HWM below ticks that others were granted, or far in the future.
+// Check allows no HWM that is far in the future or below ticks that others were granted.
 func FuzzCheck(f *testing.F) {
 	f.Add(int64(900), int64(960), int64(1000), int64(1060), int64(1090), uint64(3), uint8(1),
 		uint8(1), int64(1000), int64(60), int64(256))

@@ -1,6 +1,6 @@
-// Package lease hands out node IDs from a shared store, so that no ID is ever issued twice. This
-// holds even if clocks are wrong, processes pause or messages are lost. Import this package if
-// generators of scru64, scru160 or uid60 run in several processes.
+// Package lease gives each process a node ID from a shared store, so that no ID is ever issued
+// twice. This holds even if clocks are wrong, processes pause or messages are lost. Import this
+// package if generators of scru64, scru160 or uid60 run in several processes.
 //
 //	store := lease.NewMemory() // or a store on a server
 //	l, err := lease.Acquire(ctx, store, lease.Config{
@@ -10,17 +10,27 @@
 //	defer l.Close(context.Background())
 //	g, err := scru64.NewGenerator(scru64.Options{Lease: l})
 //
-// The module github.com/sortid/sortid/store has stores on servers and in a file. Generators of one
-// format must lease from one realm (a named set of node IDs) of one store if their IDs must differ.
+// The module github.com/sortid/sortid/store has stores on servers and in a file. A realm is a named
+// set of node IDs in a store. If IDs of one format must differ, all their generators must lease
+// from one realm of one store.
 //
-// A lease grants a node ID for some ticks: "node 42, ticks 1000 up to 1234". For each node ID the
-// store keeps a high-water mark (HWM), the first tick that was never granted. A grant starts at the
-// HWM or above it. The compare-and-set that stores the grant also moves the HWM to the grant's end.
-// A process claims each tick once, in rising order. If clocks are wrong, node IDs are wasted or
-// refused, but never shared; docs/leases.md says why.
+// These words describe a lease:
 //
+//   - A tick is the unit of a format's timestamp: 256 ms in SCRU64, 1 ms in the others.
+//   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. Before
+//     generators make IDs in a tick, they claim it. Only granted ticks can be claimed, each once.
+//   - The window is how far in the future a grant ends, by default 1 minute. When about half of the
+//     window is left, a renewal moves the grant's end to a whole window from now.
+//   - The high-water mark (HWM) of a node ID is its first tick that was never granted. A grant
+//     starts at the HWM or later. The compare-and-set that stores the grant also moves the HWM to
+//     the grant's end. So no tick is granted twice.
+//   - The lead is how far in the future a grant may start, by default 10 seconds.
+//   - A fence makes a realm safe after its store was restored from an old copy: [Fence] lets new
+//     grants start only after the end of all lost grants.
+//
+// If clocks are wrong, node IDs are wasted or refused, but never shared; docs/leases.md says why.
 // This package cannot detect that a running virtual machine is cloned, that two stores serve one
-// realm, or that a store silently loses data. Two clones can make the same IDs until each renews
-// its lease. After a store was restored from an old copy, call [Fence]. A server that gives others
-// access to its store must check each change with [Known.Check].
+// realm, or that a store silently loses data. Two clones can make the same IDs until each has
+// renewed its lease. A server that gives others access to its store must check each change with
+// [Known.Check].
 package lease

@@ -15,7 +15,7 @@ var (
 	ErrConfig  = errors.New("lease: invalid configuration")
 	ErrRealm   = errors.New("lease: the terms of the realm differ from the configuration")
 	ErrNoRealm = errors.New("lease: no such realm")
-	// ErrRecord: a realm has records that no client makes.
+	// ErrRecord: a realm has records that no client would write.
 	ErrRecord = errors.New("lease: records that make no sense")
 	// ErrFull: no node ID of this size is free; see [FullError].
 	ErrFull = errors.New("lease: no free node ID")
@@ -25,7 +25,7 @@ var (
 	// ErrForgotten: leases get no grant until somebody calls [Fence].
 	ErrForgotten = errors.New("lease: the store has lost records or changes")
 	// ErrBusy: other processes were faster each time; try again.
-	ErrBusy   = errors.New("lease: too many others are changing this realm")
+	ErrBusy   = errors.New("lease: too many other processes are changing this realm")
 	ErrNoTime = errors.New("lease: the store has no clock")
 	// ErrUnsafe: a [Store] refuses settings that could lose data.
 	ErrUnsafe = errors.New("lease: the store could lose what it has stored")
@@ -35,8 +35,8 @@ var (
 	ErrClosed  = sortid.ErrLeaseClosed
 )
 
-// A LeadError says that a node ID, or the whole realm if Block is zero, cannot be granted yet. A
-// clock was ahead, or the realm has been fenced. It matches [ErrLead].
+// A LeadError says that a node ID (if Block is zero: any node ID) cannot be granted yet, because a
+// clock was ahead or the realm was fenced. It matches [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block
@@ -57,8 +57,8 @@ func (e *LeadError) Error() string {
 
 func (e *LeadError) Is(target error) bool { return target == ErrLead }
 
-// A FullError says why no node ID is free. It matches [ErrFull], and [ErrLead] if Ahead is not
-// empty.
+// A FullError says why no node ID is free. It matches [ErrFull]. If Ahead is not empty, it also
+// matches [ErrLead].
 type FullError struct {
 	Realm string
 	Size  int
@@ -66,7 +66,7 @@ type FullError struct {
 	Until []time.Time  // the deadline of each record in Held
 	Ahead []*LeadError // node IDs that nobody holds, but that cannot be granted yet
 
-	// From is when the next node ID becomes free, if its holder is gone.
+	// From is when the next node ID becomes free if its holder has ended.
 	From time.Time
 }
 
@@ -94,7 +94,7 @@ func (e *FullError) Error() string {
 	}
 	if !e.From.IsZero() {
 		fmt.Fprintf(&b,
-			"; the next is free from %s on, if its holder is gone, or as soon as one is given back",
+			"; the next is free from %s on if its holder has ended, or when a holder gives one back",
 			e.From.Format(timeFormat))
 	}
 	return b.String()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// harm makes a change that no client asks for, if [Known.Check] allows it.
+// harm changes a record as only a hostile client would, if [Known.Check] allows the change.
 func (w *world) harm() {
 	root := w.get("sim", Block{})
 	if root.Revision == 0 {
@@ -57,7 +57,7 @@ func (w *world) anyRecord(root Record) Record {
 
 var hostileKey = Owner{0xff, 1}
 
-// worse returns what a hostile client could store instead of a record.
+// worse returns a record by which a hostile client could replace the stored record is.
 func (w *world) worse(root, is Record) Record {
 	t := root.Terms
 	now := t.At(time.UnixMilli(w.now + w.storeClock))
@@ -145,7 +145,7 @@ func hostileWorld(w *world) {
 	w.wild, w.skew = 200, 1000
 }
 
-// Whatever changes a hostile client makes, the others use no tick twice.
+// Whatever changes a hostile client makes, the other processes use no tick twice.
 func TestHostile(t *testing.T) {
 	explore(t, 60, hostileWorld, "use", "renewal", "takeover", "fence", "harm: hwm lowered",
 		"harm: whole to whole", "harm: whole to split", "harm: split to merging",

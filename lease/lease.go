@@ -23,8 +23,8 @@ const (
 )
 
 type Config struct {
-	// Realm names a set of node IDs, in which the leased one is unique. It must be 1 to 100 bytes
-	// of UTF-8, without control characters and @.
+	// Realm names a set of node IDs. Leases of one realm have different node IDs. The name must be
+	// 1 to 100 bytes of UTF-8, without control characters and @.
 	Realm string
 	// MustExist makes [Acquire] fail with [ErrNoRealm] if the realm is missing: the store may have
 	// lost it.
@@ -35,20 +35,20 @@ type Config struct {
 	// can share a realm.
 	NodeBits int
 
-	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. Without
-	// the store, generators go on for at least half of it. A process that dies blocks its node ID
-	// for up to one and a half windows. 0 means the realm's window, and a longer one is an error.
-	// The window of a new realm is Window or, if that is 0, 1 minute.
+	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. If the
+	// store is down, generators continue for at least half a window. A process that dies blocks its
+	// node ID for up to one and a half windows. 0 means the realm's window or, in a new realm,
+	// 1 minute. A Window longer than the realm's is an error.
 	Window time.Duration
 	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead, and
-	// a longer one is an error. The lead of a new realm is MaxLead or, if that is 0, 10 seconds.
+	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead or, in
+	// a new realm, 10 seconds. A MaxLead longer than the realm's is an error.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
 	Wait bool
 
-	// Name tells people who holds the lease, in up to 100 bytes of UTF-8.
+	// Name shows people who holds the lease. It may have up to 100 bytes of UTF-8.
 	Name string
 	// Now is the clock of the lease and its generators. nil means time.Now.
 	Now func() time.Time
@@ -158,18 +158,18 @@ var _ sortid.Lease = (*Lease)(nil)
 // A Lease gives this process a node ID of its own. A goroutine renews the lease until Close. A
 // Lease is safe for concurrent use, and generators may share it.
 //
-// Without the store, generators go on to the end of the window. Then they fail or wait. If another
-// process has got the node ID, they get a new one, and their IDs still increase.
+// If the store is down, generators continue to the end of the window. Then they fail or wait. If
+// another process takes the node ID, the lease gets a new one, and the IDs still increase.
 type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
 	length  atomic.Int64
-	session *session // only the goroutine may use it until done is closed
-	renewAt int64    // renew when this many ticks are left; only for the goroutine
+	session *session // until done is closed, only the goroutine keep may use it
+	renewAt int64    // keep renews when this many ticks are left; only keep uses it
 	stop    context.CancelFunc
 	done    chan struct{}
 
-	closing chan struct{} // holds a value while a Close is under way
+	closing chan struct{} // contains a value while a Close runs
 	closed  bool
 }
 
@@ -208,7 +208,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// The node ID may have been granted. Give it back, so that others can have it.
+			// The store may have made the grant. Release it, so that others can have the node ID.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -243,7 +243,7 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// retry calls f up to four times, until it succeeds or fails permanently.
+// retry calls f up to four times, until f succeeds or fails permanently.
 func retry(ctx context.Context, f func() error) (err error) {
 	pause := 200 * time.Millisecond
 	for range 4 {
@@ -257,7 +257,7 @@ func retry(ctx context.Context, f func() error) (err error) {
 
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 
-// NodeID returns the current or last node ID, which may change.
+// NodeID returns the current node ID or, after the lease has lost it, the last one.
 func (l *Lease) NodeID() uint32 { return l.node.Load() }
 
 // NodeBits returns the size of the node ID in bits, or 0 for a nil Lease.
@@ -282,8 +282,8 @@ func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
 	return l.window.WaitTick(ctx, tick)
 }
 
-// Until returns the time when the current window ends, by this machine's clock. It may be in the
-// past.
+// Until returns the time when the current window ends, by this machine's clock. This time may be in
+// the past.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
 
 // Window returns how far into the future renewals extend the lease.
@@ -310,7 +310,7 @@ func (l *Lease) publish(reason error) {
 		s.held.HWM-l.renewAt, reason)
 }
 
-// rest tells the store that it is probably not needed for a second or more.
+// rest tells the store if the lease will probably not need it for a second or more.
 func (l *Lease) rest() {
 	s := l.session
 	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok &&
@@ -330,14 +330,14 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease each time about half of the window is left, until ctx ends. What is left
-// counts from the generators' last tick or from the clock's tick, whichever is later. A renewal may
-// take twice as long as Acquire took, because it may have to connect.
+// keep renews the lease whenever about half of the window is left, until ctx ends. It counts the
+// ticks that are left after the generators' last tick or the clock's tick, whichever is later. A
+// renewal may take twice as long as Acquire took, because it may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// A timer does not notice that somebody sets the clock. So keep looks at the clock regularly.
+	// If somebody sets the clock, a timer does not notice. So keep looks at the clock regularly.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
@@ -373,7 +373,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// The clocks disagree, so pause before the next renewal.
+			// Half of the window is gone already, so pause before the next renewal.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
@@ -390,17 +390,17 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 }
 
 const (
-	// After this time a renewal is tried again: the request may be lost.
+	// A longer renewal is ended and tried again: its request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
-	// Pauses between failing renewals grow to this, or to 1/32 of the time since the first failure
-	// if that is longer. So leases soon find a store that returns, but not all at once.
+	// Pauses between failing renewals grow to this or, if that is longer, to 1/32 of the time since
+	// the first failure. So leases soon find a store that returns, but not all at once.
 	leastPause = 1500 * time.Millisecond
 )
 
-// Close ends the lease and returns the node ID with the unused ticks. Generators that have claimed
-// a tick may still make IDs in it, and these are unique, too. If Close fails, call it again.
-// Without another call, the node ID becomes free half a window after the current window.
+// Close ends the lease and gives the node ID and its unused ticks back. Generators may still make
+// IDs in ticks that they have claimed. These IDs are unique, too. If Close fails, call it again.
+// Otherwise the node ID becomes free half a window after the current window.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

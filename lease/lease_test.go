@@ -21,13 +21,13 @@ import (
 
 // These tests run the lease with its goroutine and timers, in virtual time.
 
-// A network connects to a store, has faults and counts calls.
+// A network is the connection to a store. It has faults, and counts calls.
 type network struct {
 	Store
 	mu      sync.Mutex
 	down    bool
 	hang    bool                                 // no answer until the context ends
-	before  func(op string, next Record) error   // may answer with an error; only a set has next
+	before  func(op string, next Record) error   // may refuse the call; next is zero unless op is set
 	deaf    func(op string, args ...Record) bool // true: the call is made, but its answer is lost
 	watch   func(op string, args ...Record)      // sees the calls that were made
 	delay   func() time.Duration
@@ -145,7 +145,7 @@ func (n *network) Time(ctx context.Context) (time.Time, error) {
 	return n.Store.Time(ctx)
 }
 
-// A generator uses ticks. A test's generators check that none is used twice.
+// A generator uses ticks. The generators with one book check that no tick is used twice.
 type generator struct {
 	t    *testing.T
 	l    *Lease
@@ -224,7 +224,7 @@ func acquireError(t *testing.T, s Store, c Config) error {
 	return err
 }
 
-// skewed gives the configuration a clock, and returns by how many nanoseconds it is ahead.
+// skewed gives the configuration a clock, and returns by how many nanoseconds the clock is ahead.
 func skewed(c *Config) *atomic.Int64 {
 	var ahead atomic.Int64
 	c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -295,7 +295,7 @@ func abandon(l *Lease) {
 	<-l.done
 }
 
-// During an hour at least half of a window is always left, with few changes.
+// During an hour, at least half of a window is always left, and the store makes few changes.
 func TestKeepsAhead(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		g := new(book).generator(t, l)
@@ -312,26 +312,26 @@ func TestKeepsAhead(t *testing.T) {
 			}
 			if left := time.Until(l.Until()); left < 29*time.Second ||
 				left > time.Minute+256*time.Millisecond {
-				t.Fatalf("%v are left", left)
+				t.Fatalf("%v of the window are left", left)
 			}
 			must(t, l.Err())
 		}
-		// A window has 234 ticks. It is renewed after 88 to 117 ticks, the first time sooner.
+		// A window has 235 ticks. It is renewed after 89 to 118 ticks, the first time sooner.
 		if sets := n.calls("set") - before; sets < 120 || sets > 161 {
 			t.Errorf("%d changes in an hour, want one in 22.5 to 30 s", sets)
 		}
 	})
 }
 
-// Without the store, generators go on to the window's end. When it returns, they resume with the
-// same node ID.
+// While the store is down, generators continue to the window's end. When the store returns, they
+// resume with the same node ID.
 func TestStoreDown(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		fault       func(n *network, is bool)
 		err         error
 		least, most int           // tries in an hour
-		back        time.Duration // until the lease finds the store that has returned
+		back        time.Duration // at most until the lease finds that the store is back
 	}{
 		{"down", func(n *network, is bool) { n.down = is }, errDown, 400, 2000, 8 * time.Second},
 		{"hangs", func(n *network, is bool) { n.hang = is }, context.DeadlineExceeded, 200, 2000,
@@ -352,7 +352,7 @@ func TestStoreDown(t *testing.T) {
 			}
 			fails(t, c.name, err, ErrExpired, c.err)
 			if d := time.Since(since); d < 29*time.Second || d > 61*time.Second {
-				t.Errorf("%s: generators went on for %v", c.name, d)
+				t.Errorf("%s: generators continued for %v", c.name, d)
 			}
 			if l.Err() == nil || time.Until(l.Until()) > 0 {
 				t.Errorf("%s: %v, %v", c.name, l.Err(), l.Until())
@@ -380,7 +380,7 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// If another process gets the node ID, the lease gets a new one. Until then generators have no
+// If another process gets the node ID, the lease gets a new one. Meanwhile generators have no
 // ticks.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -444,8 +444,8 @@ func TestHundred(t *testing.T) {
 	})
 }
 
-// The error says who holds the node IDs and until when. A dead process's node ID becomes free after
-// its deadline, and a returned one at once.
+// The error says who holds the node IDs and until when. The node ID of a dead process becomes free
+// after its deadline. A node ID that is given back is free at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -539,7 +539,6 @@ func TestSizes(t *testing.T) {
 		disjoint(both...)
 		closed(t, both...)
 	}
-	// A process that loses its node ID gets a new one. Until then generators have no ticks.
 	leases := append(sized(6, 8), sized(2, 3)...)
 	closed(t, leases...)
 }
@@ -558,7 +557,7 @@ func TestEvict(t *testing.T) {
 		}
 		holders := held(t, m)
 		if len(holders) != 1 || holders[0].Block != first {
-			t.Fatalf("want nobody evicted: %+v", holders)
+			t.Fatalf("a block was evicted: %+v", holders)
 		}
 		if ok, err := Evict(t.Context(), m, "realm", first, holders[0].Owner); !ok || err != nil {
 			t.Fatalf("Evict: %v, %v", ok, err)
@@ -634,8 +633,8 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-// If the store has no clock, a process whose clock is ahead is granted future ticks. Nobody gets
-// its node ID for earlier ticks.
+// If the store has no clock, a process whose clock is ahead gets future ticks. Nobody gets its node
+// ID for earlier ticks.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -753,7 +752,7 @@ func TestAcquireFails(t *testing.T) {
 	})
 }
 
-// Close returns the unused ticks. It needs the store, and can be called again.
+// Close gives the unused ticks back. It needs the store, and can be called again.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -778,7 +777,7 @@ func TestClose(t *testing.T) {
 		defer cancel()
 		fails(t, "the store hangs: Close", l.Close(ctx), context.DeadlineExceeded)
 		fails(t, "closed", claim(l, 0), ErrClosed)
-		// A second Close waits for one that hangs, until its own context ends.
+		// While one Close hangs, a second Close waits until the context of the second Close ends.
 		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
 		hung := make(chan error, 1)
 		go func() { hung <- l.Close(patient) }()
@@ -960,7 +959,7 @@ func TestFenceTerms(t *testing.T) {
 	})
 }
 
-// A lease that finds an older state takes no grants until a fence.
+// A lease that finds an older state in the store gets no grants until a fence.
 func TestForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gone := range []bool{false, true} {
@@ -984,8 +983,8 @@ func TestForgotten(t *testing.T) {
 			fails(t, "the store has forgotten", claim(l, 0), ErrForgotten)
 			fails(t, "the store has forgotten", l.Err(), ErrForgotten)
 			if gone {
-				// Another process creates the realm again. Without a fence, it could use the same
-				// ticks.
+				// Another process creates the realm again. Without a fence, both processes could
+				// use the same ticks.
 				abandon(acquire(t, m, config(8)))
 				time.Sleep(time.Minute)
 				fails(t, "a new realm", l.Err(), ErrForgotten)
@@ -1099,7 +1098,7 @@ type resting struct {
 
 func (s *resting) CloseIdleConnections() { s.n.Add(1) }
 
-// A store may close its connections after a renewal, unless the next one is near.
+// A store may close its connections after a renewal, unless the next renewal is near.
 func TestCloseIdleConnections(t *testing.T) {
 	for _, tc := range []struct {
 		window time.Duration

@@ -28,7 +28,7 @@ func clone(s *session, ahead time.Duration) *session {
 	return &c
 }
 
-// One clone keeps the node ID. The other's window ends at its next renewal.
+// One clone keeps the node ID. The other clone's window ends when that clone next renews.
 func TestClones(t *testing.T) {
 	for _, tick := range []time.Duration{time.Millisecond, 256 * time.Millisecond} {
 		for _, ahead := range []time.Duration{0, tick, 9 * time.Second} {
@@ -91,7 +91,7 @@ func TestCloneBeforeSending(t *testing.T) {
 	}
 }
 
-// After a fence, grants can still end above the floor. Before that end, no overlapping block is
+// Grants from before a fence can end above its floor. Until they end, no overlapping block is
 // granted.
 func TestFenceCarriesHWMs(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
@@ -134,8 +134,8 @@ func TestFenceCarriesHWMs(t *testing.T) {
 	}
 }
 
-// After a fence with a floor below its grants, a process says when it will have a node ID, and gets
-// one.
+// A fence has its floor below a process's grants. The process says when it will have a node ID, and
+// gets one.
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -147,12 +147,12 @@ func TestFenceBelowGrants(t *testing.T) {
 		until, err := Fence(t.Context(), n, Config{Realm: "realm"}, 0)
 		must(t, err)
 		wrong.Store(0)
-		// The process goes on with its grant. Its renewal finds the fence.
+		// The process continues with its grant. Its renewal finds the fence.
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) - 20*time.Second)
 		if !time.Now().After(until) {
 			t.Fatal("the floor is still in the future")
 		}
-		fails(t, "below its grants", claim(l, 0), ErrExpired, ErrForgotten,
+		fails(t, "fenced below its grants", claim(l, 0), ErrExpired, ErrForgotten,
 			"but this process was granted times up to "+
 				time.UnixMilli(hi*256).UTC().Format(timeFormat)+
 				"; when these have passed, it gets a new node ID by itself")
@@ -164,8 +164,8 @@ func TestFenceBelowGrants(t *testing.T) {
 	})
 }
 
-// The answer to a renewal is lost. When the lease finds that the renewal was made, generators get
-// the new window.
+// The answer to a renewal is lost. When the lease finds that the store has made the renewal,
+// generators get the new window.
 func TestPublishedBeforeFailure(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		until := l.Until()
@@ -272,8 +272,8 @@ func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		// A lease is renewed in a given second with a probability of at most 1/15: two of its
-		// renewals can be in that second, each at a random time within 30 s. So 13 are expected,
-		// and more than 50 have a probability below 1e-12.
+		// renewals can be in that second, each at a random time within 30 s. So 13 leases are
+		// expected, and more than 50 have a probability below 1e-12.
 		const limit = 50
 		var leases []*Lease
 		for range 200 {
@@ -293,7 +293,6 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// mostInASecond returns the largest number of changes in one second of d.
 func (n *network) mostInASecond(d time.Duration) int {
 	seconds := map[int64]int{}
 	n.set(func() {
@@ -340,7 +339,7 @@ func TestWait(t *testing.T) {
 		start := time.Now()
 		l := acquire(t, m, c)
 		if d := time.Since(start); d < 30*time.Second || d > 2*time.Minute {
-			t.Errorf("it waited for %v", d)
+			t.Errorf("Acquire waited for %v", d)
 		}
 		closed(t, l)
 	})
@@ -454,8 +453,8 @@ func TestReadsPerStart(t *testing.T) {
 		if lists > 0 || calls > 15 || records > 250 {
 			t.Error("too many calls, records or lists")
 		}
-		// The node IDs are close together. If they were random, 110 would be in 105 groups of 16,
-		// and 1100 in 674 groups.
+		// The node IDs are close together. 110 random node IDs would be in 105 groups of 16, and
+		// 1100 in 674 groups.
 		groups := map[uint32]bool{}
 		for _, r := range held(t, n.Store) {
 			groups[r.Block.NodeID>>4] = true

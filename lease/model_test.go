@@ -14,19 +14,19 @@ import (
 	"unsafe"
 )
 
-// This file is an exhaustive model of the protocol at small bounds. It visits every state that
+// This file is an exhaustive model of the protocol at small bounds. It visits every state that the
 // steps of processes, network and store can reach.
 //
 // The functions of protocol.go decide how a record may change. A process may do any step at any
-// time, with records that it read long ago. At each step it takes any tick as the time. No deadline
-// protects an owner. A process that does no step is paused or dead, and another may start. A change
-// is made or not, once or twice, at any later time, and its answer may be lost.
+// time, with records that it read long ago. At each step, its clock may show any tick. No deadline
+// protects an owner. A process that does no step is paused or dead, and another may start. The
+// store makes a change never, once or twice, at any later time. The answer may be lost.
 //
-// A process may be cloned. Then the two overlap: they may use the same ticks. The overlap of each
-// ends with the answer to its next request.
+// A process may be cloned. Then both processes are in an overlap: they may use the same ticks. Each
+// leaves the overlap with the answer to its next request.
 //
-// Outside of overlaps, no tick may be used twice by one node ID or by overlapping ones. No block
-// may be whole inside a whole block.
+// Outside of overlaps, no tick may be used twice by the same or overlapping node IDs. No block may
+// be whole inside a whole block.
 
 // The blocks are the whole block, a node ID of 1 bit, and its two halves.
 const (
@@ -37,6 +37,7 @@ const (
 
 var mBlocks = [3]Block{{0, 1}, {0, 2}, {1, 2}}
 
+// TestModelFinds describes the variants.
 type variant int
 
 const (
@@ -61,8 +62,8 @@ const (
 	hwmInUnsplit
 )
 
-// An mRec is a record without the deadline, which the model ignores. Only models with clones have a
-// nonce, the same for all requests of a process. So a process knows less here than in reality.
+// An mRec is a record without the deadline, which the model ignores. Only models with clones have
+// nonces. A process uses the same nonce for all its requests, so it knows less than in reality.
 type mRec struct {
 	revision, hwm int8
 	state         State
@@ -80,7 +81,6 @@ func fromRecord(r Record) mRec {
 	return mRec{int8(r.Revision), int8(r.HWM), r.State, int8(r.Owner[0]), int8(r.Request)}
 }
 
-// stored returns the record that a change to r stores.
 func stored(r Record) mRec {
 	m := fromRecord(r)
 	m.revision++
@@ -115,8 +115,8 @@ type stage int8
 
 const (
 	idle       stage = iota
-	prepared         // it is about to ask for a grant
-	unanswered       // it has asked for a grant, without an answer
+	prepared         // it will next ask for a grant
+	unanswered       // it has asked for a grant, and got no answer
 	refused          // the store has refused the grant: the process must still read why
 	granted          // the grant was made: the process must still read the generation
 	closing          // the generator has stopped, and the block is not yet released
@@ -128,13 +128,13 @@ type overlap int8
 const (
 	single  overlap = iota
 	cloned          // it was cloned, or is a clone
-	settles         // it has made a request since then
+	settles         // it has made a request after that
 )
 
 type mProc struct {
 	id, gen int8
 	stage   stage
-	owner   int8 // of its block: its own id, or its original's
+	owner   int8 // of its block: its own id, or the original's
 
 	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole block was seen Split after this half was read
@@ -178,7 +178,7 @@ func (p *mProc) learn(b int8, r mRec, written bool) {
 		whole.state == Split)
 }
 
-// known returns what the process knows of a record.
+// known returns a record as the process has last seen it, if it has seen it.
 func (p *mProc) known(b int8) (Record, bool) {
 	return p.mem[b].record(b), p.mem[b] != unknown
 }
@@ -218,7 +218,7 @@ type mState struct {
 	recs   [2][3]mRec
 	gen    int8
 	floor  int8
-	copied copied // whether the store was copied, and the copy restored
+	copied copied // whether the store was copied, and whether the copy was restored
 	copy   [3]mRec
 	top    int8 // the highest hwm stored after the copy, which a restore loses
 	forgot bool
@@ -230,7 +230,6 @@ type mState struct {
 	twice  bool
 }
 
-// use adds a tick of a block to the used ones.
 func (s *mState) use(b, tick int8) {
 	for h := range s.issued {
 		if b == mWhole || int(b) == h+1 {
@@ -255,9 +254,9 @@ type model struct {
 	variant   variant
 	procs     int // 0: 2
 	ticks     int8
-	windows   int64 // the windows are 1 to this number of ticks; 0: 1
+	windows   int64 // the longest window in ticks; 0: 1
 	revisions int8  // the last revision of a record; 0: no limit
-	net       int   // late changes at a time
+	net       int   // the most late changes at a time
 	halves    bool
 	fence     bool
 	release   bool
@@ -272,7 +271,7 @@ type cloning int
 const (
 	never cloning = iota
 	anywhere
-	unsent // after a request is prepared, before it is sent; no answer is lost
+	unsent // between the preparation of a request and its sending; no answer is lost
 )
 
 func (m *model) start() *mState {
@@ -299,7 +298,6 @@ func (m *model) step(s *mState, change func(s *mState), what string, args ...any
 	m.add(&next, 0, what, args...)
 }
 
-// next adds the states after all possible steps.
 func (m *model) next(s *mState) {
 	m.arrive(s)
 	m.copyStore(s)
@@ -348,7 +346,6 @@ func (m *model) passTime(s *mState) {
 	}
 }
 
-// clone makes the last process a copy of another.
 func (m *model) clone(s *mState) {
 	if m.clones == never || s.cloned {
 		return
@@ -405,7 +402,6 @@ type turn struct {
 	i int    // its number
 }
 
-// steps are all that the process can do.
 func (t turn) steps() {
 	t.restart()
 	switch {
@@ -439,7 +435,7 @@ func (t turn) steps() {
 	}
 }
 
-// acquire are all ways to get a block, and all steps that divide and merge blocks.
+// acquire tries all ways to get a block, and all steps that divide and merge blocks.
 func (t turn) acquire() {
 	t.readAndTake(mWhole)
 	if !t.m.halves {
@@ -469,7 +465,6 @@ func (t turn) do(change func(p *mProc), what string, args ...any) {
 	t.add(&next, what, args...)
 }
 
-// add adds the state after a step.
 func (t turn) add(next *mState, what string, args ...any) {
 	t.m.add(next, t.p.id, what, args...)
 }
@@ -504,7 +499,7 @@ func (t turn) close() {
 	if p.stage == closing || !t.m.release || p.held < 0 && p.stage == idle {
 		return
 	}
-	// The process holds the block that it has asked for, or the one before.
+	// The process holds the block that it has asked for, or the block that it held before.
 	held, asked, gen, b, lo := p.rec, mRec{}, p.gen, p.held, p.heldLo
 	if p.stage != idle && p.stage != prepared {
 		held, asked, gen, b, lo = p.ask.prev, p.ask.next, p.ask.gen, p.ask.block, p.askLo
@@ -616,7 +611,7 @@ func (t turn) readAndTake(b int8) {
 	}
 }
 
-// take asks for a grant of a block that is whole, or will be with the grant.
+// take asks for a grant of a block. The block is whole, or the grant makes it whole.
 func (t turn) take(b int8, whole Record) {
 	for q := range t.requests() {
 		if next, err := q.grant(whole); err == nil {
@@ -719,7 +714,6 @@ func (t turn) revived(b int8) (Record, bool) {
 	return whole, ok && err == nil
 }
 
-// requests are all requests that the process can make.
 func (t turn) requests() iter.Seq[request] {
 	q := request{owner: Owner{byte(t.p.id)}, lead: int64(t.m.ticks)}
 	if t.p.held >= 0 {
@@ -740,7 +734,6 @@ func (t turn) requests() iter.Seq[request] {
 	}
 }
 
-// ask asks for a grant from tick lo on.
 func (t turn) ask(c change, lo int8, what string) {
 	if t.m.clones != unsent {
 		t.sendAsk(c, lo, what)
@@ -784,7 +777,7 @@ func (t turn) write(b int8, next Record, what string) {
 	})
 }
 
-// outcomes are what can become of a request. The first is the only one if no answer is lost.
+// outcomes lists what can happen to a request. If no answer is lost, only the first can happen.
 var outcomes = []struct {
 	made, answered, late bool
 	how                  string
@@ -831,8 +824,9 @@ func (t turn) send(c change, what string, then func(p *mProc, answered, ok bool)
 	}
 }
 
-// Variant ttl is another protocol, with exact clocks. A process has a block for one tick, or longer
-// with a heartbeat. The generator goes on until a late heartbeat shows that the block is lost.
+// Variant ttl is another protocol, with exact clocks. A process has a block for one tick. Each
+// heartbeat extends this time. The generator continues until a late heartbeat shows that the block
+// is lost.
 
 func (t turn) takeForATime() {
 	r, time := t.s.recs[0][mWhole], t.s.time // hwm is the deadline
@@ -909,7 +903,7 @@ func (s *mState) bury(i int) {
 	})
 }
 
-// canonical replaces s by a state that behaves the same, to have fewer states.
+// canonical replaces s by an equivalent state, so that there are fewer states to visit.
 func (m *model) canonical(s *mState) {
 	if m.variant != sound || m.clones != never {
 		return
@@ -931,9 +925,9 @@ func (m *model) canonical(s *mState) {
 	s.sort(m.procs)
 }
 
-// A view is the stored record that others are compared with. The revisions of a record only grow,
-// except when a copy is restored. So a change based on any past revision will be refused. In a
-// record that is never restored, only their order matters.
+// A view is the stored record with which its copies are compared. The revisions of a record only
+// grow, except when a copy of the store is restored. So a change based on any past revision will be
+// refused. In a record that is never restored, only the order of revisions matters.
 type view struct {
 	gen, block int8
 	is         mRec
@@ -970,7 +964,7 @@ func (v *view) ofChange(c *change) (prev, next *mRec) {
 	return nil, nil
 }
 
-// rebase gives new revisions to the record, and drops what no longer matters about old ones.
+// rebase gives the record new revisions, and drops whatever no longer matters of its old revisions.
 func (v view) rebase(s *mState) {
 	for i := range s.net {
 		v.rebaseLate(&s.net[i])
@@ -1033,7 +1027,7 @@ func (v *view) rebaseAsk(p *mProc) {
 func (v *view) rebaseHeld(p *mProc) {
 	switch {
 	case p.stage != idle || p.held != v.block || p.gen != v.gen:
-	case v.late(&p.rec): // it can only find out that the block is lost
+	case v.late(&p.rec): // the process can only find that the block is lost
 		p.rec.revision = 0
 	default:
 		v.move(&p.rec)
@@ -1054,7 +1048,6 @@ func (v *view) rebaseMemory(p *mProc) {
 	}
 }
 
-// dropUnused removes what a process never uses again.
 func (s *mState) dropUnused(i int) {
 	p := &s.procs[i]
 	switch p.stage {
@@ -1115,7 +1108,7 @@ type mNode struct {
 	which  int32
 }
 
-// add adds a state if it is new. A step of a process has its id, others 0.
+// add adds a state if it is new. The parameter id is the process whose step leads to s, or 0.
 func (m *model) add(s *mState, id int8, what string, args ...any) {
 	which := m.which
 	m.which++
@@ -1130,8 +1123,8 @@ func (m *model) add(s *mState, id int8, what string, args ...any) {
 		return
 	}
 	m.canonical(s)
-	// The search compares hashes of 64 bits. Two of ten million are the same with a probability of
-	// at most 1 in 300,000.
+	// The search compares hashes of 64 bits. Two of ten million hashes are the same with
+	// a probability of at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {
 		return
@@ -1145,7 +1138,7 @@ func (m *model) add(s *mState, id int8, what string, args ...any) {
 	}
 }
 
-// search returns the number of states and, if one is wrong, the shortest way to it.
+// search returns the number of states. If a state is wrong, it also returns the shortest way there.
 func (m *model) search() (states int, trace []string) {
 	m.procs, m.windows = cmp.Or(m.procs, 2), cmp.Or(m.windows, 1)
 	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
@@ -1236,8 +1229,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// The model finds what breaks the protocol: first the usual faults of leases, then the points on
-// which this protocol depends.
+// The model finds each fault of the protocol: first the usual faults of leases, then the faults
+// that this protocol avoids.
 func TestModelFinds(t *testing.T) {
 	one := model{ticks: 3, revisions: 4}
 	three := model{ticks: 1, revisions: 6, halves: true}

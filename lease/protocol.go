@@ -8,28 +8,28 @@ import (
 )
 
 // This file is the protocol: how a record may change. The client, the model and the simulation use
-// these functions, which use no store, clock or randomness. Each takes stored records and returns
-// the one that replaces the first. The caller must add one to Revision for each write.
+// these functions. They need no store, clock or randomness. Each function takes stored records, and
+// returns the record that replaces the first one. The caller must add 1 to Revision for each write.
 //
-// The order in which two records are read matters; docs/leases.md says why:
+// The order in which a caller reads two records matters; docs/leases.md says why:
 //
 //   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
 //     read both at the same moment.
 //   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
-//     Merging. This is needed even if they were Retired already.
+//     Merging. It must write them even if they were Retired already.
 
 var (
 	errRefused = errors.New("lease: the block has changed, or is held")
 	errAhead   = errors.New("lease: the grant would start too far ahead")
 )
 
-// A request holds what a grant depends on, with times in ticks.
+// A request is what a process asks for. Times are in ticks.
 type request struct {
 	owner  Owner
 	nonce  uint64
 	name   string
-	now    int64 // by the store's clock, if it has one
-	at     int64 // the generator's last tick, or the tick of the process's clock if that is later
+	now    int64 // by the store's clock or, without one, by the process's clock
+	at     int64 // the later of the generator's last tick and the tick of the process's clock
 	window int64
 	lead   int64
 }
@@ -50,7 +50,8 @@ func (q request) grant(r Record) (Record, error) {
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
-// extend grants the owner more ticks from the HWM on, or returns r if it needs none.
+// extend grants the owner more ticks, from the HWM on. If the owner needs no more ticks, extend
+// returns r.
 func (q request) extend(r Record) (Record, error) {
 	if r.State != Whole || r.Owner != q.owner {
 		return r, errRefused
@@ -70,8 +71,8 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends a grant after the last used tick. The parameter held is the grant as its owner knows
-// it. If r differs, release refuses: a copy of the owner's process may have renewed r.
+// release ends a grant after the last used tick. The parameter held is the record that the owner
+// knows. If r differs from it, release refuses: a copy of the owner's process may have renewed r.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
@@ -107,7 +108,7 @@ func revive(r, parent Record) (Record, error) {
 	return r, nil
 }
 
-// merge begins to make a split block whole; resplit undoes that.
+// merge begins to make a split block whole; resplit undoes this step.
 func merge(r Record) (Record, error) { return changeState(r, Split, Merging) }
 
 func resplit(r Record) (Record, error) { return changeState(r, Merging, Split) }
@@ -138,9 +139,9 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a new generation, larger blocks before their parts. Blocks
-// with an HWM above the floor keep it. The blocks around them are split: no block may be whole with
-// a lower HWM than its parts.
+// carryOver returns the first records of a fenced realm, larger blocks before their parts. Blocks
+// with an HWM above the floor keep their HWM. The blocks around them are split, because no whole
+// block may have a lower HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

@@ -27,11 +27,10 @@ var (
 	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
-// MaxBits is the largest size of any node ID.
 const MaxBits = 24
 
-// A Block is a node ID with its size in bits. It contains all larger node IDs that begin with these
-// bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm.
+// A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
+// its bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -90,7 +89,6 @@ func newGeneration() string {
 	return hex.EncodeToString(b[:])
 }
 
-// String returns 32 hexadecimal digits.
 func (o Owner) String() string { return hex.EncodeToString(o[:]) }
 
 func (o Owner) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
@@ -108,14 +106,14 @@ func (o *Owner) UnmarshalText(text []byte) error {
 type State uint8
 
 const (
-	// Retired: not in use, like a block without a record. It can be revived if the block around it
-	// is split.
+	// Retired: the block is not in use, like a block without a record. It can become whole if the
+	// block around it is split.
 	Retired State = iota
-	// Whole: it may be granted, or split.
+	// Whole: the block may be granted or split.
 	Whole
-	// Split: its two halves may be revived.
+	// Split: the two halves of the block may become whole.
 	Split
-	// Merging: its two halves are being retired; then it becomes whole.
+	// Merging: a process retires the two halves, and then makes the block whole.
 	Merging
 )
 
@@ -128,7 +126,6 @@ func (s State) String() string {
 	return "state " + strconv.Itoa(int(s))
 }
 
-// MarshalText fails if s is not one of the constants.
 func (s State) MarshalText() ([]byte, error) {
 	if int(s) >= len(states) {
 		return nil, fmt.Errorf("lease: there is no %v", s)
@@ -152,7 +149,7 @@ type Terms struct {
 	Tick  int64 `json:"tick"`  // in milliseconds
 	Epoch int64 `json:"epoch"` // the start of tick 0, in Unix milliseconds
 
-	Window int64 `json:"window"` // the most ticks of a grant
+	Window int64 `json:"window"` // how many ticks ahead a renewal extends a lease
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
 	// The longest window and lead since the last fence, if they were longer than Window and Lead.
@@ -201,8 +198,8 @@ func (t Terms) ticks(d time.Duration) int64 {
 	return n
 }
 
-// Rounded returns the roundest duration that gives this number of ticks when it is rounded up to
-// whole ticks. For example, 235 ticks of 256 ms take 60.16 s, and become a minute.
+// Rounded returns a round duration that needs this number of ticks. For example, it returns 1
+// minute for 235 ticks of 256 ms, which take 60.16 s.
 func (t Terms) Rounded(ticks int64) time.Duration {
 	exact := t.Duration(ticks)
 	for _, unit := range []time.Duration{time.Minute, time.Second, 100 * time.Millisecond,
@@ -217,15 +214,15 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 // A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
 // that was ever needed. Records are comparable with ==.
 type Record struct {
-	// Realm is the realm's name, followed by "@generation" in a block's record. So a new generation
-	// starts without blocks.
+	// Realm is the realm's name, in a block's record followed by @ and the realm's Generation. So
+	// a new generation starts without blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
-	// HWM is the first tick that was never granted, in this block or in one that overlaps it. Only
-	// a release lowers it. In the realm's record, it is the floor: no grant of the generation
-	// starts below it.
+	// HWM, the high-water mark, is the first tick that was never granted. In a whole block, this
+	// includes grants of blocks that overlap it. Only a release lowers HWM. In the realm's record,
+	// HWM is the floor: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
@@ -239,10 +236,11 @@ type Record struct {
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	Name     string `json:"name,omitzero"`
 
-	// Key proves that the owner released a block.
+	// Key proves that the owner released the block: its hash was Owner.
 	Key Owner `json:"key,omitzero"`
 
-	// Only the realm's record has these. Generation is random, and new with each [Fence].
+	// Only the realm's record has Terms and Generation. Generation is random. Each [Fence] changes
+	// it.
 	Terms      Terms  `json:"terms,omitzero"`
 	Generation string `json:"generation,omitzero"`
 }
@@ -257,8 +255,7 @@ func (r Record) Held(now int64) bool {
 	return r.State == Whole && r.Owner != Owner{} && now < r.Deadline
 }
 
-// maxName limits the names of realms and holders, in bytes.
-const maxName = 100
+const maxName = 100 // bytes
 
 func checkName(what, s string) error {
 	switch {

@@ -102,7 +102,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// No grant starts below hwm, is longer than the window, or starts further ahead than the lead.
+// No grant starts below hwm, ends too late, or starts further ahead than the lead.
 func TestGrants(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	me, other := Owner{1}, Owner{2}
@@ -128,7 +128,7 @@ func TestGrants(t *testing.T) {
 				t.Fatalf("%+v is granted %+v: %+v", q, is, next)
 			}
 		} else if next != is {
-			t.Fatalf("it is refused, but %+v becomes %+v", is, next)
+			t.Fatalf("the grant is refused, but %+v becomes %+v", is, next)
 		}
 
 		next, err = q.extend(is)
@@ -201,7 +201,6 @@ func parseRecords(t *testing.T, text string) (records []Record) {
 	return records
 }
 
-// choices returns the different blocks that a survey chooses.
 func choices(v *survey, times, attempts int, r *rand.Rand) map[string]bool {
 	blocks := map[string]bool{}
 	for range times {
@@ -212,7 +211,7 @@ func choices(v *survey, times, attempts int, r *rand.Rand) map[string]bool {
 	return blocks
 }
 
-// The survey finds every free block, preferably the smallest that can be granted at once.
+// The survey finds every free block. It prefers the smallest block that can be granted at once.
 func TestChoose(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {
@@ -301,7 +300,7 @@ func TestMatches(t *testing.T) {
 		want    bool
 	}{
 		{none, none, true},
-		{none, Record{HWM: 5}, true}, // by its revision, prev expects no record
+		{none, Record{HWM: 5}, true}, // revision 0: the caller expects no record
 		{none, one, false},
 		{one, none, false},
 		{one, one, true},

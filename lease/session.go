@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session has one lease. It is not safe for concurrent use.
+// A session is the store's client in a lease. It is not safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
@@ -25,33 +25,33 @@ type session struct {
 	sleep  func(context.Context, time.Duration) error
 	log    *slog.Logger
 
-	root   Record
-	stale  bool // the generation of root has ended
-	fresh  bool
-	window int64 // in ticks
-	lead   int64 // in ticks
+	root   Record // the realm's record
+	stale  bool   // a fence has replaced root
+	fresh  bool   // root has just been read
+	window int64  // in ticks
+	lead   int64  // in ticks
 
-	area Block
+	area Block // where find searches first
 
-	// The held block, unless held.Revision is 0. The store may have a newer record.
+	// The held block, if its Revision is not 0. The store may have a newer record.
 	held Record
-	key  Owner // proves who the owner is
+	key  Owner // secret; its hash is the owner
 	// The block was lost: none of its ticks may be used.
 	withdrawn bool
 
 	// The grant with an unknown outcome. Nothing else is requested until the outcome is known.
 	pending *attempt
 
-	top       int64
+	top       int64 // the highest HWM of its grants
 	notBefore int64 // no grant is requested before this tick
 	forgotten error // why nothing is requested until the store is fenced
 }
 
-// An attempt takes effect when the store makes the last change.
+// An attempt asks for a grant. The last change is the grant.
 type attempt struct {
 	changes []Change
 	unsure  bool // it was sent, but not answered
-	made    bool
+	made    bool // the store has made the changes
 }
 
 func (a *attempt) last() Change { return a.changes[len(a.changes)-1] }
@@ -71,7 +71,7 @@ func (s *session) newOwner() Owner {
 	return ownerOf(s.key)
 }
 
-// enter reads the realm's record, or makes the realm if there is none and create is set.
+// enter reads the realm's record. If the realm is missing and create is set, enter creates it.
 func (s *session) enter(ctx context.Context, create bool) error {
 	root, err := s.readRoot(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 			return fmt.Errorf("%w: realm %q was created again, without a fence; %s", ErrForgotten,
 				s.config.Realm, afterFence)
 		}
-		// Others may be granted ticks that this process has not used yet.
+		// Others may be granted the remaining ticks of this process.
 		s.notBefore, s.withdrawn = s.top, true
 	}
 	s.forgotten = nil
@@ -107,8 +107,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. If a crash of the store undoes this record, the crash also
-// undoes all changes that depend on it.
+// readRoot reads the realm's record. It uses GetMany: if a crash of the store undoes this record,
+// the crash also undoes all changes that depend on it.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 		return request{}, s.failed("read the store's time", err)
 	}
 	terms := s.root.Terms
-	// Compare wall clocks, and allow for the time of the call.
+	// Compare wall clocks. The store has read its clock between before and after.
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
@@ -165,8 +165,8 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}, nil
 }
 
-// renew gets a block, with the longest window that is possible. The parameter used is the last tick
-// that the generator has used. After an error, another call continues.
+// renew extends the held block's grant to a whole window or, if no block is held, acquires a block.
+// The parameter used is the generators' last tick. After an error, another call continues.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -197,7 +197,7 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Read the realm and the time rarely: while this process reads, others win the next race.
+		// Read the realm and the time rarely: meanwhile, other processes take the free blocks.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -241,13 +241,13 @@ func (s *session) waiting() error {
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// none of these is free. It begins where node IDs are in use, so that large blocks stay free. Lost
-// races mean that many processes are starting. Then find searches a wider area and reads less.
+// they show no free block. It begins where node IDs are in use, so that large blocks stay free.
+// With each lost race (many processes are starting), it searches a wider area and reads less.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
-		listing  = 16 // Lost races before it only lists the realm.
-		probes   = 6  // Reads without success before it looks elsewhere.
+		listing  = 16 // Lost races after which find only lists the realm.
+		probes   = 6  // Reads in an area before find looks elsewhere.
 		widening = 4  // Bits by which the area grows with each lost race.
 	)
 	if lost < listing {
@@ -309,7 +309,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look surveys a few blocks. Smaller ones come first, so it never reads a half after its block.
+// look surveys a few blocks. Smaller blocks come first: a half must not be read after its block.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -343,7 +343,7 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 		}
 		parent.Revision = prev.Revision + 1
 		changes = append(changes, Change{prev, parent})
-		// A half must be read before its block's record. It was: that record is not written yet.
+		// The half was read before its block was split, because the split is not written yet.
 		prev = s.withSpace(v.get(prev.Block.toward(leaf)))
 		if whole, err = revive(prev, parent); err != nil {
 			return err
@@ -385,8 +385,8 @@ func (s *session) withSpace(r Record) Record {
 	return r
 }
 
-// makeWhole returns two records of r's block: the stored one, and the one that will make the block
-// whole. The second is not written yet.
+// makeWhole returns two records of r's block: the stored record, and the record that will make the
+// block whole. It does not write the second record.
 func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	now int64) (prev, whole Record, err error) {
 	switch r.State {
@@ -404,8 +404,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b. That record was read together with b's
-// record, or later. If that block is merging, splitParent cancels the merge.
+// splitParent returns the record of the block around b, read together with b's record or later. If
+// the block is merging, splitParent cancels the merge.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation, the root's HWM and state do not change
@@ -485,7 +485,7 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 	return next, nil
 }
 
-// propose requests the changes. The last one is the grant. It reads the random nonce from the
+// propose requests the changes. The last change is the grant. Its random nonce comes from the
 // operating system at the last moment, so copies of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
@@ -497,16 +497,15 @@ func (s *session) propose(ctx context.Context, changes []Change) error {
 	return s.settle(ctx)
 }
 
-// settle finds out whether the pending grant was made. If the grant was made, the session holds it.
-// After an error, settle must be called again. docs/leases.md ("Why no ID is issued twice")
-// explains its steps.
+// settle finds out whether the pending grant was made. If so, the session holds it. After an error,
+// settle must be called again. docs/leases.md ("Why no ID is issued twice") explains the steps.
 func (s *session) settle(ctx context.Context) error {
 	p := s.pending
 	last := p.last()
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// Nobody uses this grant, even if an earlier or delayed request still gets it stored.
+			// Nobody uses this grant, even if an earlier or delayed request still stores it.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}
@@ -531,8 +530,7 @@ func (s *session) settle(ctx context.Context) error {
 		}
 		p.made = true
 	}
-	// The grant counts only if its generation is still the generation of the realm. This check
-	// after the commit detects a fence.
+	// If a fence has given the realm another generation, the grant is not valid.
 	root, err := s.readRoot(ctx)
 	if err != nil {
 		return err
@@ -593,7 +591,7 @@ func (s *session) release(ctx context.Context, used int64) error {
 		}
 		next, err := release(r, held, used)
 		if err != nil {
-			break // the node ID is not ours
+			break // another process has changed the record
 		}
 		next.Key = s.key
 		if _, err = s.write(ctx, r, next); err == nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// This file simulates many processes and one store, in virtual time, at random from a seed. The
-// processes run the real client and windows. Requests are lost, late and repeated, answers are
-// lost, and processes stop, die and start again. All clocks step and drift. The store is restored
-// from old copies and fenced, and machines are cloned.
+// This file simulates many processes and one store in virtual time. A seed decides what happens.
+// The processes run the real client and windows. Requests are lost, late and repeated, answers are
+// lost, and processes stop, die and start again. All clocks are set at random. The store is
+// restored from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
@@ -43,18 +43,18 @@ type world struct {
 	hasTime    bool
 	storeClock int64
 	wild       int64 // how far clocks can step, in milliseconds
-	restores   bool  // the store is restored at times, and clocks are wrong by less than skew
+	restores   bool  // the store is restored at times
 	skew       int64
 	unfenced   bool
 	hostile    bool // a hostile client changes records
 	unchecked  bool // without [Known.Check]
-	fences     bool // the store is fenced at times, although it has lost nothing
+	fences     bool // the realm is fenced at times, although the store has lost nothing
 	clones     bool
 	forgetHWM  bool // a fence carries over no hwm
 	forgets    bool // the store loses a change at times
 	blind      bool
 	told       int64 // the latest time that a client used
-	atomic     bool  // the store makes several changes together or not at all
+	atomic     bool  // the store makes all changes of a request or none
 	trouble    float64
 
 	draws  int
@@ -365,8 +365,8 @@ func (w *world) apply(prev, next Record) bool {
 	return true
 }
 
-// A simProcess is a machine with its clock, which runs one process after another. A process has a
-// thread that renews the lease and one that uses ticks.
+// A simProcess is a machine with a clock. It runs one process after another. A process has a thread
+// that renews the lease and a thread that uses ticks.
 type simProcess struct {
 	w        *world
 	name     int
@@ -392,7 +392,7 @@ func (w *world) process(name int) {
 	w.start(p.generator)
 }
 
-// cloneMachine copies a process to a machine whose clock differs by up to a window.
+// cloneMachine copies a process to another machine. Their clocks differ by up to a window.
 func (w *world) cloneMachine() {
 	p := w.processes[w.rand.IntN(len(w.processes))]
 	if s := p.session; s == nil || len(w.processes) > 20 || s.held.Revision == 0 &&
@@ -588,7 +588,7 @@ func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
 	w.issued[tick] = append(w.issued[tick], b)
 }
 
-// A simStore connects a process to the store. The nil process has no faults.
+// A simStore connects a process to the store. If p is nil, the connection has no faults.
 type simStore struct {
 	Store // for the other methods, which nobody calls
 	w     *world
@@ -682,7 +682,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// Only the nil process fences. Its changes are not checked.
+	// Changes of a fence, which have no process, are not checked.
 	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++
@@ -707,7 +707,7 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	return t, s.travel()
 }
 
-// simulate runs a world. If something is wrong, it runs the world again and returns the last
+// simulate runs a world. If something is wrong, simulate runs the world again and returns the last
 // events.
 func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 	run := func(log *strings.Builder) *world {
@@ -728,7 +728,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore simulates worlds. It fails if something is wrong, or an event of must is rare.
+// explore simulates worlds. It fails if something is wrong, or if an event of must is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {
@@ -801,7 +801,7 @@ func TestSimulationFinds(t *testing.T) {
 	}
 }
 
-// Many nodes start, renew their leases, are killed, and start again while the old leases are held.
+// Many nodes start, renew their leases, are killed, and start again before the old leases end.
 // Each gets its own node ID, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
 	nodes := *simNodes

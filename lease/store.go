@@ -6,47 +6,47 @@ import (
 )
 
 // A Store keeps the records of realms. It must be safe for concurrent use by many goroutines and
-// processes. Package storetest tests an implementation.
+// processes. Package storetest tests implementations.
 //
 // Leases are safe only if the store keeps three promises. If it keeps them only under conditions,
-// it must check or state the conditions when it is opened.
+// it must check or state these conditions when it is opened.
 //
 //   - CompareAndSet is atomic: of two calls with the same prev, at most one stores its record.
-//   - A confirmed change is never lost, neither in a crash nor in a failover. (After an old copy
-//     was restored, call [Fence].)
-//   - Get returns the latest record. It is not older than what any CompareAndSet stored, or any Get
-//     returned, before this Get began. So a store must not read from replicas that may lag.
+//   - Neither a crash nor a failover loses a confirmed change. After an old copy was restored,
+//     somebody must call [Fence].
+//   - Get returns the latest record: no older record than was stored, or returned by any Get,
+//     before this Get began. So a store must not read from replicas that may be behind.
 //
-// After an error, a change may have been made, or may still be made later. All methods should
-// return when ctx ends.
+// If a change fails with an error, the store may have made it, or may make it later. All methods
+// should return when ctx ends.
 //
-// If a Store has the method CloseIdleConnections(), a lease calls it when the next request is
-// probably a second or more away.
+// If a Store has a method CloseIdleConnections(), a lease calls this method whenever it probably
+// sends no request for a second or more.
 type Store interface {
-	// Get returns a record. A missing record is no error, but has only Realm and Block set. The
-	// parameters realm and b may have any values.
+	// Get returns a record. If it is missing, that is no error: the result has only Realm and Block
+	// set. The parameters realm and b may have any values.
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
-	// GetMany returns the records of blocks, read in their order or all at one moment. Each is the
-	// latest, as with Get. GetMany may return a change that a crash of the store undoes. Then the
-	// crash must also undo every later CompareAndSet.
+	// GetMany returns the records of blocks. It reads them in the order of blocks, or all at the
+	// same moment. It returns the latest records, like Get, but a crash of the store may undo them
+	// later. Then the crash must also undo every later CompareAndSet.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores next if the stored record has the Revision and the HWM of prev. If
-	// prev.Revision is 0, there must be no record. The realm and block of next must be prev's. It
-	// reports whether it stored next; false promises that this call never changes anything. Get
-	// returns a stored Record exactly as it was in next.
+	// prev.Revision is 0, there must be no record. prev and next must have the same Realm and
+	// Block. CompareAndSet reports whether it stored next. If it returns false without an error,
+	// this call never changes anything. Later, Get returns next unchanged.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
-	// CompareAndSetMany changes several records of one realm, in their order, as CompareAndSet
-	// would. It stops at the first refused change, and reports whether it made all. It should make
-	// all changes or none, but may make the ones before the refused one. An error that matches
-	// [ErrIllegal] promises that nothing was changed: a store behind a server makes only changes
-	// that [Known.Check] allows.
+	// CompareAndSetMany makes several changes in one realm, in their order, each as CompareAndSet
+	// does. It stops at the first refused change, and reports whether it made all changes. It
+	// should make all changes or none, but may make the changes before the refused change. If the
+	// error matches [ErrIllegal], it has changed nothing: a server returns this error for changes
+	// that [Known.Check] forbids.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
-	// List returns all records with exactly this realm, in any order. They may be from different
-	// moments, and outdated: they only help to choose a block.
+	// List returns all records with exactly this realm, in any order. The records may be outdated
+	// and from different moments, because callers only use them to choose a block.
 	List(ctx context.Context, realm string) ([]Record, error)
 
 	// Realms returns the names of all realms. Each realm has a record of the zero Block.

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A region is a free block of the requested size or larger.
+// A region is a free block as large as the requested block, or larger.
 type region struct {
 	record Record
 	hwm    int64 // no earlier tick of the region can be granted
-	effort int
+	effort int   // 0: none; 1: the block around it is merging; 2: its halves must be merged
 }
 
-// A survey finds free blocks of one size, given some or all records.
+// A survey finds free blocks of one size in some or all records of a realm.
 type survey struct {
 	records map[Block]Record
 	partial bool // blocks without a record here are unknown
@@ -38,7 +38,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys a block. No block around it has an HWM above hwm.
+// walk surveys block b. The parameter hwm is the highest HWM of the blocks around b.
 func (v *survey) walk(b Block, hwm int64, effort int) {
 	if !v.knows(b) {
 		return
@@ -117,7 +117,8 @@ func (v *survey) grantable(leaf Block, lead int64) bool {
 // edge returns the path of the first node ID of a size.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
-// path returns a leaf, the blocks around it and their other halves. Smaller blocks come first.
+// path returns leaf and the blocks around leaf, each followed by the other half of its parent.
+// Smaller blocks come first.
 func path(leaf Block) (blocks []Block) {
 	for b := leaf; b.Size > 0; b = b.parent() {
 		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
@@ -125,8 +126,8 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns area, the blocks around it, and those within it down to a size. Smaller blocks come
-// first.
+// parts returns area, the blocks around area, and the blocks of up to size bits within area.
+// Smaller blocks come first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
 		n := uint32(1) << (size - area.Size)
@@ -153,7 +154,7 @@ func (v *survey) area() Block {
 }
 
 // usable returns the regions where a grant can start now or, if there are none, within the lead.
-// The smallest come first, so that large blocks remain.
+// Small regions come first, so that large blocks remain free.
 func (v *survey) usable(lead int64) []region {
 	some := v.until(v.now)
 	if len(some) == 0 {
@@ -168,7 +169,7 @@ func (v *survey) usable(lead int64) []region {
 }
 
 // choose picks a random leaf within area, from the first few that can be granted. After each lost
-// race it picks from more, so processes soon spread out.
+// race it picks from more leaves, so processes soon spread out.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })

@@ -144,8 +144,8 @@ func BenchmarkExtend(b *testing.B) {
 	}
 }
 
-// BenchmarkNodes reports what a thousand leases with default settings, each on its own connection,
-// cost the server. They start within half a minute, and run for a window.
+// BenchmarkNodes reports what a thousand leases with default settings cost the server. Each lease
+// has its own connection. The leases start within half a minute, and run for a window.
 func BenchmarkNodes(b *testing.B) {
 	for _, server := range []struct {
 		name  string
@@ -317,8 +317,8 @@ func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) 
 	return seconds
 }
 
-// selectOne runs SELECT 1 on a connection of its own. If none is free, it tries again as the store
-// does.
+// selectOne runs SELECT 1 on a new connection. If the server has no free connection, selectOne
+// tries again as the store does.
 var selectOne = map[string]func(ctx context.Context, url string) error{
 	"postgres": func(ctx context.Context, url string) error {
 		return again(ctx, func(ctx context.Context) error {
@@ -435,7 +435,8 @@ func BenchmarkHeld(b *testing.B) {
 	}
 }
 
-// oneStart reports the requests and bytes of one start. A request is what the client sends at once.
+// oneStart reports the requests and bytes of one start. What the client sends in one piece counts
+// as one request.
 func oneStart(b *testing.B, raw string) {
 	b.Helper()
 	u, err := url.Parse(raw)
@@ -511,7 +512,7 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	return took
 }
 
-// TestMain runs the benchmarks, or leases node IDs in a process of startProcesses until its input
+// TestMain runs the benchmarks or, in a process of startProcesses, leases node IDs until its input
 // ends.
 func TestMain(m *testing.M) {
 	url := os.Getenv("SORTID_BENCH_URL")

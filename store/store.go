@@ -4,10 +4,10 @@
 // All stores have this in common:
 //
 //   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
-//   - The parameters ca, cert and key are files: the trusted certificates (by default the
-//     system's), and this client's certificate and key.
-//   - If the server cannot be reached or is busy, Open tries again until ctx ends. Without a
-//     deadline, it tries for 30 seconds.
+//   - The parameters ca, cert and key name files: the certificates to trust (by default the
+//     system's), this client's certificate, and its key.
+//   - If the server cannot be reached or is busy, Open tries again until ctx ends or, without
+//     a deadline, for 30 seconds.
 //   - No error contains a password.
 //   - The disk must keep what it has synced. Nobody may edit or delete records.
 //   - If a failover has lost changes, or if you have restored a copy: stop all processes, call
@@ -32,12 +32,12 @@ import (
 	"github.com/sortid/sortid/store/redis"
 )
 
-// A Store is a [lease.Store] that reports the conditions of its guarantee.
+// A Store is a [lease.Store] that guarantees, under conditions, that no ID is issued twice.
 type Store interface {
 	lease.Store
 	// String returns the name of the store, without a password.
 	String() string
-	// Conditions lists, in sentences, the conditions of the guarantee that could not be verified.
+	// Conditions lists, in sentences, the conditions that the store could not verify.
 	Conditions() []string
 }
 
@@ -75,7 +75,7 @@ func opener[S Store](open func(context.Context, string) (S, error)) func(context
 	return func(ctx context.Context, url string) (Store, error) {
 		s, err := open(ctx, url)
 		if err != nil {
-			return nil, err // return a nil Store, not one that has a nil pointer
+			return nil, err // return a nil Store, not a Store that has a nil pointer
 		}
 		return s, nil
 	}

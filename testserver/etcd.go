@@ -78,7 +78,7 @@ func StartEtcd(t testing.TB, flags ...string) *Server {
 	return startEtcd(t, 1, flags)[0]
 }
 
-// StartEtcdCluster starts three members. Each Server has the URL of one.
+// StartEtcdCluster starts three members. Each Server has the URL of one member.
 func StartEtcdCluster(t testing.TB) []*Server {
 	t.Helper()
 	return startEtcd(t, 3, nil)
@@ -111,7 +111,7 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 			args = append(args, "--"+f)
 		}
 		_, host, _ := strings.Cut(client, "://")
-		wg.Go(func() { // a member is ready only when another one runs
+		wg.Go(func() { // a member is ready only when another member runs
 			servers[i] = (&Server{URL: "etcd://" + host, Dir: dir, t: t, crash: syscall.SIGKILL,
 				command: func() *exec.Cmd { return exec.Command(program, args...) },
 				ready: func(ctx context.Context) error {

@@ -36,7 +36,7 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 			t.Fatal(err)
 		}
 	}
-	setUser := runAs(t, "mysql", data, temporary) // as root, it would not copy data between nodes
+	setUser := runAs(t, "mysql", data, temporary) // as root, Galera nodes cannot copy their data
 	start := func(program string, args ...string) *exec.Cmd {
 		cmd := exec.Command(program,
 			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
@@ -97,7 +97,7 @@ func StartGalera(t testing.TB) (a, b *Server) {
 	return node(first, ""), node(address(FreePort(t)), first)
 }
 
-var mariadbServes = mariadb.serves("DO 1") // a Galera node refuses this before it has joined
+var mariadbServes = mariadb.serves("DO 1") // before a Galera node has joined, it refuses this
 
 // mariadb ignores the database in the URL, because it may not exist.
 var mariadb client = func(ctx context.Context, server, statement string) (string, error) {

@@ -102,12 +102,12 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 	server := "nats://" + address(port)
 	return (&Server{URL: server, Dir: dir, t: t, crash: syscall.SIGKILL,
 		command: func() *exec.Cmd { return exec.Command(program, "-c", config) },
-		// The server listens before JetStream has started, but after it has recovered.
+		// When the server listens, JetStream has recovered its data, but may not run yet.
 		ready: func(ctx context.Context) error { return listening(ctx, server) },
 	}).start()
 }
 
-// StartNATSCluster starts three servers with JetStream. Each Server has the URL of one.
+// StartNATSCluster starts a cluster of three servers with JetStream.
 func StartNATSCluster(t testing.TB) (servers []*Server) {
 	t.Helper()
 	notShort(t)

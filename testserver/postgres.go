@@ -69,7 +69,7 @@ func StartPostgres(t testing.TB, settings ...string) *Server {
 	}).start()
 }
 
-// postgresProgram returns the path of a program, also from Debian's folders outside the PATH.
+// postgresProgram returns the path of a program in the PATH or in Debian's folders.
 func postgresProgram(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil

@@ -4,5 +4,5 @@ package testserver
 
 import "os/exec"
 
-// killWithParent does nothing: if the tests are killed, the program goes on.
+// killWithParent does nothing: if the tests are killed, the program continues.
 func killWithParent(*exec.Cmd) {}

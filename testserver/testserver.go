@@ -1,4 +1,4 @@
-// Package testserver gives a test the servers that it uses. They stop when the test ends.
+// Package testserver starts servers for a test. They stop when the test ends.
 //
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
 // prefix or bucket for this test alone. It uses the server that a variable such as
@@ -49,7 +49,7 @@ type Server struct {
 	t       testing.TB
 	command func() *exec.Cmd
 	ready   func(context.Context) error
-	crash   syscall.Signal // SIGKILL, or a signal that ends the program as fast
+	crash   syscall.Signal // SIGKILL, or another signal that ends the program as fast
 	stop    func()         // nil while the server does not run
 }
 
@@ -78,7 +78,7 @@ func (s *Server) Start() {
 	var out tail
 	cmd := s.command()
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.WaitDelay = 10 * time.Second // child processes may keep the output open
+	cmd.WaitDelay = 10 * time.Second // the server's child processes may keep the output open
 	killWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		s.t.Fatalf("starting %s: %v", cmd.Path, err)
@@ -116,7 +116,7 @@ func (s *Server) Start() {
 	}
 }
 
-// choose returns the server in an environment variable, or else a local one, or else a new one.
+// choose returns the server in an environment variable, or a local server, or a new server.
 func choose(t testing.TB, variable string, serves func(ctx context.Context, server string) error,
 	start func(t testing.TB, settings ...string) *Server, local ...string) *url.URL {
 	t.Helper()

@@ -18,8 +18,8 @@ import (
 )
 
 // Run tests a kind of store. For each test it calls setup, which prepares an empty store and
-// returns the function open. Each call of open returns another connection to the store, which Run
-// closes.
+// returns the function open. Each call of open returns another connection to this store. Run closes
+// the connections.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},
@@ -127,14 +127,14 @@ func testAbsent(t *testing.T, open func() lease.Store) {
 	s := open()
 	b := lease.Block{NodeID: 42, Size: 8}
 	if r := get(t, s, "realm", b); r != absent("realm", b) {
-		t.Errorf("Get of nothing: %+v", r)
+		t.Errorf("Get of a missing record: %+v", r)
 	}
 	if rs, err := s.List(t.Context(), "realm"); err != nil || len(rs) != 0 {
-		t.Errorf("List of nothing: %v, %v", rs, err)
+		t.Errorf("List of an empty realm: %v, %v", rs, err)
 	}
 	set(t, s, full("realm", b, 1), full("realm", b, 2), false)
 	if r := get(t, s, "realm", b); r != absent("realm", b) {
-		t.Errorf("after a refusal there is %+v", r)
+		t.Errorf("after a refused change the store has %+v", r)
 	}
 }
 
@@ -189,7 +189,7 @@ func testCompare(t *testing.T, open func() lease.Store) {
 		change(&prev)
 		set(t, s, prev, two, false)
 		if r := get(t, s, "realm", b); r != one {
-			t.Fatalf("after a refusal there is %+v, want %+v", r, one)
+			t.Fatalf("after a refused change the store has %+v, want %+v", r, one)
 		}
 	}
 	prev := one
@@ -318,17 +318,17 @@ func testMany(t *testing.T, open func() lease.Store) {
 	setAll(true, lease.Change{Prev: one[1], Next: two[1]},
 		lease.Change{Prev: none[2], Next: one[2]}, lease.Change{Prev: one[0], Next: two[0]})
 	check(two[0], two[1], one[2], none[3])
-	// The changes before the refused one may have been made.
+	// The store may have made the changes before the refused change.
 	setAll(false, lease.Change{Prev: none[3], Next: one[3]},
 		lease.Change{Prev: one[0], Next: two[0]})
 	if r := get(t, other, "realm", blocks[3]); r != none[3] && r != one[3] {
-		t.Errorf("after a refusal there is %+v", r)
+		t.Errorf("after a refused change the store has %+v", r)
 	}
 	if r := get(t, other, "realm", blocks[0]); r != two[0] {
-		t.Errorf("after a refusal there is %+v, want %+v", r, two[0])
+		t.Errorf("after a refused change the store has %+v, want %+v", r, two[0])
 	}
-	// Many processes divide the same block and take the same part. One succeeds, and none waits for
-	// ever.
+	// Many processes divide the same block and take the same part. One process succeeds, and none
+	// waits for ever.
 	const racers, rounds = 6, 15
 	stores := make([]lease.Store, racers)
 	for i := range stores {
@@ -520,7 +520,7 @@ func testTime(t *testing.T, open func() lease.Store) {
 	after, err := s.Time(t.Context())
 	if d, most := after.Sub(before), time.Since(began)+time.Minute; err != nil ||
 		d < 900*time.Millisecond || d > most {
-		t.Errorf("after at least 1.1 s the store's clock went on by %v, %v", d, err)
+		t.Errorf("after at least 1.1 s the store's clock has advanced by %v, %v", d, err)
 	}
 	// A process gets no node ID if its clock differs from the store's by more than the lead.
 	for _, c := range []struct {
@@ -560,7 +560,7 @@ func testLeases(t *testing.T, open func() lease.Store) {
 		s := open()
 		wg.Go(func() {
 			for life := range lives {
-				// The realm has hardly enough room, so blocks are split and merged.
+				// The realm has just enough node IDs, so blocks are split and merged.
 				size := 3 + (i+life)%2
 				var l *lease.Lease
 				err := lease.ErrFull

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// remote has the network file systems. If two machines share one, both may have the lock, and
-// neither sees at once what the other has written.
+// remote has the network file systems. Two machines that share such a file system may both get the
+// file's lock, and may see each other's changes late.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",
@@ -38,7 +38,7 @@ const (
 		"or if you fence the realm after it"
 	layered = "the file is on %s, as in a container, and may disappear with the container: " +
 		"the guarantee holds only if all processes are in this container, and if a new container " +
-		"starts after the realm's window and lead have passed, or if you fence the realm"
+		"starts only after the realm's window and lead have passed or you have fenced the realm"
 )
 
 var doubtful = map[uint32]struct{ name, condition string }{

@@ -27,12 +27,11 @@ var bucket = []byte("leases")
 // ErrDamaged means that the file is damaged, or not a bbolt file with leases.
 var ErrDamaged = errors.New("not a bbolt file with leases, or damaged")
 
-// A Store is a [lease.Store] in a file.
 type Store struct {
 	path string // absolute, without symbolic links
 	// mutex lets only one goroutine of this process use the file.
 	mutex chan struct{}
-	// named reports whether the name of the file is on the disk.
+	// named is true if the file's name is on the disk.
 	named atomic.Bool
 	// checked is when checkPages last found no damage, in Unix seconds.
 	checked    atomic.Int64
@@ -83,11 +82,11 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 	}
 }
 
-// mutexes has the channel of each file. On systems without flock (Solaris, AIX, Android), the lock
-// does not separate goroutines.
+// mutexes has the channel of each file. On systems without flock (Solaris, AIX, Android), two
+// goroutines can have a file's lock.
 var mutexes sync.Map
 
-// parse does not show the URL in errors: it may have a password.
+// parse does not show the URL in errors, because the URL may have a password.
 func parse(url string) (string, error) {
 	scheme, path, _ := strings.Cut(url, ":")
 	rest, slashes := strings.CutPrefix(path, "//")
@@ -144,7 +143,6 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.R
 	return r, err
 }
 
-// GetMany reads all records at one moment.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	found := make([]lease.Record, len(blocks))
@@ -181,7 +179,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 	}
 	err = s.with(ctx, os.O_RDWR, func(db *bbolt.DB) error {
 		err := db.Update(func(tx *bbolt.Tx) error {
-			if now := time.Now().Unix(); now-s.checked.Load() >= 60 { // it reads the whole file
+			// Check rarely, because checkPages reads the whole file.
+			if now := time.Now().Unix(); now-s.checked.Load() >= 60 {
 				if err := checkPages(tx); err != nil {
 					return err
 				}
@@ -214,7 +213,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page claims to be longer than any file. bbolt would list all its page
+// checkPages fails if a page claims to be longer than any file. bbolt would make a list of its page
 // numbers, which may not fit in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
@@ -319,13 +318,13 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 			context.Cause(ctx)))
 	}
 	// If the file is damaged, bbolt panics, or it reads beyond the end of the file. SetPanicOnFault
-	// turns the second into a panic, too.
+	// turns such a read into a panic, too.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
 			// Do not close the database: that might wait for the transaction forever. So its memory
-			// map stays. With flock, the map would keep the lock of a closed file, so unlock first.
+			// map stays. With flock, the map would keep a closed file locked, so unlock it first.
 			unlock(file)
 			file.Close()
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
@@ -338,7 +337,7 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 	return failed(s.path, errors.Join(f(db), db.Close()))
 }
 
-// maxSize, in bytes, has room for some millions of records. A larger file is probably damaged.
+// maxSize, in bytes, is enough for some millions of records. A larger file is probably damaged.
 const maxSize = 1 << 30
 
 // The pauses before another attempt to open the file. A change takes some milliseconds, mostly for
@@ -377,8 +376,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 	}
 }
 
-// openFile lets only [Open] create the file or use an empty one. If a Store's file is empty later,
-// its records are lost.
+// openFile creates the file or uses an empty file only for [Open]. If the file is empty later, its
+// records are lost.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {

@@ -46,7 +46,7 @@ func TestFileSystems(t *testing.T) {
 	put(t, s, 1)
 }
 
-// Open opens only a regular file, because others could block.
+// Open opens only regular files, because other files could block.
 func TestIrregular(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
@@ -115,7 +115,7 @@ func TestPermissions(t *testing.T) {
 
 func init() { roles["full"] = playFull }
 
-// playFull makes changes with room for only a few, and then with more.
+// playFull makes changes with room for only a few changes, and then with more room.
 func playFull(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -133,7 +133,7 @@ func TestProcesses(t *testing.T) {
 			t.Errorf("%d lines, %v; the last: %s", lines, err, last)
 		}
 	}
-	t.Logf("%d processes leased, used and gave back in %v", n, time.Since(begin))
+	t.Logf("%d processes leased, used and returned node IDs in %v", n, time.Since(begin))
 }
 
 func playCount(url string) error {
@@ -150,7 +150,7 @@ func playCount(url string) error {
 	return err
 }
 
-// If a process is killed, the store has what it printed.
+// If a process is killed, the store has the changes that the process has printed.
 func TestKilled(t *testing.T) {
 	_, url := temp(t)
 	s := must(t, url)
@@ -191,8 +191,8 @@ func TestKilled(t *testing.T) {
 		}
 		r, err := s.Get(t.Context(), "realm", block)
 		if err != nil || r.Revision < last {
-			t.Fatalf("stored is change %d, %v; one was told that change %d is", r.Revision, err,
-				last)
+			t.Fatalf("the store has change %d, %v; but a process was told that it has change %d",
+				r.Revision, err, last)
 		}
 		last = r.Revision
 		put(t, s, last+1)
@@ -255,7 +255,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// A call that waits for another of the same process also ends with its context.
+// A call that waits for another call of its process also ends with its context.
 func TestTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, url := temp(t)
@@ -292,7 +292,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Open refuses other files, with their name and the reason, and does not change them.
+// Open refuses other files, and does not change them. The error has the name and the reason.
 func TestWrongFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -369,7 +369,7 @@ func TestBeingMade(t *testing.T) {
 	})
 }
 
-// A file that is gone is not made again, because all grants would be lost.
+// A Store does not make a file again that is gone, because all grants are lost.
 func TestGone(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -418,7 +418,7 @@ func TestNotARecord(t *testing.T) {
 	put(t, s, 1)
 }
 
-// use calls all methods and returns their errors. None may wait forever.
+// use calls the methods and returns their errors. No call may wait forever.
 func use(t *testing.T, url string) error {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -434,7 +434,7 @@ func use(t *testing.T, url string) error {
 	return errors.Join(err1, err2, err3, err4)
 }
 
-// damages are ways to damage a file. Each may change its argument.
+// damages has ways to damage a file. Each function may change its argument.
 var damages = map[string]func(f file, r *rand.Rand) file{
 	"cut":           func(f file, r *rand.Rand) file { return f[:r.IntN(len(f))] },
 	"cut at a page": func(f file, r *rand.Rand) file { return f[:f.anyPage(r)] },
@@ -519,7 +519,7 @@ func TestDamaged(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d files were found to be damaged", name, failed, rounds)
 		if failed == 0 {
-			t.Errorf("%s: the damage was never found", name)
+			t.Errorf("%s: no call found the damage", name)
 		}
 		if err := useFile(good); err != nil {
 			t.Errorf("after %s: %v", name, err)

@@ -82,8 +82,8 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	return within(time.Now(), date), nil
 }
 
-// within returns the time nearest to this machine's time in the second that begins at date. So a
-// clock in the same second is not corrected.
+// within returns the time nearest to this machine's time in the second that begins at date. So if
+// this machine's time is in that second, within returns it unchanged.
 func within(here, date time.Time) time.Time {
 	switch end := date.Add(time.Second - 1); {
 	case here.Before(date):

@@ -7,10 +7,10 @@
 // default sortid. If etcd takes the user from the certificate, the URL must have no user. Package
 // [github.com/sortid/sortid/store] explains what all stores share.
 //
-// Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet is one
-// transaction, sent once, that requires the revision that was read. Reads are linearizable. Let
-// etcd compact old revisions, for example with --auto-compaction-retention=1h. Otherwise etcd
-// reaches its quota, and refuses changes.
+// Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet sends one
+// transaction once. The transaction requires that the key still has the revision that was read.
+// Reads are linearizable. Let etcd compact old revisions, for example with
+// --auto-compaction-retention=1h. Otherwise etcd reaches its quota, and refuses changes.
 //
 // The time comes from a member: it is the Date of an HTTP answer, exact to a second. If HTTP has a
 // separate port (--listen-client-http-urls), Time fails with [lease.ErrNoTime]. Then each process

@@ -21,10 +21,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid"
 
-// A Store is a [lease.Store] in etcd.
 type Store struct {
 	*records
 	client     *clientv3.Client
@@ -74,7 +72,7 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 // New takes no client, because a client may repeat requests. New itself sets MaxUnaryRetries to 1.
 // Missing keep-alive times and loggers get values that suit leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
-	config.MaxUnaryRetries = 1 // the number of attempts, not of repetitions
+	config.MaxUnaryRetries = 1 // one attempt, and no repetition
 	if config.Logger == nil && config.LogConfig == nil {
 		config.Logger = zap.NewNop() // the store returns all errors
 	}
@@ -151,8 +149,8 @@ func failFast(ctx context.Context, method string, request, reply any, conn *grpc
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try sends the kinds of requests that the store needs. It changes nothing, because no revision is
-// below 0. But etcd checks the permissions and the quota.
+// try sends the kinds of requests that the store needs. The request changes nothing, because no
+// revision is below 0. But etcd checks the permissions and the quota.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
 	_, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
@@ -168,8 +166,8 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// ask repeats a request once if its token is unknown or expired. In this case etcd has done
-// nothing, and the client has a new token.
+// ask repeats a request once if the client's token was unknown or expired. In this case etcd has
+// done nothing, and the client has a new token.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	r, err := connect.Ask(ctx, f)
 	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
@@ -185,7 +183,7 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
 }
 
-// Conditions names the members' versions that make the guarantee conditional, and on what.
+// Conditions names the members' versions that can lose changes, and says when they do.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) read(ctx context.Context, realm string,

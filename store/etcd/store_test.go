@@ -84,7 +84,7 @@ func TestReconnect(t *testing.T) {
 	}, func() string { return err.Error() })
 }
 
-// Each of three members may be down, and the others go on.
+// While any one of three members is down, the others continue.
 func TestCluster(t *testing.T) {
 	servers := testserver.StartEtcdCluster(t)
 	s := open(t, faulttest.ClusterURL(servers))
@@ -102,8 +102,8 @@ func TestCluster(t *testing.T) {
 	})
 }
 
-// repeater is an etcd that carries out a transaction and then says that it was canceled. By
-// default, etcd's client repeats it.
+// A repeater lets etcd make a transaction, and then says that the transaction was canceled. By
+// default, etcd's client repeats such a transaction.
 type repeater struct {
 	pb.KVClient
 	txns atomic.Int32
@@ -120,7 +120,7 @@ func (f *repeater) intercept(ctx context.Context, method string, request, reply 
 	return err
 }
 
-// A change that was made but not acknowledged is not sent again.
+// If a change was made but not acknowledged, the store does not send it again.
 func TestNotRepeated(t *testing.T) {
 	var f repeater
 	s, err := New(t.Context(), clientv3.Config{
@@ -287,7 +287,7 @@ func TestConditions(t *testing.T) {
 	faulttest.Conditions(t, open(t, testserver.Etcd(t)))
 }
 
-// Any member tells the time. Without HTTP the store has none.
+// Any member tells the time. Without HTTP, Time fails with ErrNoTime.
 func TestTime(t *testing.T) {
 	// A port for gRPC alone.
 	l := faulttest.Listen(t, "127.0.0.1:0", func(conn net.Conn) {

@@ -10,16 +10,16 @@
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
 // INSERT. It is never sent again if the server may have executed it. InnoDB shows a change before
-// it is on the disk. So Get also makes a small change, and its commit waits for the log. On a
-// Galera cluster, Get and GetMany wait for the changes of other nodes instead.
+// it is on the disk. So Get also makes a small change, whose commit waits for the log. On a Galera
+// cluster, Get and GetMany wait for the changes of other nodes instead.
 //
 // # Guarantee
 //
 // No ID is issued twice, provided that
 //
 //   - innodb_flush_log_at_trx_commit is 1, sync_binlog is 1 if there is a binary log,
-//     innodb_flush_method syncs, the redo log is on, and the engine is InnoDB. Otherwise Open fails
-//     with [lease.ErrUnsafe];
+//     innodb_flush_method is a method that syncs, the redo log is on, and the engine is InnoDB.
+//     Otherwise Open fails with [lease.ErrUnsafe];
 //   - the server is not a replica. Open and Get refuse a server that is read_only;
 //   - no proxy sends reads to replicas, such as MaxScale's readwritesplit, ProxySQL's query rules
 //     or MySQL Router's read-write splitting. Open cannot detect this;
@@ -27,13 +27,13 @@
 //     such a failover, fence all realms. [Store.Conditions] names visible replicas;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
-//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names which of the
-//     last three apply;
+//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names the last three
+//     conditions only where they apply;
 //   - nobody changes these settings.
 //
 // # Privileges and connections
 //
 // A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With the
-// privilege PROCESS, Open sees MySQL's replicas. There are at most two connections, which are
-// closed soon after use. If the server has none free, calls wait until their contexts end.
+// privilege PROCESS, Open sees MySQL's replicas. A store has at most two connections, and closes
+// them soon after use. If the server has no free connection, calls wait until their contexts end.
 package mysql

@@ -81,12 +81,11 @@ func (s *Store) prepare(ctx context.Context, config *mysql.Config) error {
 	if n := max(table.replicas, connected); n > 0 {
 		s.conditions = append(s.conditions, fmt.Sprintf("conditional: the server has replicas "+
 			"(connected: %d). A replica that becomes the primary may lack changes: then fence "+
-			"all realms before processes use it", n))
+			"all realms before processes use the new primary", n))
 	}
 	return s.checkTable(ctx, table)
 }
 
-// lost reports whether an error of the driver means a lost connection.
 func lost(err error) bool {
 	return number(err) == numberShutdown || number(err) == numberKilled ||
 		slices.ContainsFunc([]error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt,
@@ -167,8 +166,8 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 	}
 	if on(settings["wsrep_on"]) {
 		conditions = append(conditions, "conditional: the server is a node of a Galera cluster. "+
-			"If all nodes have been down, start the cluster from the one with the latest state "+
-			"(safe_to_bootstrap: 1), or fence all realms before processes use it")
+			"If all nodes have been down, start the cluster from the node with the latest state "+
+			"(safe_to_bootstrap: 1), or fence all realms before processes use the cluster")
 	}
 	if settings["group_replication_group_name"] != "" &&
 		strings.EqualFold(settings["group_replication_consistency"], "EVENTUAL") {
@@ -179,7 +178,7 @@ func inspect(settings map[string]string) (conditions []string, err error) {
 	return conditions, nil
 }
 
-var errReplica = connect.Unsafe("the server is read_only, like a replica, it must be the " +
+var errReplica = connect.Unsafe("the server is read_only, like a replica, but must be the " +
 	"primary: put the primary in the URL, or SET GLOBAL read_only = OFF if this is the primary")
 
 // writable reports whether read_only is off. MariaDB 12 has several values that mean on.
@@ -196,7 +195,7 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 		return connect.Unsafe("the table sortid_lease is of the engine %q, it must be InnoDB: "+
 			"ALTER TABLE sortid_lease ENGINE=InnoDB", is.engine)
 	}
-	// This checks whether the user may insert, update and select.
+	// The server prepares this statement only if the user may insert, update and select.
 	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		prepared, err := conn.PrepareContext(ctx, insertStatement+
 			" ON DUPLICATE KEY UPDATE hwm = hwm + 1")
@@ -214,12 +213,12 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 type table struct {
 	engine   string
 	columns  string // the needed columns and the primary key; "" if the user sees no table
-	replicas int    // the number of visible ones; to see them, the user needs PROCESS
+	replicas int    // the number of replicas, or 0 if the user lacks the privilege PROCESS
 }
 
 func (s *Store) find(ctx context.Context) (t table, err error) {
 	var engine, columns sql.NullString
-	// Without constant names in all queries, the server looks at all its tables.
+	// Each subquery has the table's name as a constant. Otherwise the server reads all its tables.
 	err = s.rows(ctx, func(scan func(...any) error) error {
 		return scan(&t.replicas, &engine, &columns)
 	}, `SELECT

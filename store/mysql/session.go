@@ -24,8 +24,8 @@ var session = []string{
 		"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 }
 
-// galera makes statements wait until the node has everything that others have committed. They fail
-// if the node is cut off.
+// galera makes statements wait until the node has everything that other nodes have committed. If
+// the node is cut off, statements fail.
 var galera = []string{"SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF"}
 
 func newConnector(config *mysql.Config, setup []string) (*connector, error) {
@@ -46,7 +46,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return connect.Connect(ctx, c.address, c.connect)
 }
 
-// busyPause is short because a refusal costs the server little.
+// busyPause is short, because a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
 func (c *connector) connect(ctx context.Context) (driver.Conn, error) {

@@ -18,7 +18,6 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a MariaDB or MySQL database.
 type Store struct {
 	db         *sql.DB
 	idle       *connect.Idle // closes the connections
@@ -81,7 +80,6 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// CloseIdleConnections closes idle connections after a short delay.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
 func (s *Store) String() string {
@@ -92,7 +90,7 @@ func (s *Store) String() string {
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// There is always a row, so the store notices a replica even without a record.
+	// The result always has a row. So the store notices a replica even if there is no record.
 	getStatement = `SELECT @@GLOBAL.read_only, l.block, l.revision, l.hwm, l.record
 		FROM (SELECT 1) one LEFT JOIN sortid_lease l ON l.realm = ? AND l.block IN (?)`
 	listStatement   = `SELECT 'OFF', block, revision, hwm, record FROM sortid_lease WHERE realm = ?`
@@ -104,8 +102,8 @@ const (
 		WHERE realm = ? AND block = ? AND revision = ? AND hwm = ?`
 )
 
-// Get makes a small change after it has read the record. The server writes its log in order, so
-// both are then on the disk.
+// Get makes a small change after it has read the record. The server writes its log in order, so the
+// record and the change are then on the disk.
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
 	records, err := s.GetMany(ctx, realm, []lease.Block{b})
 	if err != nil {
@@ -121,8 +119,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany reads all records at one moment. It does not wait for the log: if a crash undoes what was
-// read, the crash also undoes all later changes.
+// GetMany reads all records at one moment. It does not wait for the log: if a crash undoes a change
+// that GetMany has read, the crash also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}

@@ -29,7 +29,7 @@ func refused(t *testing.T, url string, want ...string) {
 	faulttest.Refused(t, Open, url, want...)
 }
 
-// at returns a URL with another user, if there is one, and database.
+// at returns a URL with another user and another database, unless they are nil and "".
 func at(t *testing.T, raw string, user *url.Userinfo, database string) string {
 	t.Helper()
 	return faulttest.Edit(t, raw, func(u *url.URL) {
@@ -401,7 +401,7 @@ func TestChangeOfNothing(t *testing.T) {
 	faulttest.Change(t, s, record(1), record(1))
 }
 
-// A realm's name that is too long is not shortened.
+// The server refuses a realm's name that is too long.
 func TestLongName(t *testing.T) {
 	s := open(t, testserver.MySQL(t)+"?sql_mode=%27%27")
 	r := record(0)
@@ -450,7 +450,8 @@ func TestIdleConnections(t *testing.T) {
 	faulttest.Idles(t, s, 1, connections)
 }
 
-// Each node has at once what another stored. Of two changes through two nodes at most one is made.
+// Each node has at once what another node stored. Of two changes through two nodes, at most one
+// succeeds.
 func TestGalera(t *testing.T) {
 	one, two := testserver.StartGalera(t)
 	stores := []*Store{open(t, one.URL), open(t, two.URL)}
@@ -485,7 +486,7 @@ func TestGalera(t *testing.T) {
 		}
 		for i := range ok {
 			if ok[i] != (r.Name == fmt.Sprint(i) && r.Revision == is.Revision+1) && err[i] == nil {
-				t.Fatalf("told to have stored: %v, errors: %v; stored: %+v", ok, err, r)
+				t.Fatalf("CompareAndSet returned %v and the errors %v; stored is %+v", ok, err, r)
 			}
 			if err[i] != nil {
 				conflicts++
@@ -497,7 +498,7 @@ func TestGalera(t *testing.T) {
 		is = r
 	}
 	if both > 0 {
-		t.Errorf("%d times both were told to have stored", both)
+		t.Errorf("%d times, CompareAndSet returned true for both changes", both)
 	}
 	t.Logf("%d conflicts were errors", conflicts)
 }

@@ -42,7 +42,7 @@ func parse(raw string) (*mysql.Config, error) {
 		address = "unix(" + socket + ")"
 	}
 	query.Del("socket")
-	// The driver knows the parameters, but it has its own syntax for the rest.
+	// The driver can parse the parameters, but it has another syntax for the rest of the URL.
 	config, err := mysql.ParseDSN(address + "/?" + query.Encode())
 	if err != nil {
 		return nil, connect.BadURL(fmt.Errorf("mysql: the URL's parameters: %w", err))

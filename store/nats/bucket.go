@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// open makes the stream if there is none. Two processes may do so at once.
+// open returns the stream, and makes it if it is missing. Two processes may do this at once.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := ask(ctx, s,

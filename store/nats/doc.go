@@ -2,8 +2,8 @@
 //
 //	store, err := nats.Open(ctx, "nats://sortid:password@nats.example.com/sortid?sync=always")
 //
-// By default, NATS loses the changes of up to two minutes if its machine crashes. So check
-// [Store.Conditions]. With one replica and sync=always, the list is empty.
+// By default, NATS loses the changes of up to two minutes if its machine crashes. So check the list
+// of [Store.Conditions]. With one replica and sync=always, it is empty.
 //
 // The URL is nats://USER:PASSWORD@HOST:PORT,HOST:PORT,.../BUCKET?PARAMETER=VALUE&..., or natss://
 // with TLS. A user without a password is a token. The parameters are ca, cert and key (only with
@@ -13,10 +13,10 @@
 //   - replicas: for a new bucket, the number of servers that keep it, by default 1;
 //   - creds: a file with credentials, in the form of the program nsc.
 //
-// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record,
-// once, with the condition that the key still has the revision that was read. The stream's leader
-// answers reads. To get the time, the store writes an empty message, "=time". Package
-// [github.com/sortid/sortid/store] explains what all stores share.
+// Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
+// once, on condition that the key still has the revision that was read. The stream's leader answers
+// reads. To get the time, the store writes an empty message, "=time", and reads its timestamp.
+// Package [github.com/sortid/sortid/store] explains what all stores share.
 //
 // # Guarantee
 //
@@ -25,13 +25,13 @@
 //   - the bucket is in files, and acknowledges only what is stored. It has no maximal age, no
 //     limits that discard old messages, no mirrors, no sources and no direct gets (which "nats kv
 //     add" turns on). Otherwise Open fails with [lease.ErrUnsafe];
-//   - each server has jetstream { sync_interval: always }, which exists since version 2.10. Clients
-//     cannot see this setting, so [Store.Conditions] names it unless the URL has sync=always;
-//   - there is one replica. With several, a leader that is cut off may answer with an old record,
-//     and Conditions says so. Before version 2.11, Open refuses several replicas;
+//   - each server has jetstream { sync_interval: always }, which needs version 2.10. Clients cannot
+//     see this setting, so [Store.Conditions] names it unless the URL has sync=always;
+//   - there is one replica. With several replicas, a leader that is cut off may answer with an old
+//     record, and Conditions says so. Before version 2.11, Open refuses several replicas;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
-//     key was deleted, calls fail with [ErrDeleted]: then fence its realm. If the key of the realm
-//     itself was deleted, first delete the bucket.
+//     key was deleted, calls fail with [ErrDeleted]. Then fence the key's realm. But if the key of
+//     the realm itself was deleted (REALM.0/0), delete the bucket first.
 //
 // # Privileges and connections
 //

@@ -32,10 +32,8 @@ type Options struct {
 	SyncAlways bool   // all servers have sync_interval: always
 }
 
-// DefaultBucket is the bucket if none is named.
 const DefaultBucket = "sortid"
 
-// A Store is a [lease.Store] in a key-value bucket.
 type Store struct {
 	*records
 	conn       *nats.Conn
@@ -94,8 +92,8 @@ func temporary(err error) error {
 }
 
 // New is like Open, for a program that already has a connection. Close does not close this
-// connection. It should not buffer messages while the server is unreachable (see
-// [nats.ReconnectBufSize]): buffered changes come too late.
+// connection. The connection should not buffer messages while the server is unreachable (see
+// [nats.ReconnectBufSize]), because buffered changes come too late.
 func New(ctx context.Context, conn *nats.Conn, options Options) (*Store, error) {
 	s := &Store{conn: conn, name: cmp.Or(options.Bucket, DefaultBucket)}
 	s.records = kv.NewRecords(kv.Server[uint64]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -202,8 +200,8 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 	})
 }
 
-// ask sends a request once. If no answer comes, it reconnects, because the client notices a dead
-// connection only after half a minute. Without permission to publish, no answer comes either.
+// ask sends a request once. If no answer comes, ask reconnects, because the client notices a dead
+// connection only after half a minute. If the user may not publish, no answer comes either.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -234,7 +232,8 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match. If not all records come in time, it begins again.
+// each calls f with the records whose keys match. If not all records come in time, each begins
+// again.
 func (s *Store) each(ctx context.Context, keys string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -305,7 +304,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 		if _, err := s.publish(ctx, timeKey, nil); err != nil {
 			return nil, err
 		}
-		// A later message of another process is as good.
+		// If another process has published a later message, its time is right, too.
 		return s.last(ctx, timeKey)
 	})
 	if err != nil {
@@ -314,7 +313,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return msg.Time, nil
 }
 
-// Close closes the connection, unless it came from the caller of [New].
+// Close closes the connection, unless the caller of [New] has passed it.
 func (s *Store) Close() error {
 	if s.own {
 		s.conn.Close()
@@ -387,7 +386,7 @@ func parse(url string) (t target, err error) {
 	return t, nil
 }
 
-// connect waits until a host accepts, at most two seconds for each.
+// connect waits until a host accepts the connection, at most two seconds for each host.
 func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -78,9 +78,9 @@ func TestReplicas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Open(t.Context(), url+"/first"); err != nil {
-			t.Errorf("what was refused was made anyway: %v", err)
+			t.Errorf("Open has made the bucket that it refused: %v", err)
 		}
-		t.Logf("this nats-server is so old that the refusal is all there is to test: %v", err)
+		t.Logf("nats-server is too old for replicas, so only the refusal is tested: %v", err)
 		return
 	}
 	n := 0
@@ -233,7 +233,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A deleted record is not a missing one.
+// A deleted record is not a missing record.
 func TestDeleted(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
@@ -274,7 +274,7 @@ func TestNotARecord(t *testing.T) {
 	faulttest.Says(t, err, "other.x")
 }
 
-// A removed bucket is not an empty one.
+// A deleted bucket is not an empty bucket.
 func TestBucketGone(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
@@ -333,9 +333,9 @@ func TestSyncAlways(t *testing.T) {
 	if conn, _ := client(t, old.URL); !since(conn.ConnectedServerVersion(), 2, 10) {
 		_, err := Open(t.Context(), old.URL+"?sync=always")
 		if !errors.Is(err, lease.ErrUnsafe) {
-			t.Fatalf("stated of a server that cannot: %v", err)
+			t.Fatalf("sync=always with a server that cannot sync each change: %v", err)
 		}
-		t.Logf("this nats-server is so old that the refusal is all there is to test: %v", err)
+		t.Logf("nats-server is too old for sync=always, so only the refusal is tested: %v", err)
 		return
 	}
 	server := testserver.StartNATS(t, "jetstream { sync_interval: always }")

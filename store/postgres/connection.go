@@ -25,7 +25,7 @@ const (
 	codeCrashed            = "57P02"
 )
 
-// busyPause is long because a refusal costs nearly as much as a connection.
+// busyPause is long, because a refusal costs the server nearly as much as a connection.
 const busyPause = 3 * time.Second
 
 func code(err error) string {
@@ -45,7 +45,7 @@ func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 }
 
 // A connectionError has its own text. The text of pgx has a line for each attempt, and the reason
-// may be in any of them.
+// may be in any line.
 type connectionError struct {
 	text string
 	err  error

@@ -18,10 +18,10 @@ func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 	return nil
 }
 
-// A dialer dials for one connection of pgx, which may dial twice. With sslmode=prefer, the default,
-// pgx asks for TLS. If the server has none, pgx closes the connection and dials again. The dialer
-// then returns the same connection, because each costs the server a process. The protocol allows
-// this. pgx may also dial to cancel a request.
+// A dialer dials for one connection of pgx. With sslmode=prefer, the default, pgx asks for TLS. If
+// the server has no TLS, pgx closes the connection and dials again. Then the dialer returns the
+// same connection, which the protocol allows, because each new one costs the server a process. pgx
+// may also dial to cancel a request.
 type dialer struct {
 	plain atomic.Pointer[firstConn] // the connection on which the server has refused TLS and waits
 }

@@ -12,7 +12,7 @@
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or INSERT
 // ... ON CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The store sends
 // a transaction once and in one piece, so a stopped process holds no locks. With synchronous
-// replication, Get waits until the standbys have what it has read.
+// replication, Get waits until the standbys have the record that it returns.
 //
 // # Guarantee
 //
@@ -29,7 +29,8 @@
 // # Privileges and connections
 //
 // A user needs SELECT, INSERT and UPDATE on the table, and CREATE on the schema if the table does
-// not exist. There are at most two connections, which are closed soon after use. If the server has
-// none free, calls wait until their contexts end. Poolers such as PgBouncer work in transaction
-// mode: the store uses no prepared statements, and no session settings except the search_path.
+// not exist. A store has at most two connections, and closes them soon after use. If the server has
+// no free connection, calls wait until their contexts end. Poolers such as PgBouncer can be in
+// transaction mode: the store uses no prepared statements, and no session settings except the
+// search_path.
 package postgres

@@ -44,7 +44,8 @@ type state struct {
 	fsync, fullPageWrites string
 	standbys              string // number of standbys, if their replication is asynchronous
 
-	// table is the name with its schema, because the search_path may change, or "" without a table.
+	// table is the name with its schema, because the search_path may change. It is "" if there is
+	// no table.
 	table string
 
 	kind        string // "r" means an ordinary table
@@ -55,7 +56,7 @@ type state struct {
 	columns []string
 }
 
-// A thousand processes may start together, so inspect sends only one request.
+// A thousand processes may start at the same time, so inspect sends only one request.
 func (s *Store) inspect(ctx context.Context) (*state, error) {
 	r, err := s.query(ctx, inspection)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 
 const table = "sortid_lease"
 
-// A new connection loads each catalog that a statement needs. So this statement needs few catalogs.
+// A new connection loads each catalog that a statement uses. So this statement uses few catalogs.
 const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
 		CASE WHEN current_setting('synchronous_standby_names') = ''
 			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,
@@ -91,7 +92,7 @@ const inspection = `SELECT current_setting('fsync'), current_setting('full_page_
 
 func (s *Store) create(ctx context.Context) (*state, error) {
 	_, failure := s.query(ctx, Schema)
-	// Another process may have been faster.
+	// Another process may have made the table first.
 	at, err := s.inspect(ctx)
 	if err != nil || at.table != "" {
 		return at, err
@@ -155,5 +156,5 @@ func (at *state) conditions() []string {
 	return []string{fmt.Sprintf("conditional: the server is replicated asynchronously "+
 		"(connections: %s; synchronous_standby_names is empty). "+
 		"A standby that becomes the primary may lack changes: then fence all realms before "+
-		"processes use it, or set synchronous_standby_names", at.standbys)}
+		"processes use the new primary. Or set synchronous_standby_names", at.standbys)}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A Store is a [lease.Store] in a PostgreSQL database.
 type Store struct {
 	pool       *pgxpool.Pool
 	idle       *connect.Idle // closes the connections of the pool that Open makes
@@ -71,7 +70,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// CloseIdleConnections closes idle connections after a short delay.
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
 func (s *Store) String() string {
@@ -82,13 +80,13 @@ func (s *Store) String() string {
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// Because of the message, this transaction writes. So its COMMIT waits for the synchronous
+	// The message makes this a transaction that writes. So its COMMIT waits for the synchronous
 	// standbys.
 	getStatement = `SELECT revision, hwm, record,
 		CASE WHEN current_setting('synchronous_standby_names') <> ''
 		THEN pg_logical_emit_message(true, 'sortid_lease', '') END
 		FROM {table} WHERE realm = $1 AND block = $2`
-	// There is always a row, so the store notices a standby even without a record.
+	// The result always has a row. So the store notices a standby even if there is no record.
 	getManyStatement = `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
 		LEFT JOIN {table} ON realm = $1 AND block = ANY (string_to_array($2, ' '))`
 	realmsStatement = `SELECT realm FROM {table} WHERE block = '0/0'`
@@ -110,8 +108,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return s.decode(realm, b.String(), r.Rows[0])
 }
 
-// GetMany reads all records at one moment. It does not wait for standbys: if a failover undoes what
-// was read, the failover also undoes all later changes.
+// GetMany reads all records at one moment. It does not wait for standbys: if a failover undoes a
+// change that GetMany has read, the failover also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))
@@ -145,9 +143,9 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, until one is refused. All are one statement, so
-// no lock is held while an answer is on its way. All processes lock larger blocks first, so none
-// waits forever.
+// CompareAndSetMany makes changes in their order, until one is refused. All changes are in one
+// statement, so the server holds no lock while it waits for a client. All processes lock larger
+// blocks first, so no process waits forever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
 	var args []string

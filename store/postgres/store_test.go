@@ -99,7 +99,7 @@ func TestDefaultsOfTheServer(t *testing.T) {
 	})
 }
 
-// The program's own pool works, however it sends statements, and stays open.
+// The store works on the program's own pool, and leaves the pool open.
 func TestNew(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
 		pool, err := pgxpool.New(t.Context(), testserver.Postgres(t))
@@ -223,13 +223,13 @@ func TestUnsafeSettings(t *testing.T) {
 	faulttest.Unsafe(t, Open, url, "UNLOGGED", "SET LOGGED")
 }
 
-// A standby is refused, also one that was the primary at Open.
+// The store refuses a standby, even if the server was the primary at Open.
 func TestStandby(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	s := open(t, server.URL)
 	faulttest.Change(t, s, record(0), record(1))
 	server.Stop()
-	// It has no primary to follow.
+	// The server becomes a standby without a primary.
 	if err := os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -247,8 +247,8 @@ func TestStandby(t *testing.T) {
 	open(t, strings.Replace(primary.URL, "@", "@"+host+",", 1)+"?target_session_attrs=read-write")
 }
 
-// A change that the standby lacks is neither answered nor shown: it is lost if the standby becomes
-// the primary.
+// A change that the standby lacks is neither confirmed nor shown, because it is lost if the standby
+// becomes the primary.
 func TestSynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	a, b := open(t, server.URL), open(t, server.URL)
@@ -280,7 +280,7 @@ func TestSynchronousReplication(t *testing.T) {
 		faulttest.Eventually(t, func() bool { return number(waiting) == 0 },
 			func() string { return what + " still waits" })
 	}
-	hangs("one of many changes", func(ctx context.Context) error { // until the server knows
+	hangs("one of many changes", func(ctx context.Context) error { // until the server waits
 		for {
 			if _, err := other.Exec(ctx, "INSERT INTO other VALUES (1)"); err != nil {
 				return err
@@ -344,7 +344,7 @@ func TestEditedRow(t *testing.T) {
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{realm}', '"other"')`)
 }
 
-// The store keeps its table when another comes first in the search_path.
+// The store keeps its table when another one comes first in the search_path.
 func TestTableStays(t *testing.T) {
 	raw := testserver.Postgres(t)
 	u, err := url.Parse(raw)

@@ -19,7 +19,7 @@ var errURL = connect.BadURL(errors.New(
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
 		"%3F %23 %40 %25"))
 
-// pingAfter is less than the time that a server needs to restart.
+// Connections that were idle for longer are checked. No server restarts in this time.
 const pingAfter = 50 * time.Millisecond
 
 func parse(raw string) (*pgxpool.Config, error) {
@@ -70,7 +70,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 		}
 	}
 	config.PingTimeout = time.Second
-	// Otherwise a call after a restart of the server could fail because its connection is dead.
+	// Otherwise the first call after a restart of the server could use a dead connection, and fail.
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > pingAfter
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// A lease needs a connection about twice a minute, briefly. By default, a server accepts 10,000
-// connections. The client discards an idle connection only when it needs one again. So each closes
-// itself after closeTime.
+// A lease briefly needs a connection about twice a minute. By default, a server accepts 10,000
+// connections. The client closes an idle connection only when it needs another one. So each
+// connection closes itself after closeTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
 
-	// dialTime is one second because after several failures, the client connects once a second.
+	// dialTime is one second, because after several failures a client connects once a second.
 	dialTime = time.Second
 )
 
@@ -72,7 +72,7 @@ func (c idleConn) Close() error {
 	return c.Conn.Close()
 }
 
-// busyPause is short because a refusal costs the server little.
+// busyPause is short, because a refusal costs the server little.
 const busyPause = 300 * time.Millisecond
 
 func temporary(err error) error {

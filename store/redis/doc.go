@@ -3,7 +3,7 @@
 //	store, err := redis.Open(ctx, "redis://sortid:password@redis.example.com/0")
 //
 // By default, Redis loses the changes of the last seconds in a crash, and more in a failover. So
-// check [Store.Conditions]. With the settings below, the list is empty.
+// check the list of [Store.Conditions]. With the settings below, it is empty.
 //
 // The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS and the
 // parameters ca, cert and key. All keys begin with the prefix, by default "sortid:". Package
@@ -11,8 +11,7 @@
 //
 // A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
 // the value. CompareAndSet runs a script once. The script writes the field if it still has the
-// value that was read. Reads also run a script, which a replica refuses, because a
-// replica's data may be old.
+// value that was read. A replica's data may be old, so reads also run a script: replicas refuse it.
 //
 // # Guarantee
 //
@@ -23,7 +22,7 @@
 //     fails with [lease.ErrUnsafe];
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
 //     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
-//     that failed or has not finished since appendonly was turned on;
+//     of the file that failed, or that has not finished since appendonly was turned on;
 //   - the server has no replicas. Conditions names connected replicas. A replica that becomes the
 //     master can lack changes: after a failover, fence all realms;
 //   - nobody changes these settings.

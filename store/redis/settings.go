@@ -55,8 +55,8 @@ func (s settings) conditions() (conditions []string, err error) {
 		conditions = append(conditions, "conditional: "+fmt.Sprintf(format, args...))
 	}
 	if n := info["connected_slaves"]; n != "0" {
-		conditional("%s replicas are connected, and Redis answers before these have a change: "+
-			"if one becomes master, changes are forgotten; then fence the realms", n)
+		conditional("%s replicas are connected, and Redis answers before they have a change: "+
+			"if a replica becomes the master, changes are forgotten; then fence the realms", n)
 	}
 	if info["aof_enabled"] != "1" {
 		conditional("appendonly is no: a restart forgets what came after the last snapshot, " +

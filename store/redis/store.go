@@ -16,10 +16,8 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// DefaultPrefix is the beginning of all keys if no other is given.
 const DefaultPrefix = "sortid:"
 
-// A Store is a [lease.Store] in Redis.
 type Store struct {
 	*records
 	client     *redis.Client
@@ -82,8 +80,8 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 
 // New is like Open, for a program that already has a client. Close does not close this client. An
 // empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a
-// change twice, and report it as refused although it was made. With ContextTimeoutEnabled, calls
-// end with their contexts.
+// change twice, and report the change as refused although the server has made it. If the client has
+// ContextTimeoutEnabled, calls end with their contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
 	s.records = kv.NewRecords(kv.Server[string]{Read: s.read, Write: s.write, Failed: s.failed,
@@ -126,17 +124,18 @@ func (s *Store) prepare(ctx context.Context) error {
 
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions lists the conditions of the guarantee that visible settings do not ensure.
+// Conditions lists the conditions of the guarantee that the server's visible settings do not
+// ensure.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// The script get deletes nothing, because no field has an empty name. But a replica refuses a
-// script that might delete. This is needed, because a replica's answer may be old.
+// A replica's answer may be old. A replica refuses scripts that might delete. So the script get has
+// an HDEL, which deletes nothing: no field has an empty name.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`
 
-// The arguments of the script set are a field, its value ("" if missing) and its next value, for
-// each field. The script compares text, because Lua's numbers have only 53 bits.
+// The script set has three arguments for each field: its name, its old value ("" if the field is
+// missing) and its new value. The script compares text, because Lua's numbers have only 53 bits.
 const set = `
 for i = 1, #ARGV, 3 do
 	if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then
@@ -254,7 +253,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return t, nil
 }
 
-// Close closes the connections, unless the client came from the caller of [New].
+// Close closes the connections, unless the caller of [New] has passed the client.
 func (s *Store) Close() error {
 	if s.own {
 		return s.client.Close()

@@ -19,7 +19,7 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-// The client would print each connection that fails.
+// Without this, the client prints each connection that fails.
 func init() { redis.SetLogger(&logging.VoidLogger{}) }
 
 var (
@@ -99,8 +99,8 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
-// A replica is refused. Its master has a condition. A master that becomes a replica neither answers
-// nor changes anything.
+// Open refuses a replica, and its master has a condition. If a master becomes a replica, it neither
+// answers nor changes anything.
 func TestReplica(t *testing.T) {
 	master := testserver.StartRedis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(strings.TrimPrefix(master.URL, "redis://"), ":")

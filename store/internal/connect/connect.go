@@ -19,15 +19,16 @@ import (
 
 var ErrURL = errors.New("store: malformed URL")
 
-// BadURL wraps an error of the URL. After it, [Retry] does not try again.
+// BadURL wraps an error of the URL. After such an error, [Retry] does not try again.
 func BadURL(err error) error { return wrapped{err, ErrURL} }
 
 var errTemporary = errors.New("store: temporary error")
 
-// Temporary wraps an error that may not occur again.
+// Temporary wraps an error after which [Retry] tries again.
 func Temporary(err error) error { return wrapped{err, errTemporary} }
 
-// Busy wraps the error of a server without a free connection, and sets the pause after it.
+// Busy wraps the error of a server without a free connection, and sets the pause before the next
+// attempt.
 func Busy(err error, pause time.Duration) error { return busy{wrapped{err, errTemporary}, pause} }
 
 type busy struct {
@@ -37,8 +38,8 @@ type busy struct {
 
 var errReason = errors.New("store: known reason")
 
-// Reason wraps an error that explains why no answer came. [Retry] returns it even when the time is
-// up.
+// Reason wraps an error that explains why no answer came. When the time is up, [Retry] returns this
+// error.
 func Reason(err error) error { return wrapped{err, errReason} }
 
 type wrapped struct {
@@ -49,11 +50,10 @@ type wrapped struct {
 func (m wrapped) Unwrap() error        { return m.error }
 func (m wrapped) Is(target error) bool { return target == m.as }
 
-// Patience is how long [Retry] tries if there is no deadline.
 const Patience = 30 * time.Second
 
 // The pauses grow from firstPause to lastPause. Random cuts of up to three quarters keep processes
-// from trying together.
+// from trying at the same time.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
@@ -63,18 +63,18 @@ const (
 	readLimit = 3 * time.Second
 	readPause = time.Second / 2 // the shortest time from one attempt to the next
 	lastLimit = 16 * time.Second
-	// If a request takes too long, the limit for the next one doubles, up to lastLimit. A request
-	// that is given up costs a busy server a new connection. So the limits are far above what a
-	// server needs when a thousand processes connect together.
+	// If a request takes too long, the limit for the next request doubles, up to lastLimit. A
+	// request that is given up costs a busy server a new connection. So the limits are far above
+	// the time that a server needs for a thousand new connections.
 	firstLimit = 5 * time.Second
 )
 
 // retrying is the key of an attempt's context. Within an attempt, [Retry] and [Read] try only once.
 type retrying struct{}
 
-// Retry calls attempt, with growing pauses, until it succeeds, its error is permanent, or ctx ends.
-// Without a deadline, it tries for [Patience]. An attempt has three times the limit of [Ask]. If no
-// attempt got an answer, the error says so, and names the server (where).
+// Retry calls attempt, with growing pauses, until attempt succeeds, its error is permanent, or ctx
+// ends. Without a deadline, Retry tries for [Patience]. An attempt has three times the limit of
+// [Ask]. If no attempt got an answer, the error says so, and names the server (where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -124,8 +124,8 @@ func Retry[T any](ctx context.Context, where string,
 	}
 }
 
-// Connect calls connect, and [Retry] if the server has no free connection, or is too busy to answer
-// in time.
+// Connect calls connect. If the server has no free connection, or is too busy to answer in time,
+// Connect calls [Retry].
 func Connect[T any](ctx context.Context, where string,
 	connect func(context.Context) (T, error)) (T, error) {
 	result, err := connect(ctx)
@@ -141,7 +141,6 @@ func NoResult(f func(context.Context) error) func(context.Context) (struct{}, er
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }
 
-// Unsafe returns an error that matches [lease.ErrUnsafe].
 func Unsafe(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", lease.ErrUnsafe, fmt.Sprintf(format, args...))
 }
@@ -156,7 +155,7 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 type limit struct{}
 
 // Read calls read until an answer comes in time, or until ctx ends. The function read must change
-// nothing, and must send its requests by [Ask]. Other errors are returned immediately.
+// nothing, and must send its requests by [Ask]. After any other error, Read returns immediately.
 func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
 		return read(ctx)
@@ -177,7 +176,7 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 }
 
 // Ask calls ask, which sends one request, and limits the time for the answer. After an error, the
-// change may have been made.
+// server may have made the requested change.
 func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	d, ok := ctx.Value(limit{}).(time.Duration)
 	if !ok {
@@ -202,7 +201,7 @@ func (l *Limit) Next() time.Duration {
 
 func (l *Limit) Connected() { l.failed.Store(0) }
 
-// noAnswer hides the text of the wrapped error: only the time was up.
+// noAnswer hides the text of the wrapped error, which says only that the time was up.
 type noAnswer struct {
 	text string
 	err  error
@@ -247,7 +246,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Idle closes unused connections: a server has few, and a store rarely needs one.
+// Idle closes unused connections: a server has few connections, and a store rarely needs one.
 type Idle struct {
 	time  time.Duration
 	timer *time.Timer
@@ -286,8 +285,8 @@ func (i *Idle) Stop() {
 	}
 }
 
-// Dial connects to an address. If many processes connect together, a server drops packets, which
-// are sent again only after 1, 3, 7 and 15 seconds. So Dial tries again sooner.
+// Dial connects to an address. If many processes connect together, a server drops packets. The
+// system repeats them only after 1, 3, 7 and 15 seconds, so Dial tries again sooner.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {
 		d := net.Dialer{Timeout: timeout/2 + rand.N(timeout/2), KeepAlive: 30 * time.Second}
@@ -300,7 +299,7 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 
 const dialLimit = time.Second
 
-// DialTLS is like Dial, but encrypts if there is a config.
+// DialTLS is like Dial, but encrypts if config is not nil.
 func DialTLS(ctx context.Context, network, address string, config *tls.Config) (net.Conn, error) {
 	conn, err := Dial(ctx, network, address)
 	if err != nil || config == nil {

@@ -43,14 +43,14 @@ var (
 	errBusy    = Busy(errors.New("too many connections"), time.Second)
 )
 
-// An attempt is the attempt with number n.
+// An attempt gets its number n, from 1 on.
 type attempt func(ctx context.Context, n int) error
 
 func fails(err error) attempt { return func(context.Context, int) error { return err } }
 
 func silent(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
 
-// retry calls Retry with attempts, and returns their number and what they took.
+// retry calls Retry, and returns the number of attempts and the time that they took.
 func retry(ctx context.Context, try attempt) (n int, took time.Duration, err error) {
 	began := time.Now()
 	_, err = Retry(ctx, "host:1", func(ctx context.Context) (int, error) {
@@ -169,7 +169,7 @@ func TestRetrySpreads(t *testing.T) {
 			second[took] = true
 		}
 		if len(second) < 15 {
-			t.Errorf("20 processes tried again at %d times", len(second))
+			t.Errorf("20 processes tried again at only %d different times", len(second))
 		}
 	})
 }

@@ -90,7 +90,7 @@ func in(realm string, revision uint64) lease.Record {
 	return r
 }
 
-// Restart crashes the server. Calls fail meanwhile, and afterwards the records are there.
+// Restart crashes the server. Calls fail until it starts again, and then all records are there.
 func Restart(t *testing.T, server *testserver.Server, s lease.Store, waits bool) {
 	t.Helper()
 	const realm = "restart"
@@ -137,11 +137,11 @@ func recovers(t *testing.T, s lease.Store) {
 		defer cancel()
 		_, err = s.Get(ctx, "realm", Block)
 		return err == nil
-	}, func() string { return fmt.Sprintf("the server is back, and still: %v", err) })
+	}, func() string { return fmt.Sprintf("the server is back, but Get fails: %v", err) })
 }
 
-// LostAnswers cuts a connection within the server's answers to a change, until the change passes.
-// It cuts an open connection at each third byte, and a new one at each 25th.
+// LostAnswers cuts connections within the server's answers to a change: an open connection after
+// each third byte, and a new connection after each 25th, until a change ends before the cut.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -153,7 +153,7 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 		l := changer{Store: Open(t, open, At(t, url, c.address)), direct: direct, cutter: c,
 			kind: kind, was: in(fmt.Sprint("lost answers ", i), 0), unknown: &unknown[kind]}
 		n, step := 1+i/6*3, workers*3
-		if anew { // the three kinds share the steps
+		if anew { // each kind takes every third step
 			n, step = 1+i/6*75+25*kind, workers*75
 		}
 		wg.Go(func() {
@@ -172,7 +172,7 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	}
 }
 
-// A changer changes one record, makes another, or both.
+// A changer makes a record (kind 0), changes one (1), or does both (2).
 type changer struct {
 	lease.Store
 	direct  lease.Store
@@ -181,12 +181,12 @@ type changer struct {
 	was     lease.Record
 	block   uint32
 	unknown *atomic.Int32 // changes that were made, but returned an error
-	late    bool          // answers may come on connections that the store gave up
+	late    bool          // answers may come late, on connections that the store has given up
 }
 
-// change makes changes that nobody else prevents. The store must not report them as refused, or as
-// made without a complete answer. Later it must return what the server has. After an error without
-// a cut, change returns false.
+// change makes changes that nobody else prevents. The store must not report them as refused, and as
+// made only after a complete answer. Later it must return the server's records. After an error
+// without a cut, change returns false.
 func (l *changer) change(t *testing.T) bool {
 	l.block++
 	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
@@ -214,7 +214,7 @@ func (l *changer) change(t *testing.T) bool {
 		is, failed := l.direct.Get(t.Context(), c.Prev.Realm, c.Prev.Block)
 		switch {
 		case failed != nil || err == nil && is != c.Next:
-			t.Errorf("%v, but there is %+v, %v", ok, is, failed)
+			t.Errorf("the change returned %v, but the record is %+v, %v", ok, is, failed)
 		case err != nil && is == c.Next:
 			l.unknown.Add(1)
 		}
@@ -222,7 +222,7 @@ func (l *changer) change(t *testing.T) bool {
 		if cut {
 			recovers(t, l)
 			if ok, err := l.CompareAndSet(t.Context(), c.Prev, c.Next); ok || err != nil {
-				t.Errorf("once more: %v, %v, want a refusal", ok, err)
+				t.Errorf("the same change again: %v, %v, want a refusal", ok, err)
 			}
 			Want(t, l, is)
 		}

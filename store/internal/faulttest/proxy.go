@@ -31,9 +31,9 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay stands between clients and a server, and returns the relay's address. It calls connected
-// for each connection, and passes on the requests and answers for which the returned functions
-// return true.
+// Relay listens for clients of a server, and returns its address. It calls connected for each
+// connection. Relay passes on the requests and answers for which the returned functions return
+// true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -73,7 +73,7 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 // A cutter cuts connections within the server's answers.
 type cutter struct {
 	address string
-	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: the cut was made
+	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
 	missing atomic.Int64 // how many bytes the cut removed, if the connection was open before
 	clients sync.Map
 }
@@ -101,7 +101,8 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut closes a connection, any or only a new one, after n-1 bytes of the next answers.
+// cut closes a connection after n-1 bytes of the next answers. With anew, it closes all open
+// connections first.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))
@@ -114,13 +115,11 @@ func (c *cutter) cut(n int, anew bool) {
 	}
 }
 
-// At returns a store's URL with another address.
 func At(t testing.TB, raw, address string) string {
 	t.Helper()
 	return Edit(t, raw, func(u *url.URL) { u.Host = address })
 }
 
-// Edit returns a URL after a change.
 func Edit(t testing.TB, raw string, change func(u *url.URL)) string {
 	t.Helper()
 	u, err := url.Parse(raw)

@@ -38,7 +38,6 @@ func Record(revision uint64) lease.Record {
 	return r
 }
 
-// An Opener is the function Open of a kind of store.
 type Opener[S lease.Store] = func(ctx context.Context, url string) (S, error)
 
 func Open[S lease.Store](t *testing.T, open Opener[S], url string) S {
@@ -60,8 +59,8 @@ func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB)
 	})
 }
 
-// Refused opens a store, which must fail at once with these words, and without the password
-// "secret".
+// Refused opens a store. Open must fail at once. The error must have these words, and not the
+// password "secret".
 func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -72,7 +71,7 @@ func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...st
 		t.Fatalf("%s: no error, want one with %q", url, want)
 	}
 	if ctx.Err() != nil {
-		t.Errorf("it was tried again: %v", err)
+		t.Errorf("Open tried until its context ended: %v", err)
 	}
 	Says(t, err, want...)
 	return err
@@ -113,7 +112,7 @@ func BadURLs[S lease.Store](t *testing.T, open Opener[S], urls map[string]string
 	}
 }
 
-// Secrets opens URLs with a password, which no error repeats.
+// Secrets opens URLs with a password. No error may contain the password.
 func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	t.Helper()
 	for _, form := range []string{"%s", "a%%40%s", "%%zz%s", "#%s", "/%s", "?%s", "@%s", ":%s",
@@ -137,10 +136,9 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 	}
 }
 
-// Unreachable returns an address where nobody listens.
 func Unreachable(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
-// Patiently calls f with longer and longer contexts, until its error has these words.
+// Patiently calls f, each time with a longer context, until the error of f has these words.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	want ...string) (err error) {
 	t.Helper()
@@ -174,7 +172,7 @@ func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...s
 			if err == nil {
 				s.Close()
 			} else if ctx.Err() == nil {
-				t.Errorf("it gave up before the context ended: %v", err)
+				t.Errorf("Open failed before the context ended: %v", err)
 			}
 			return err
 		}, want...)
@@ -184,7 +182,6 @@ func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...s
 	}
 }
 
-// Conditions tests whether a store names exactly these conditions.
 func Conditions(t *testing.T, s interface{ Conditions() []string }, want ...string) {
 	t.Helper()
 	got := s.Conditions()
@@ -229,7 +226,8 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Cluster stops each server in turn, and the others go on. It calls restarted after each restart.
+// Cluster stops one server after the other, while the others continue. It calls restarted after
+// each restart.
 func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
 	restarted func(i int, is lease.Record)) {
 	t.Helper()
@@ -243,7 +241,6 @@ func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
 	}
 }
 
-// ClusterURL returns the URL that names all servers of a cluster.
 func ClusterURL(servers []*testserver.Server) string {
 	url := servers[0].URL
 	for _, s := range servers[1:] {
@@ -253,7 +250,7 @@ func ClusterURL(servers []*testserver.Server) string {
 	return url
 }
 
-// stores makes a change in a cluster that may have no leader.
+// stores makes a change in a cluster that may have no leader for a while.
 func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	t.Helper()
 	var err error
@@ -297,7 +294,7 @@ func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testin
 	}
 }
 
-// Replace replaces a part of a text, which must have it.
+// Replace replaces old in a text by new. The text must contain old.
 func Replace(t *testing.T, text, old, new string) string {
 	t.Helper()
 	if !strings.Contains(text, old) {
@@ -315,12 +312,12 @@ func Idles(t *testing.T, s lease.Store, times int, connections func() int) {
 			Change(t, s, Record(revision), Record(revision+1))
 			revision++
 			return connections() > 0
-		}, func() string { return "just after its use there are no connections to be seen" })
+		}, func() string { return "immediately after a change, no connection is open" })
 		n := 0
 		Eventually(t, func() bool {
 			n = connections()
 			return n == 0
-		}, func() string { return fmt.Sprintf("long after its use there are %d connections", n) })
+		}, func() string { return fmt.Sprintf("long after a change, %d connections are open", n) })
 	}
 	Change(t, s, Record(revision), Record(revision+1))
 }

@@ -200,7 +200,8 @@ func record(node uint32, revision uint64) lease.Record {
 		Revision: revision, HWM: int64(revision)}
 }
 
-// A change of a record that was just read or written takes one request. Others are read first.
+// A change of a remembered record takes one request. A change of any other record begins with a
+// read.
 func TestRecords(t *testing.T) {
 	m := &memory{stored: map[lease.Block]string{}}
 	a, b := m.records(), m.records()

@@ -13,10 +13,10 @@ import (
 )
 
 // Records has the methods of a [lease.Store] that read and change records. A V is the version of a
-// value, which the server compares: a revision, or the value itself.
+// value: its revision, or the value itself. The server compares versions.
 //
-// A change of a remembered record takes one request. If the server refuses the change, Records
-// reads the record again before it reports the refusal.
+// Records remembers the last records. A change of a remembered record takes one request. If the
+// server refuses it, Records reads the record again before it reports the refusal.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
@@ -25,10 +25,10 @@ type Records[V any] struct {
 
 // A Server has the requests of one kind of server.
 type Server[V any] struct {
-	// Read returns the values of records, nil if missing, and their versions.
+	// Read returns the values of records, and their versions. A missing record has the value nil.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
-	// Write replaces all values if they have these versions, otherwise none. It returns the new
-	// versions, or nil if the server refuses.
+	// Write replaces all values and returns their new versions, if all old values have the versions
+	// in was. Otherwise it replaces nothing and returns nil.
 	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
 	// Failed returns an error that also says what could not be done.
 	Failed func(what string, err error) error
@@ -154,7 +154,7 @@ func (r *Records[V]) versions(changes []lease.Change) (versions []V, ok bool) {
 
 func encode(r lease.Record) (string, error) {
 	if r.Revision == 0 {
-		return "", errors.New("a record with revision 0 means a missing one, and cannot be stored")
+		return "", errors.New("a record with revision 0 cannot be stored: 0 means a missing record")
 	}
 	value, err := json.Marshal(r)
 	return string(value), err

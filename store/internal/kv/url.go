@@ -87,8 +87,8 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil if the scheme is plain, such as redis. If it is plain and an s, such as rediss,
-// TLS returns a configuration from the parameters ca, cert and key.
+// TLS returns nil if the scheme is plain, such as redis. If the scheme is plain followed by s, such
+// as rediss, TLS returns a configuration from the parameters ca, cert and key.
 func (u *URL) TLS(plain string) (*tls.Config, error) {
 	switch {
 	case u.Scheme == plain+"s":

@@ -342,7 +342,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// An old SQLite refuses tables that it cannot fill. With -bail it refuses everything.
+// An old SQLite refuses tables that it cannot fill. With -bail it refuses the whole file.
 func TestOldSQLite(t *testing.T) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {

@@ -124,7 +124,7 @@ var formats = func() (list []tested) {
 	return list
 }()
 
-// sql puts the format into a statement, in which F_text is a function and TYPE its type.
+// sql puts the format into a statement: its functions for F_, and its SQL type for TYPE.
 func (f tested) sql(statement string) string {
 	return strings.NewReplacer("F_", "sortid."+f.name+"_", "TYPE", f.typ).Replace(statement)
 }
@@ -296,8 +296,8 @@ func TestPostgresRandomBits(t *testing.T) {
 	const n = 4000
 	for _, g := range []struct {
 		call   string
-		from   int      // where the random part begins
-		zeroes [][2]int // its bits that are 0, from and up to
+		from   int      // the first random bit
+		zeroes [][2]int // later bits that are 0: from, and up to
 	}{
 		{"uuid_send(sortid.scru128_new())", 48, nil},
 		{"uuid_send(sortid.scru128_new_counted())", 96, nil},
@@ -371,7 +371,7 @@ func TestPostgresTimes(t *testing.T) {
 	}
 }
 
-// NULL gives NULL. A value that no ID can have is an error.
+// The functions return NULL for NULL. A value that no ID can have is an error.
 func TestPostgresBadInput(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -563,7 +563,7 @@ func (g generator) text() string { return "sortid." + g.format + "_text(" + g.na
 
 const clients, perClient = 8, 25_000
 
-// generate lets clients make n IDs each, and more until enough is closed.
+// generate lets clients make IDs: at least n each, and until enough is closed.
 func generate(d *database, expression string, n int, enough <-chan struct{}) [][]string {
 	d.t.Helper()
 	all := make([][]string, clients)
@@ -687,7 +687,7 @@ func increases(ids []string) bool {
 	})
 }
 
-// IDs of ordered generators increase from session to session, also after a ROLLBACK.
+// The IDs of ordered generators increase from session to session, even after a ROLLBACK.
 func TestPostgresOrder(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
@@ -716,14 +716,14 @@ func TestPostgresOrder(t *testing.T) {
 	}
 }
 
-// After an immediate stop no ID is repeated. A cycling sequence does repeat IDs, which shows
-// that the test notices it.
+// After an immediate stop no ID is repeated. A cycling sequence does repeat IDs, so the test would
+// notice them.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
 	d := connect(t, server.URL, DefaultSchema)
 	d.run(check.Must(Postgres(DefaultSchema, format.Ours()))(t))
-	// Even a slow machine makes more in a tick.
+	// Even a slow machine makes more than 15 IDs in a tick.
 	d.run(`CREATE SEQUENCE naive MAXVALUE 15 CYCLE;
 		CREATE FUNCTION naive_new() RETURNS bigint LANGUAGE sql VOLATILE
 		RETURN (sortid.clock_ms() / 256 << 24) | (5 << 16) | nextval('naive')`)
@@ -784,7 +784,7 @@ func TestPostgresStopsInTransaction(t *testing.T) {
 	}
 }
 
-// setClock replaces the generators' clock, in milliseconds.
+// setClock replaces the generators' clock by one that only moveClock moves.
 func (d *database) setClock() {
 	d.run(`CREATE TABLE sortid.test_clock (ms bigint);
 		INSERT INTO sortid.test_clock SELECT sortid.clock_ms();
@@ -801,7 +801,7 @@ func (d *database) locks() string {
 		WHERE locktype = 'advisory' AND datname = current_database() AND classid = 1936683636`)
 }
 
-// Beyond the allowance the generator raises an error, and leaves no lock.
+// If the clock is set back too far, the generator raises an error, and leaves no lock.
 func TestPostgresClockSetBack(t *testing.T) {
 	d := install(t)
 	d.setClock()
@@ -827,7 +827,7 @@ func TestPostgresClockSetBack(t *testing.T) {
 		if !increases(ids) {
 			t.Errorf("%s: out of order: %q", g.name, ids)
 		}
-		// It leaves no lock even if the transaction continues.
+		// The generator leaves no lock even if the transaction continues.
 		d.run("BEGIN")
 		d.moveClock(-time.Hour)
 		d.run("SAVEPOINT a")
@@ -858,7 +858,7 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
 	d.one("sortid.scru64_new(1, 23)")
-	// If the generator is further ahead of the clock, it waits, so the test begins here.
+	// A generator far ahead of the clock waits at each tick. So the test begins near the allowance.
 	d.moveClock(-9 * time.Second)
 	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
 	if !increases(ids) {
@@ -866,7 +866,7 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	}
 	first, last := scru64.MustParse(ids[0]), scru64.MustParse(ids[len(ids)-1])
 	if ticks := last.Timestamp() - first.Timestamp(); ticks != 3 && ticks != 4 {
-		t.Errorf("7 IDs with counters of one bit went on for %d ticks", ticks)
+		t.Errorf("7 IDs with counters of one bit took %d ticks", ticks)
 	}
 	if code, _ := d.code(
 		"SELECT sortid.scru64_new(1, 23) FROM generate_series(1, 20)"); code != "55000" {
@@ -890,7 +890,7 @@ func TestPostgresCancelled(t *testing.T) {
 	other := connect(t, d.url, d.schema)
 	d.run(
 		"BEGIN; SELECT pg_advisory_xact_lock(1936683636, 'sortid.scru64_state'::regclass::oid::int)")
-	// An error in the second statement also undoes the first.
+	// The error of the second statement also undoes the first.
 	_, err := other.PgConn().Exec(t.Context(),
 		other.in("SET statement_timeout = 50; SELECT sortid.scru64_new(1, 8)")).ReadAll()
 	var e *pgconn.PgError
@@ -965,8 +965,8 @@ func output(t *testing.T, in string, name string, args ...string) string {
 	return out.String()
 }
 
-// psql takes the file twice without a superuser. A dump works in another database, which
-// continues after the last IDs.
+// psql runs the file twice without a superuser. A dump works in another database, where generators
+// continue after the last IDs.
 func TestPostgresDump(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := connect(t, server.URL, DefaultSchema)
@@ -1003,14 +1003,15 @@ func TestPostgresDump(t *testing.T) {
 	if n := b.one("count(*) FROM events"); n != "1000" {
 		t.Errorf("%s rows after the restore", n)
 	}
-	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)") // at the last time before
+	// The clock still shows the time of the last IDs.
+	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)")
 	for column, typ := range map[string]string{"a": "bigint", "b": "uuid", "f": "bigint"} {
 		if ok := b.one("bool_and(x > y) FROM (SELECT " + column + "::" + typ + " AS x, lag(" +
 			column + "::" + typ + ") OVER (ORDER BY n) AS y FROM events) AS t"); ok != "t" {
 			t.Errorf("column %s is out of order after the restore", column)
 		}
 	}
-	// With the file over the restored schema, generators go on.
+	// After the file has run in the restored schema, the generators continue.
 	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
 	if ok := b.one("sortid.scru128_new_ordered() > max(b::text)::uuid FROM events"); ok != "t" {
 		t.Error("out of order after the file was run again")

@@ -18,17 +18,17 @@ type Table struct {
 	Daily  bool           // one partition a day, not a month
 }
 
-// MaxPartitions is the most partitions of a Table, because databases get slow with more.
+// MaxPartitions is the largest number of partitions of a Table. Databases get slow with more.
 const MaxPartitions = 8000
 
-// A partition holds the IDs from first on and before end.
+// A partition contains the IDs from first up to but not including end.
 type partition struct {
 	name       string
 	from       time.Time
 	first, end format.ID
 }
 
-// partitions returns all partitions, and the one that would come next.
+// partitions returns all partitions, and the next one after them.
 func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err
@@ -65,7 +65,6 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	return all[:len(all)-1], all[len(all)-1], nil
 }
 
-// Postgres returns the SQL for PostgreSQL, with a schema's functions.
 func (t Table) Postgres(schema string) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
@@ -86,9 +85,9 @@ func (t Table) Postgres(schema string) (string, error) {
 	part := func(p partition) string { return `"` + t.Name + "_" + p.name + `"` }
 	var b strings.Builder
 	fmt.Fprintf(&b, `-- A table partitioned by the time of its %[1]s IDs. It needs the functions of
--- "sortid sql postgres". You can run this again with a later --from, to add partitions. There is
--- no DEFAULT partition, because every query without an upper bound would read it, and because
--- PostgreSQL would search it before it adds a partition.
+-- "sortid sql postgres". To add partitions, run this again with a later --from. There is no DEFAULT
+-- partition, because every query without an upper bound would read it, and because PostgreSQL would
+-- search it before it adds a partition.
 
 CREATE TABLE IF NOT EXISTS %[2]s (
   id   %[3]s PRIMARY KEY%[4]s,
@@ -98,7 +97,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 `, s.Name, name, typ, value)
 	if node, ok := s.Option(s.Node); ok && node.Needed {
 		b.WriteString(
-			"-- The DEFAULT makes IDs as node 1 of 256: give each database a node ID of its own.\n\n")
+			"-- The DEFAULT uses node ID 1 of 8 bits. Give each database a node ID of its own.\n\n")
 	}
 	for i, p := range all {
 		end := next
@@ -110,7 +109,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 			part(p), name, first(p.from), first(end.from))
 	}
 	fmt.Fprintf(&b, `
--- A query with the functions reads only the partitions of its time, even if the time is
+-- A query with these functions reads only the partitions of its time, even if the time is
 -- a parameter or now() - interval '1 hour':
 --
 --   SELECT * FROM %[1]s WHERE id >= %[2]s AND id < %[3]s;
@@ -123,7 +122,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 `, name, first(all[0].from), first(next.from), part(all[0]))
 	if typ == "uuid" {
 		fmt.Fprintf(&b, `--
--- Instead of the partitions above, pg_partman 5.2 or later can make and drop them:
+-- Instead of the commands above, pg_partman 5.2 or later can make and drop the partitions:
 --
 --   SELECT partman.create_parent('public.%[1]s', 'id', '%[2]s', p_default_table := false,
 --     p_time_encoder := 'sortid.%[3]s_first', p_time_decoder := 'sortid.%[3]s_partman_time');
@@ -144,7 +143,6 @@ func mysqlDefault(f *format.Format) (string, error) {
 	return " DEFAULT (" + strings.ReplaceAll(expression, "\n--   ", "\n"), nil
 }
 
-// MySQL returns the SQL for MariaDB and MySQL.
 func (t Table) MySQL() (string, error) {
 	all, next, err := t.partitions()
 	if err != nil {
@@ -163,7 +161,7 @@ func (t Table) MySQL() (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition
--- also takes older IDs. The database refuses IDs that are later than the last partition.
+-- also stores older IDs. The database refuses IDs that are later than the last partition.
 
 CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
   id   %s PRIMARY KEY%s,
@@ -187,8 +185,8 @@ CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
 --
 --   ALTER TABLE `+"`%[1]s`"+` DROP PARTITION p%[4]s;
 --
--- A query whose bounds are literals or F_first of constants reads only the partitions of its
--- time; EXPLAIN PARTITIONS shows which.
-`, t.Name, next.name, literal(next.end), all[0].name)
+-- A query whose bounds are literals or %[5]s_first of constants reads only the partitions of its
+-- time. EXPLAIN PARTITIONS shows which ones.
+`, t.Name, next.name, literal(next.end), all[0].name, s.Name)
 	return b.String(), nil
 }

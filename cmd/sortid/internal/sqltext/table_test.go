@@ -21,8 +21,8 @@ func table(name string) Table {
 		0, 0, 0, 0, time.UTC), Months: 24}
 }
 
-// A new ID is in this month's partition, the only one that a query for this time reads. A later
-// month adds partitions.
+// A new ID is in this month's partition, and a query for this time reads only this partition. A
+// later month adds partitions.
 func TestPostgresTable(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {

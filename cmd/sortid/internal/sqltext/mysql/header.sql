@@ -1,5 +1,5 @@
 -- Time-sortable IDs: functions in the current database, for MariaDB 10.11 and later, and for
--- MySQL 8 where it behaves like MariaDB. Run it again to upgrade:
+-- MySQL 8 where it behaves like MariaDB. To install or upgrade them:
 --
 --   mariadb DATABASE < FILE
 --
@@ -9,9 +9,9 @@
 -- All times are UTC. Not possible:
 --   - A DEFAULT or a generated column with these functions: the server refuses stored
 --     functions there. Use the expressions of the examples below.
---   - Times after the year 9999, where DATETIME ends: F_time gives NULL.
+--   - Times after the year 9999, where DATETIME ends: functions return NULL for them.
 --   - A generator of scru64 or uid60, which needs state for all sessions. The IDs of the
---     DEFAULTs below are ordered by millisecond, and IDs of one statement have the same time.
+--     DEFAULTs below are in order of milliseconds. IDs of one statement have the same time.
 --   - MariaDB's type UUID for scru128 and euid: it does not sort by bytes.
 --
 -- In strict mode the server itself raises 22001 for a text of more than 255 characters.

@@ -5,8 +5,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (('x' || left(hex, 4))::bit(16)::bigint + ('x' || substr(hex, 5, 14))::bit(56)::bigint
   + ('x' || right(hex, 14))::bit(56)::bigint) % 127;
 COMMENT ON FUNCTION sortid.euid_check(text) IS
-'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. '
-'The remainder of 2^56 is 1, so blocks of 56 bits can be added.';
+'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. The remainder '
+'of 2^56 is 1, so the sum of blocks of 56 bits has the same remainder.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -62,8 +62,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.euid_parse(text) IS
-'The EUID of a text of 27 symbols of Crockford''s Base32, in either case, with '
-'O for 0 and I and L for 1. Raises 22P02 for any other text, and if the check value does not fit.';
+'The EUID of a text of 27 symbols of Crockford''s Base32, in either case. O counts as 0, and I and '
+'L count as 1. Raises 22P02 for any other text, and if the check value does not fit.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_time(id uuid) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -88,7 +88,7 @@ RETURN rpad(
 COMMENT ON FUNCTION sortid.euid_first(timestamptz) IS
 'The smallest EUID of a time''s millisecond. '
 'The IDs from time a to before time b: id >= euid_first(a) AND id < euid_first(b). '
-'A time before 1970 gives the smallest ID, and a time after the last timestamp the largest.';
+'A time before 1970 gives the smallest ID. A time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -106,7 +106,7 @@ BEGIN
   IF ms NOT BETWEEN 1 AND 4398046511103 THEN
     PERFORM sortid.reject_clock('euid', ms);
   END IF;
-  -- 15 random bits, then zeros: four bits of the extension's length and three of the version.
+  -- 15 random bits, then zeros: four bits for the extension's length, and three for the version.
   RETURN encode(
     int8send(ms << 22 | ((get_byte(random, 0) << 8 | get_byte(random, 1)) >> 1 << 7)::bigint)
     || substr(random, 3, 1) || substr(random, 10), 'hex')::uuid;

@@ -1,5 +1,5 @@
 -- Time-sortable IDs for PostgreSQL 14 and later: functions, domains and generators.
--- This file needs only the right to create a schema. Run it again to upgrade:
+-- You need only the right to create a schema. To install or upgrade them:
 --
 --   psql -v ON_ERROR_STOP=1 -1 -f FILE
 --

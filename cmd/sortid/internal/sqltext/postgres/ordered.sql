@@ -1,6 +1,7 @@
--- The ordered generators. A sequence holds the last ID's tick and, in the low bits, a counter,
--- so most calls only need nextval. When a tick begins, one session moves the sequence under a
--- lock. Sequences are not rolled back. A crash undoes only steps that no commit waited for.
+-- The generators whose IDs always increase. A sequence has the last ID's tick (its timestamp) and,
+-- in the low bits, a counter. So most calls need only nextval. When a tick begins, one session
+-- moves the sequence under a lock. No ROLLBACK moves it back. A crash undoes only steps that no
+-- commit waited for.
 
 CREATE OR REPLACE FUNCTION sortid.advance(
   format text, state regclass, tick_ms int, last_tick bigint, bits int, counters int, starts int)
@@ -10,11 +11,11 @@ AS $$
 DECLARE
   clock bigint; -- in ticks
   value bigint;
-  tick  bigint; -- of the next ID, before the clock is read
-  ahead int := 2000 / tick_ms; -- how far it may be ahead of the clock
+  tick  bigint; -- the earliest tick that the next ID may have
+  ahead int := 2000 / tick_ms; -- further ahead of the clock, a new tick waits
 BEGIN
   -- This block ends with a rollback of its subtransaction, which releases the lock. An error, a
-  -- cancelled query or the session's end also releases it.
+  -- cancelled query or the session's end also releases the lock.
   BEGIN
     PERFORM pg_advisory_xact_lock(1936683636, state::oid::int);
     clock := sortid.clock_ms() / tick_ms;
@@ -23,7 +24,7 @@ BEGIN
     END IF;
     value := nextval(state);
     tick := value >> bits;
-    IF value & ((1 << bits) - 1) >= counters THEN -- used up
+    IF value & ((1 << bits) - 1) >= counters THEN -- the tick's counters are used up
       tick := tick + 1;
       IF tick > clock + ahead THEN
         PERFORM pg_sleep(tick_ms / 1000.0);
@@ -47,5 +48,5 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.advance(text, regclass, int, bigint, int, int, int) IS
-'Moves the state of an ordered generator to the clock''s tick, '
-'or to the next one if the counters are used up, and returns its new value.';
+'Moves the state of an ordered generator to the clock''s tick, or to the next tick '
+'if the counters are used up, and returns the new state.';

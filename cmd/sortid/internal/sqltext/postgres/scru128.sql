@@ -4,12 +4,12 @@ CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each divides by 3^24 without
-  -- the low 24 bits. A remainder by 3^24 and 24 more bits fit a bigint.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each leaves out the low 24 bits and
+  -- divides by 3^24. The remainder and then these 24 bits fit a bigint.
   hex       text := translate(id::text, '-', '');
   remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
   quotient  bigint := remainder / 282429536481; -- without its low 24 bits
-  low       bigint; -- those 24 bits
+  low       bigint; -- the low 24 bits of the quotient
 BEGIN
   remainder := remainder % 282429536481 << 24 | ('x' || substr(hex, 15, 6))::bit(24)::bigint;
   quotient := quotient << 24 | remainder / 282429536481;
@@ -40,7 +40,7 @@ BEGIN
   END IF;
   digits := text::bytea;
   -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each
-  -- step keeps 24 bits and carries the rest.
+  -- step keeps 24 bits and carries the higher bits.
   high := sortid.base36_value(digits, 0);
   middle := sortid.base36_number(digits, 1);
   low := sortid.base36_number(digits, 13);
@@ -90,7 +90,7 @@ RETURN rpad(
 COMMENT ON FUNCTION sortid.scru128_first(timestamptz) IS
 'The smallest SCRU128 ID of a time''s millisecond. '
 'The IDs from time a to before time b: id >= scru128_first(a) AND id < scru128_first(b). '
-'A time before 1970 gives the smallest ID, and a time after the last timestamp the largest.';
+'A time before 1970 gives the smallest ID. A time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -98,7 +98,7 @@ RETURN sortid.scru128_time(id::uuid);
 COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru128_first.';
 
--- The last six bytes of a bigint are the time. A random UUID has constant bits in bytes 7 and 9,
+-- The last six bytes of clock_ms() are the time. A random UUID has constant bits in bytes 7 and 9,
 -- so the ID does not use bytes 4 to 9. The other ten bytes are random.
 CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
@@ -108,7 +108,7 @@ COMMENT ON FUNCTION sortid.scru128_new() IS
 'A new SCRU128 ID: the time and 80 random bits. IDs are in order of their milliseconds, '
 'but not within a millisecond. It works in read-only transactions, too.';
 
--- The counter starts at random, so that installations differ.
+-- The counter starts at a random number, so that installations differ.
 DO $$
 BEGIN
   IF to_regclass('sortid.scru128_counter') IS NULL THEN
@@ -146,7 +146,7 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  -- The counter starts at random in the lower half, and does not reach the last quarter.
+  -- The counter starts at a random number in the lower half, and ends before the last quarter.
   RETURN sortid.advance('scru128', 'sortid.scru128_state', 1, 140737488355327, 16, 49152, 32768);
 END
 $$;
@@ -171,6 +171,6 @@ $$;
 COMMENT ON FUNCTION sortid.scru128_new_ordered() IS
 'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 '
 'random bits. IDs strictly increase over all sessions of this database, whatever the clock does. '
-'After a crash of the server, only IDs that no commit had made durable may be above new ones. '
+'After a crash of the server, new IDs are above all IDs that a commit had made durable. '
 'There are gaps. Raises 55000 while the clock is more than 10 seconds behind the last ID. '
 'It does not work in read-only transactions.';

@@ -82,7 +82,7 @@ RETURN decode(rpad(
 COMMENT ON FUNCTION sortid.scru160_first(timestamptz) IS
 'The smallest SCRU160 ID of a time''s millisecond. '
 'The IDs from time a to before time b: id >= scru160_first(a) AND id < scru160_first(b). '
-'A time before 1970 gives the smallest ID, and a time after the last timestamp the largest.';
+'A time before 1970 gives the smallest ID. A time after the last timestamp gives the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -97,7 +97,7 @@ DECLARE
   ms     sortid.generated_ms := sortid.clock_ms();
   random bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
 BEGIN
-  -- As with a generator, the counter's first bit is 0 when a millisecond begins.
+  -- As in the other generators, the counter's first bit is 0 at the start of a millisecond.
   RETURN substr(int8send(ms), 3) || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
     || substr(random, 8, 1) || substr(random, 10);
 END

@@ -76,13 +76,13 @@ COMMENT ON SEQUENCE sortid.scru64_state IS
 'Never set it back.';
 GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 
--- A crash can undo the sequence's last steps, if no commit waited for them. So scru64_new skips
--- the ticks that forgotten IDs may have. A crash also empties unlogged tables and ends all
--- sessions. So each session checks once whether this table is empty.
+-- A crash can undo the sequence's last steps, if no commit waited for them. So after a crash,
+-- scru64_new skips the ticks that forgotten IDs may have. A crash also empties unlogged tables and
+-- ends all sessions. So each session checks once whether this table is empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
-'When scru64_new was first called since the server crashed, '
-'or since this standby has taken over; empty until then.';
+'When scru64_new was first called after the last crash of the server, '
+'or after this standby became the primary. Empty until this call.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_begin(session timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -90,7 +90,7 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   IF NOT EXISTS (SELECT FROM sortid.scru64_begun) THEN
-    -- Forgotten IDs are at most two seconds ahead of the crash: see advance.
+    -- The ticks of forgotten IDs are at most two seconds after the crash: see advance.
     PERFORM pg_sleep(extract(epoch FROM session - clock_timestamp()) + 2.5);
     INSERT INTO sortid.scru64_begun SELECT clock_timestamp();
   END IF;
@@ -106,8 +106,8 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  -- Counters start with four guard bits, so that a tick holds nearly as many IDs as the node
-  -- ID leaves room for.
+  -- A tick's counter starts in the lowest sixteenth of its range, so that the tick has room for
+  -- many IDs.
   counters int := 1 << (24 - node_bits);
 BEGIN
   RETURN sortid.advance('scru64', 'sortid.scru64_state', 256, 282429536479, 24, counters,

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS events_euid (
 ) WITHOUT ROWID;
 
 -- The text has the 128 bits of the ID, and then the remainder by 127 in seven bits. The
--- remainder of 2^56 is 1, so blocks of 56 bits can be added.
+-- remainder of 2^56 is 1, so the sum of blocks of 56 bits has the same remainder.
 CREATE VIEW IF NOT EXISTS events_euid_text AS
 WITH
 digits(d) AS (VALUES ('0123456789ABCDEFGHJKMNPQRSTVWXYZ')),
