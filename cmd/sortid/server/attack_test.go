@@ -18,7 +18,6 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/ids"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 )
@@ -190,7 +189,7 @@ func testShares(t *testing.T) {
 			}
 			ctx, leave := context.WithCancel(t.Context())
 			var all sync.WaitGroup
-			_, most := kind.gate.Use()
+			most := free(kind.gate)
 			for range most + 10 {
 				all.Go(func() {
 					defer func() { recover() }() // the answer breaks off
@@ -203,7 +202,7 @@ func testShares(t *testing.T) {
 				})
 			}
 			synctest.Wait()
-			if n := underWay(kind.gate); n != most/2 {
+			if n := most - free(kind.gate); n != most/2 {
 				t.Errorf("%s: %s: one client has %d of %d requests under way", name, kind.path, n,
 					most)
 			}
@@ -215,19 +214,27 @@ func testShares(t *testing.T) {
 			}
 			leave()
 			all.Wait()
-			if n := underWay(kind.gate); n != 0 {
+			if n := most - free(kind.gate); n != 0 {
 				t.Errorf("%s: %s: %d requests are still under way", name, kind.path, n)
 			}
 		}
 	}
 }
 
-func underWay(gates ...*limit.Gate) (sum int) {
+// free returns how many places the gates have free. For a moment, it takes all these places.
+func free(gates ...*limit.Gate) (places int) {
 	for _, g := range gates {
-		n, _ := g.Use()
-		sum += n
+		client := func(n int) limit.Client { return limit.Client(fmt.Sprint("free ", n)) }
+		n := 0
+		for g.Enter(client(n)) {
+			n++
+		}
+		for i := range n {
+			g.Leave(client(i))
+		}
+		places += n
 	}
-	return sum
+	return places
 }
 
 type stalled struct{ ctx context.Context }
@@ -312,7 +319,7 @@ func testProbesAreCharged(t *testing.T) {
 	for _, c := range []struct {
 		pause time.Duration
 		want  float64 // IDs
-	}{{ids.ReadyFor, 1000}, {ids.ReadyFor / 10, 100}} {
+	}{{limit.ReadyFor, 1000}, {limit.ReadyFor / 10, 100}} {
 		time.Sleep(time.Minute)
 		cost := 0.0
 		for range 1000 {
@@ -334,6 +341,7 @@ func TestAbortedRequests(t *testing.T) { inBubble(t, testAbortedRequests) }
 
 func testAbortedRequests(t *testing.T) {
 	s := virtual(t, Config{})
+	most := free(s.gates.Requests, s.gates.LargeAnswers)
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for i := range 50 {
@@ -345,7 +353,7 @@ func testAbortedRequests(t *testing.T) {
 			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.Code, w.Body)
 		}
 	}
-	if n := underWay(s.gates.Requests, s.gates.LargeAnswers); n != 0 {
+	if n := most - free(s.gates.Requests, s.gates.LargeAnswers); n != 0 {
 		t.Errorf("%d requests are still under way", n)
 	}
 }
@@ -447,6 +455,7 @@ func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
 	s := virtual(t, Config{})
+	most := free(s.gates.LineBodies)
 	conn := serveVirtual(t, s).Dial("127.0.0.1:1")
 	defer conn.Close()
 	begin := time.Now()
@@ -470,7 +479,7 @@ func testTrickledLines(t *testing.T) {
 	if !strings.Contains(string(answer), "so the rest was not read") {
 		t.Errorf("%s", answer)
 	}
-	if n := underWay(s.gates.LineBodies); n != 0 {
+	if n := most - free(s.gates.LineBodies); n != 0 {
 		t.Errorf("%d bodies are still under way", n)
 	}
 }
@@ -490,6 +499,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 		{"GET /v1/ids/scru128", 0, s.gates.Requests},
 		{"GET /openapi.json", 1, s.gates.Requests},
 	} {
+		most := free(c.gate, s.gates.Requests)
 		conn := l.Dial("127.0.0.1:1")
 		io.WriteString(conn, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
@@ -497,7 +507,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 		// Small answers are in a buffer when the handler ends; net/http ends these.
 		time.Sleep(limit.WriteTimeout + time.Second)
 		synctest.Wait()
-		if n := underWay(c.gate, s.gates.Requests); n != 0 {
+		if n := most - free(c.gate, s.gates.Requests); n != 0 {
 			t.Errorf("%s: it is under way %v after the client stopped", c.request, limit.WriteTimeout)
 		}
 		if n, err := io.Copy(io.Discard, conn); err != nil || n > 64<<10 {

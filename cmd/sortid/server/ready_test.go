@@ -20,7 +20,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/ids"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
@@ -101,15 +101,15 @@ func observe(t *testing.T, c Config) *watcher {
 	}
 	s := newServer(t, c)
 	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
-	s.monitor.Registry.Unregister(collectors.NewGoCollector())
-	s.monitor.Registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.monitor.Metrics.Unregister(collectors.NewGoCollector())
+	s.monitor.Metrics.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
 }
 
 func (w *watcher) gauges() map[string]float64 {
 	w.Helper()
 	values := map[string]float64{}
-	for _, f := range check.Must(w.s.monitor.Registry.Gather())(w) {
+	for _, f := range check.Must(w.s.monitor.Metrics.Gather())(w) {
 		for _, m := range f.Metric {
 			if m.Gauge == nil {
 				continue
@@ -154,7 +154,7 @@ func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), w.gauges(), w.status("/readyz") == 200
 	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
-		time.Sleep(ids.ReadyFor)
+		time.Sleep(limit.ReadyFor)
 		return w.look()
 	}
 	for _, name := range format.NamesOf(format.Leased()) {
@@ -340,7 +340,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 		w := observe(t, Config{Store: lease.NewMemory(), clock: clock})
 		w.pass(10 * time.Second)
 		offset.Store(-int64(5 * time.Second))
-		time.Sleep(ids.ReadyFor)
+		time.Sleep(limit.ReadyFor)
 		if got := w.status("/readyz"); got != http.StatusOK {
 			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
@@ -355,10 +355,10 @@ func TestReadyDoesNotWait(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(ids.ReadyFor)
+		time.Sleep(limit.ReadyFor)
 		start := time.Now()
 		if got := w.status("/readyz"); got != http.StatusServiceUnavailable ||
-			time.Since(start) > 2*ids.ReadyPatience {
+			time.Since(start) > 2*limit.ReadyTimeout {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
@@ -375,7 +375,7 @@ func TestReadyAfterClose(t *testing.T) {
 		w := observe(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
 		check.OK(t, w.s.Close(t.Context()))
-		time.Sleep(ids.ReadyFor)
+		time.Sleep(limit.ReadyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
 		}
@@ -393,7 +393,7 @@ func TestBuildAndFiles(t *testing.T) {
 		labels := "{file=" + path + "}"
 		expect := func(what string, want bool) {
 			t.Helper()
-			time.Sleep(watch.Interval)
+			time.Sleep(3 * time.Second)
 			synctest.Wait()
 			var fired []string
 			for range 40 {

@@ -37,6 +37,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/cmd/sortid/server/monitor"
 	"github.com/sortid/sortid/cmd/sortid/server/store"
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -135,6 +136,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{config: c, mux: http.NewServeMux(), gates: limit.NewGates(), sources: sources,
 		monitor: monitor.New(c.Version, sources, c.Logger)}
+	s.monitor.Metrics.MustRegister(append(sources.Metrics(), watch.Refused)...)
 
 	config := huma.DefaultConfig("sortid", c.Version)
 	config.Info.Description = "Makes and inspects time-sortable IDs, and stores leases of node IDs."
@@ -150,8 +152,8 @@ func New(c Config) (*Server, error) {
 	(&inspection.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.api)
 	s.monitor.Register(s.api)
 	if c.Store != nil {
-		s.store = &store.Endpoints{Store: c.Store, Conditions: c.Conditions, Tokens: c.Tokens,
-			Gates: s.gates, Log: c.Logger}
+		s.store = &store.Endpoints{Store: store.Checked(c.Store), Conditions: c.Conditions,
+			Tokens: c.Tokens, Gates: s.gates, Log: c.Logger}
 		s.store.Register(s.api)
 	}
 	s.registerPage()

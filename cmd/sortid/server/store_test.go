@@ -69,7 +69,7 @@ func testReadsPerCheck(t *testing.T) {
 		next := r
 		next.Revision, next.State = r.Revision+1, state
 		store.count("GetMany", "Get", "Time")
-		ok, err := s.store.Change(t.Context(), []lease.Change{{Prev: r, Next: next}})
+		ok, err := s.store.Store.CompareAndSet(t.Context(), r, next)
 		many, others := store.count("GetMany"), store.count("Get", "Time")
 		if !ok || err != nil || many != 1 || i > 0 && others != 0 {
 			t.Errorf("change %d: %v, %v, %d calls of GetMany, want 1, and %d of Get and Time", i,

@@ -58,8 +58,7 @@ func (t *Tokens) Client(r *http.Request) limit.Client {
 	return limit.ClientAt(r.RemoteAddr)
 }
 
-// Forbidden is what a client without a permission is told.
-const Forbidden = "this token does not permit that"
+const forbidden = "this token does not permit that"
 
 // Allow returns a problem if the token forbids the request or has reached its limit. For
 // [PermitRealms], call AllowRealm later, because the body names the realm.
@@ -74,7 +73,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
 	if !e.may(permission) {
-		return huma.Error403Forbidden(Forbidden)
+		return huma.Error403Forbidden(forbidden)
 	}
 	if wait := limit.Take(e.Requests, 1); wait > 0 {
 		return httpapi.TooMany(wait, "the token's limit of requests a second is reached")
@@ -85,7 +84,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 // AllowRealm returns a problem if the token forbids to use the store for this realm.
 func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
 	if e := t.of(ctx); e != nil && !e.may(PermitRealms+":"+realm) {
-		return huma.Error403Forbidden(Forbidden)
+		return huma.Error403Forbidden(forbidden)
 	}
 	return nil
 }

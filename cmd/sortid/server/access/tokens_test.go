@@ -14,11 +14,10 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
 func untilRead() {
-	time.Sleep(watch.Interval)
+	time.Sleep(3 * time.Second)
 	synctest.Wait()
 }
 

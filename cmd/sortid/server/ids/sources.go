@@ -13,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -215,19 +216,12 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// ReadyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if
-// the clock has gone back a little, and is then not ready.
-const ReadyPatience = time.Second
-
-// ReadyFor is how long the result of a probe is reused.
-const ReadyFor = 100 * time.Millisecond
-
 // ready returns nil if the source can make an ID. Only one request at a time probes. It does
 // not use that request's context, because others also wait for the result.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
-	if time.Since(src.probed) >= ReadyFor {
+	if time.Since(src.probed) >= limit.ReadyFor {
 		src.unready = src.probe()
 		src.probed = time.Now()
 	}
@@ -244,7 +238,7 @@ func (src *source) probe() error {
 	if src.queue != nil {
 		src.queue.probe()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ReadyPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), limit.ReadyTimeout)
 	defer cancel()
 	_, err = generator.Next(ctx)
 	return err

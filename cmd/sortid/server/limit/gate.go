@@ -64,13 +64,6 @@ func (g *Gate) Leave(c Client) {
 	g.in--
 }
 
-// Use returns how many places are taken, and how many there are.
-func (g *Gate) Use() (in, most int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.in, g.most
-}
-
 // Full returns the problem for a client that cannot enter.
 func (g *Gate) Full() error {
 	return httpapi.Busy("too many %s are under way, from all clients or from this one; ask again",

@@ -52,6 +52,11 @@ const (
 	StoreTimeout = 15 * time.Second // Until it calls the store.
 	CallTimeout  = 5 * time.Second  // For the call. It is short, so that leases are renewed in time.
 	WriteTimeout = 30 * time.Second // For an answer. It is longer than the store may take.
+
+	// For an ID that shows that the server is ready: the generator can wait for the next tick. uid60
+	// waits longer if the clock has gone back a little, and is then not ready.
+	ReadyTimeout = time.Second
+	ReadyFor     = 100 * time.Millisecond // After such an ID, without making another.
 )
 
 // Take takes n from a limit and returns 0. If fewer are left, it takes none and returns how long

@@ -20,12 +20,11 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/cmd/sortid/server/ids"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
 // A Monitor observes a server. It is safe for concurrent use.
 type Monitor struct {
-	Registry *prometheus.Registry // of all metrics
+	Metrics *prometheus.Registry // of the whole server
 
 	log      *slog.Logger
 	sources  *ids.Sources
@@ -51,7 +50,7 @@ type series struct {
 // New returns a monitor of a server that makes IDs of these sources.
 func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 	m := &Monitor{
-		Registry: prometheus.NewRegistry(), log: log, sources: sources,
+		Metrics: prometheus.NewRegistry(), log: log, sources: sources,
 		series: map[answered]series{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_requests_total", Help: "Requests by route and status code.",
@@ -62,10 +61,9 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 				1, 5},
 		}, []string{"route"}),
 	}
-	m.Registry.MustRegister(sources.Metrics()...)
-	m.Registry.MustRegister(collectors.NewGoCollector(),
+	m.Metrics.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.duration, watch.Refused,
+		m.requests, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "sortid_build_info", Help: "1, with the versions of the server and of Go.",
 			ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
@@ -123,7 +121,7 @@ func (m *Monitor) Register(api huma.API) {
 			return said("ready")
 		})
 
-	metrics := promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{DisableCompression: true})
+	metrics := promhttp.HandlerFor(m.Metrics, promhttp.HandlerOpts{DisableCompression: true})
 	huma.Register(api, get("metrics", "/metrics", "Metrics for Prometheus", access.PermitAdmin,
 		"the metrics, in the text format of Prometheus", http.StatusUnauthorized,
 		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,13 +13,11 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A checkedStore makes only changes that the protocol allows. It is safe for concurrent use.
-//
-// Each change needs a GetMany. The realm's record seldom changes, and this machine's clock
-// shows how the store's time goes on. So both are read again only when they are old, or before
-// a change is refused.
+// A checkedStore calls GetMany for each change. The realm's own record seldom changes, and this
+// machine's clock shows how much of the store's time has passed. So a checkedStore reads both again
+// only if they are old, or before it refuses a change.
 type checkedStore struct {
-	store lease.Store
+	lease.Store
 
 	mu     sync.Mutex
 	realms map[string]known
@@ -41,17 +40,24 @@ const (
 	recountAfter = 1000 // records made by this server; others may make as many
 )
 
-func newCheckedStore(store lease.Store) *checkedStore {
-	return &checkedStore{store: store, realms: map[string]known{}, counts: map[string]count{}}
+// Checked returns a view of a store that makes only changes that the protocol allows. For other
+// changes, it fails with [lease.ErrIllegal]. It is safe for concurrent use.
+func Checked(store lease.Store) lease.Store {
+	return &checkedStore{Store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
 
-// compareAndSet fails with [lease.ErrIllegal] if the protocol forbids a change.
-func (s *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
+func (s *checkedStore) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+func (s *checkedStore) CompareAndSetMany(ctx context.Context,
+	changes []lease.Change) (bool, error) {
+	changes = slices.Clone(changes)
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
 		return false, err
 	}
-	records, err := s.store.GetMany(ctx, space, blocks)
+	records, err := s.Store.GetMany(ctx, space, blocks)
 	if err != nil {
 		return false, err
 	}
@@ -71,7 +77,7 @@ func (s *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change
 	if ok, err := s.allows(ctx, changes, records, made); !ok || err != nil {
 		return false, err
 	}
-	stored, err := s.store.CompareAndSetMany(ctx, changes)
+	stored, err := s.Store.CompareAndSetMany(ctx, changes)
 	if !stored && err == nil {
 		s.add(space, -made)
 	}
@@ -91,7 +97,7 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	case next.HWM != k.root.HWM || k.root.Revision != 0 && next.Generation != k.root.Generation:
 		return false, &lease.ChangeError{Reason: "a server does not pass on a fence; " + noFence}
 	case k.root.Revision == 0:
-		names, err := s.store.Realms(ctx)
+		names, err := s.Store.Realms(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -106,7 +112,7 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	}
 	changes[0].Prev = k.root
 	defer s.forget(realm)
-	return s.store.CompareAndSetMany(ctx, changes)
+	return s.Store.CompareAndSetMany(ctx, changes)
 }
 
 // baseRealm returns the realm of a name that may have a generation.
@@ -178,7 +184,7 @@ func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, e
 	c, ok := s.counts[space]
 	s.mu.Unlock()
 	if !ok || c.since+n > recountAfter && c.all < lease.MaxRecords {
-		records, err := s.store.List(ctx, space)
+		records, err := s.Store.List(ctx, space)
 		if err != nil {
 			return 0, err
 		}
@@ -203,12 +209,12 @@ func (s *checkedStore) add(space string, n int) int {
 }
 
 func (s *checkedStore) read(ctx context.Context, realm string) (known, error) {
-	root, err := s.store.Get(ctx, realm, lease.Block{})
+	root, err := s.Store.Get(ctx, realm, lease.Block{})
 	if err != nil {
 		return known{}, err
 	}
 	k := known{root: root, read: time.Now()}
-	now, err := s.store.Time(ctx)
+	now, err := s.Store.Time(ctx)
 	switch {
 	case errors.Is(err, lease.ErrNoTime):
 		k.lead = root.Terms.Duration(root.Terms.Lead)

@@ -27,20 +27,17 @@ import (
 
 // Endpoints give access to a store.
 type Endpoints struct {
-	Store      lease.Store
-	Conditions []string // under which the store loses no change
+	Store      lease.Store // makes only allowed changes, as [Checked] does
+	Conditions []string    // under which the store loses no change
 	Tokens     *access.Tokens
 	Gates      *limit.Gates
 	Log        *slog.Logger
-	// Change changes the store. Register sets it, to make only changes that the protocol allows.
-	Change func(context.Context, []lease.Change) (bool, error)
 
 	calls chan struct{} // full while clients' calls use both connections
 }
 
 // Register registers the endpoints.
 func (e *Endpoints) Register(api huma.API) {
-	e.Change = newCheckedStore(e.Store).compareAndSet
 	e.calls = make(chan struct{}, limit.MaxStoreCalls)
 	many := func(items *huma.Schema) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeArray, Items: items, MaxItems: new(limit.MaxMany)}
@@ -136,7 +133,7 @@ func (e *Endpoints) compareAndSet(ctx context.Context, in httpstore.CompareAndSe
 			return out, err
 		}
 	}
-	out.Stored, err = e.Change(ctx, changes)
+	out.Stored, err = e.Store.CompareAndSetMany(ctx, changes)
 	if wrong := (*lease.ChangeError)(nil); errors.As(err, &wrong) {
 		return out, httpapi.Invalid(wrong.Reason, fmt.Sprintf("body.changes[%d].next", wrong.Index))
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Interval is how often files are read.
-const Interval = time.Second
+// interval is how often files are read.
+const interval = time.Second
 
 // Refused shows which files are refused now. Servers of a process share it, because files are
 // opened before servers are made.
@@ -54,7 +54,7 @@ func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte
 }
 
 func (w *watcher) watch(ctx context.Context, log *slog.Logger, refused prometheus.Gauge) {
-	ticker := time.NewTicker(Interval)
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
