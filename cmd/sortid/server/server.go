@@ -1,7 +1,7 @@
 // Package server serves IDs, their inspection and a store of leases over HTTP.
 //
-// A [Server] keeps no state. With a [lease.Store] it leases its own node IDs, and offers the
-// store to other processes. Any number of servers may share one store.
+// A [Server] keeps no state. With a [lease.Store], it leases node IDs for itself, and lets other
+// processes use the store. Any number of servers can share one store.
 //
 //	s, err := server.New(server.Config{Store: store, Logger: logger})
 //	if err != nil {
@@ -10,8 +10,8 @@
 //	defer s.Close(context.Background())
 //	s.HTTPServer().Serve(listener)
 //
-// The server describes its endpoints at /openapi.json. Each package below this one has one
-// subject, and New connects them.
+// The server describes its endpoints at /openapi.json. Each package in the folders below has one
+// subject, and [New] connects these packages.
 package server
 
 import (
@@ -42,31 +42,33 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A Config says what to serve. Its zero value serves IDs and inspection to everybody.
+// A Config says what to serve. With the zero value, a server serves IDs and inspection to
+// everybody.
 type Config struct {
-	// Store gives the server leases of its own node IDs, and the server offers it to other
-	// processes. Without it there are no scru64 and uid60 IDs and no store endpoints. The caller
-	// closes it.
+	// From Store, the server leases its own node IDs. Clients can use Store through the server. If
+	// Store is nil, the server makes no scru64 and uid60 IDs, and has no endpoints below /v1/store.
+	// The caller closes Store.
 	Store lease.Store
-	// MustExist makes it an error if the realms scru64 and uid60 do not exist.
+	// MustExist means that the server does not make its realms, scru64 and uid60. A realm is a set
+	// of node IDs. If a realm is missing, the server cannot lease node IDs from it.
 	MustExist bool
-	// Conditions are the conditions under which the store loses no change; see module store.
+	// Conditions say, in sentences for clients, under which conditions Store loses no change.
 	Conditions []string
-	// Name tells people who holds the leases.
+	// Name is the holder's name in the server's leases. It is for people.
 	Name string
-	// NodeBits is the size of the server's own node IDs; 0 means 8.
+	// NodeBits is the size of the server's own node IDs in bits; 0 means 8.
 	NodeBits int
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *access.Tokens
-	// Hosts are further names of the server. It always has loopback names, and the address at which
-	// a request arrives. Without Tokens, the server refuses other names. Otherwise a web page could
-	// reach it through a name that the owner of the page controls.
+	// Hosts are names of the server, in addition to loopback names and the address at which a
+	// request arrives. If Tokens is nil, the server refuses requests to other names. Otherwise a
+	// web page could reach the server through a name that the owner of the page controls.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
 
-	// Version is what the server reports.
+	// Version is the version that the server reports.
 	Version string
 	// Page is the HTML at /. If it is nil, / names the endpoints.
 	Page []byte
@@ -105,7 +107,7 @@ func MaxNodeBits() int {
 	return most
 }
 
-// New returns a server, which leases the node IDs that it needs in the background.
+// New returns a server. In the background, the server leases the node IDs that it needs.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -172,7 +174,8 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// admit limits the requests under way. Operators always see the state.
+// admit limits the number of requests under way. Requests for the state of the server are not
+// limited, so that operators always see it.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -220,8 +223,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // for each part of lines to inspect
-		WriteTimeout:      limit.WriteTimeout, // for each piece of an answer
+		ReadTimeout:       limit.LineTimeout,  // package inspection extends it for each part of a body
+		WriteTimeout:      limit.WriteTimeout, // extended for each piece of a long answer
 		IdleTimeout:       limit.IdleTimeout,
 		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{
@@ -280,7 +283,7 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		httpapi.Refuse(w, huma.Error404NotFound("no such path; /openapi.json lists them"))
+		httpapi.Refuse(w, huma.Error404NotFound("no such path; /openapi.json lists all paths"))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
@@ -289,5 +292,5 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	httpapi.Refuse(w, huma.NewError(http.StatusMethodNotAllowed,
-		"this path takes "+strings.Join(allowed, ", ")))
+		"this path accepts only "+strings.Join(allowed, ", ")))
 }

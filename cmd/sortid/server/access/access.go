@@ -1,5 +1,5 @@
-// Package access says who may do what. Tokens identify clients, and a guard protects a server
-// without tokens from web pages.
+// Package access says who may do what. Tokens identify clients. A guard refuses requests that web
+// pages of other origins send.
 package access
 
 import (
@@ -17,7 +17,8 @@ import (
 
 type tokenKey struct{}
 
-// Identify finds the token of each request, for the other methods.
+// Identify finds the token of each request. It keeps the token in the request's context, where the
+// other methods look for it.
 func (t *Tokens) Identify(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -42,7 +43,7 @@ func (t *Tokens) of(ctx context.Context) *Token {
 	return e
 }
 
-// IDs returns the request's limit of IDs; nil means no limit.
+// IDs returns the limit of IDs of the request's token; nil means no limit.
 func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	if e := t.of(ctx); e != nil {
 		return e.IDs
@@ -60,8 +61,9 @@ func (t *Tokens) Client(r *http.Request) limit.Client {
 
 const forbidden = "this token does not permit that"
 
-// Allow returns a problem if the token forbids the request or has reached its limit. For
-// [PermitRealms], call AllowRealm later, because the body names the realm.
+// Allow returns a problem if the token does not permit the request, or has reached its limit. A
+// problem is an error for the client. For [PermitRealms], also call [Tokens.AllowRealm] when the
+// body has been read, because the body names the realm.
 func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	if t == nil || permission == PermitNone {
 		return nil
@@ -81,7 +83,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	return nil
 }
 
-// AllowRealm returns a problem if the token forbids to use the store for this realm.
+// AllowRealm returns a problem if the token does not permit this realm of the store.
 func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
 	if e := t.of(ctx); e != nil && !e.may(PermitRealms+":"+realm) {
 		return huma.Error403Forbidden(forbidden)
@@ -91,7 +93,7 @@ func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
 
 const metadataPermission = "permission"
 
-// Require makes an operation need a permission.
+// Require returns the operation with the permission that it needs.
 func Require(permission string, op huma.Operation) huma.Operation {
 	op.Metadata = map[string]any{metadataPermission: permission}
 	if permission != PermitNone {
@@ -100,7 +102,8 @@ func Require(permission string, op huma.Operation) huma.Operation {
 	return op
 }
 
-// Authorize is [Tokens.Allow] for operations. Without [Require], an operation needs [PermitAdmin].
+// Authorize is [Tokens.Allow] as a middleware. An operation that is not from [Require] needs
+// [PermitAdmin].
 func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, ok := ctx.Operation().Metadata[metadataPermission].(string)
 	if !ok {
@@ -114,8 +117,8 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// Within calls next while the client has a place in the gate. If there is none, it refuses the
-// request.
+// Within takes a place in the gate for the client, calls next, and frees the place. If no place is
+// free, Within refuses the request.
 func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
 	c := t.Client(r)
 	if !g.Enter(c) {
@@ -126,7 +129,7 @@ func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, n
 	next()
 }
 
-// Through is [Tokens.Within] for operations.
+// Through is [Tokens.Within] as a middleware.
 func (t *Tokens) Through(g *limit.Gate) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)

@@ -92,7 +92,7 @@ func testTokensReread(t *testing.T) {
 	expect("after the end", true, false, "")
 }
 
-// Tokens keep what they have spent.
+// When a file is read again, a token does not get back what it has spent.
 func TestSpentTokensReread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -117,7 +117,7 @@ func TestSpentTokensReread(t *testing.T) {
 	})
 }
 
-// A token is appended only if the file has no mistake before and after.
+// A token is appended only if the file has no mistake, neither before nor after.
 func TestAppendToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)
@@ -207,7 +207,7 @@ func TestBadTokens(t *testing.T) {
 		"# nobody yet\n\n":              "there are no tokens",
 		"a " + sum + " ids\n# end":      "line 2 does not end in a newline",
 		"a " + sum + " ids":             "line 1 does not end in a newline",
-		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // maybe of 1000
+		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // perhaps cut off from 1000
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")
 		check.Write(t, path, text)

@@ -27,7 +27,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 		a.Close()
 	}()
 	conn := tls.Client(b, client)
-	io.ReadAll(conn) // the server's tickets, too
+	io.ReadAll(conn) // also reads the server's session tickets
 	state := conn.ConnectionState()
 	conn.Close()
 	return state, <-failed
@@ -52,8 +52,8 @@ func testCertificateReread(t *testing.T) {
 	whole := check.Must(os.ReadFile(cert))(t)
 	for text, want := range map[string]string{
 		"half a file":                      "there is no certificate in PEM",
-		string(whole[:len(whole)/2]):       "of 1 PEM blocks 0 are whole",
-		string(whole) + string(whole[:60]): "of 2 PEM blocks 1 are whole", // a cut chain
+		string(whole[:len(whole)/2]):       "0 of 1 PEM blocks are complete",
+		string(whole) + string(whole[:60]): "1 of 2 PEM blocks are complete", // a chain whose end is cut off
 	} {
 		check.Write(t, cert, text)
 		if seen(want) != first {
@@ -131,7 +131,7 @@ func testClientCAReread(t *testing.T) {
 	expect("at first", "", true, false)
 	after(certs[1], "the other", "level=INFO", false, true)
 	after(certs[0]+certs[1][:100], "cut off",
-		"certificates of clients "+clientCA+": of 2 PEM blocks 1 are whole", false, true)
+		"CA certificates of clients "+clientCA+": 1 of 2 PEM blocks are complete", false, true)
 	after("", "emptied", "there is no certificate in PEM", false, true)
 	after(strings.Replace(certs[0], "MII", "MIJ", 1), "malformed", "certificate 1: x509", false, true)
 	os.Remove(clientCA)
