@@ -223,8 +223,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // package inspection extends it for each part of a body
-		WriteTimeout:      limit.WriteTimeout, // extended for each piece of a long answer
+		ReadTimeout:       limit.LineTimeout,  // for each part of lines, [inspection] resets it
+		WriteTimeout:      limit.WriteTimeout, // for each piece of an answer, [ids] resets it
 		IdleTimeout:       limit.IdleTimeout,
 		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{

@@ -211,7 +211,7 @@ func TestRequests(t *testing.T) {
 	expect("prefers JSON", "GET /v1/ids/scru128", 200, `{"format"`, "",
 		"Accept: text/plain;q=0.5, application/json")
 	expect("unknown path", "GET /v2/ids", 404, "no such path", "")
-	expect("unknown method", "DELETE /v1/ids/euid", 405, "this path accepts only GET, HEAD, POST", "")
+	expect("unknown method", "DELETE /v1/ids/euid", 405, "accepts only GET, HEAD, POST", "")
 	expect("options", "OPTIONS /v1/inspect", 204, "", "")
 	expect("head", "HEAD /v1/ids/euid", 200, "", "")
 	expect("inspect", "GET /v1/inspect/0372ijojuxuhjsfkeryi2mrtm", 200,
@@ -530,7 +530,8 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode,
 					want, a.body)
 			}
-			if want == 403 && !strings.Contains(a.body, `"detail":"this token does not permit that"`) {
+			if want == 403 && !strings.Contains(a.body,
+				`"detail":"this token does not permit that"`) {
 				t.Errorf("%s %s with %s: %s", c.method, c.path, name, a.body)
 			}
 		}

@@ -207,7 +207,7 @@ func TestBadTokens(t *testing.T) {
 		"# nobody yet\n\n":              "there are no tokens",
 		"a " + sum + " ids\n# end":      "line 2 does not end in a newline",
 		"a " + sum + " ids":             "line 1 does not end in a newline",
-		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // perhaps cut off from 1000
+		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // of 1000?
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")
 		check.Write(t, path, text)

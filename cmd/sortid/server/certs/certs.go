@@ -69,7 +69,8 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 		current.Store(c)
 		return nil
 	}
-	if err := watch.Files(ctx, log, "CA certificates of clients", useClientCA, clientCA); err != nil {
+	if err := watch.Files(ctx, log, "CA certificates of clients", useClientCA,
+		clientCA); err != nil {
 		return nil, err
 	}
 	return config, nil
@@ -86,7 +87,8 @@ func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	}
 	if begun := bytes.Count(text, []byte("-----BEGIN")); begun != whole {
 		return nil, fmt.Errorf(
-			"%d of %d PEM blocks are complete; the file may be cut off: write it again", whole, begun)
+			"%d of %d PEM blocks are complete; the file may be cut off: write it again", whole,
+			begun)
 	}
 	if len(certs) == 0 {
 		return nil, errors.New("there is no certificate in PEM")

@@ -53,7 +53,7 @@ func testCertificateReread(t *testing.T) {
 	for text, want := range map[string]string{
 		"half a file":                      "there is no certificate in PEM",
 		string(whole[:len(whole)/2]):       "0 of 1 PEM blocks are complete",
-		string(whole) + string(whole[:60]): "1 of 2 PEM blocks are complete", // a chain whose end is cut off
+		string(whole) + string(whole[:60]): "1 of 2 PEM blocks are complete", // cut off
 	} {
 		check.Write(t, cert, text)
 		if seen(want) != first {

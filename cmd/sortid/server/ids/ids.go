@@ -22,16 +22,16 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// An Endpoint makes IDs.
+// An Endpoint answers requests for new IDs.
 type Endpoint struct {
 	Sources *Sources
 	Tokens  *access.Tokens
-	Large   *limit.Gate // of answers of more than one piece
+	Large   *limit.Gate // for answers of more than [limit.Piece] IDs
 	Log     *slog.Logger
 }
 
-// Register registers requests for IDs. net/http handles them, because they are the most frequent;
-// huma only describes them.
+// Register registers the endpoints for IDs. These requests are the most frequent, so net/http
+// handles them, which is faster than huma. huma only describes them.
 func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 	var encodings []any
 	for _, f := range format.Ours() {
@@ -92,7 +92,7 @@ type request struct {
 	asJSON   bool
 }
 
-// parse checks the whole request, before a token is charged or an ID made.
+// parse checks the whole request, before the server charges a token or makes an ID.
 func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
 		return in, httpapi.Invalid("unknown format, want one of "+strings.Join(format.Names(), ", "),
@@ -135,7 +135,8 @@ func (in *request) parseQuery(raw string) error {
 	return nil
 }
 
-// charge takes the IDs from the token's limit and the source. If one has fewer, it takes none.
+// charge takes the IDs from the limits of the token and of the source. If one of the two limits has
+// fewer IDs left, charge takes none and returns a problem.
 func (e *Endpoint) charge(r *http.Request, in request) error {
 	mine := e.Tokens.IDs(r.Context())
 	if in.source.queue != nil {
@@ -204,6 +205,7 @@ var (
 	headerNoStore = []string{"no-store"}
 )
 
+// piece writes the next IDs of the answer to b, after done IDs.
 func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
 	n := min(limit.Piece, in.n-done)
 	var err error
@@ -224,7 +226,7 @@ func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
 	return nil
 }
 
-// accepts reports whether the answer must be JSON. Without a preference, it is text.
+// accepts reports whether the answer must be JSON. Without a preference, the answer is text.
 func accepts(header string) (asJSON bool, err error) {
 	if header == "" || header == "*/*" {
 		return false, nil

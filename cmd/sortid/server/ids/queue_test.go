@@ -9,7 +9,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Requests are counted only while IDs are scarce. Otherwise they allocate nothing.
+// Requests are counted only while IDs are scarce. While there are enough, a request allocates no
+// memory.
 func TestQueueCountsScarceIDs(t *testing.T) { synctest.Test(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {

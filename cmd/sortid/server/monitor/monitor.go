@@ -47,7 +47,7 @@ type series struct {
 	duration prometheus.Observer
 }
 
-// New returns a monitor of a server that makes IDs of these sources.
+// New returns a monitor of a server that makes IDs with these sources.
 func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 	m := &Monitor{
 		Metrics: prometheus.NewRegistry(), log: log, sources: sources,
@@ -65,7 +65,7 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.requests, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "sortid_build_info", Help: "1, with the versions of the server and of Go.",
+			Name: "sortid_build_info", Help: "Always 1; its labels name the versions.",
 			ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 		}, func() float64 { return 1 }))
 	return m
@@ -74,7 +74,7 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 // Drain makes /readyz fail, and asks clients to close their connections.
 func (m *Monitor) Drain() { m.draining.Store(true) }
 
-// count counts a request. It keeps the series, because their look-up by labels is slower.
+// count counts a request. It keeps the series, because finding them by their labels is slower.
 func (m *Monitor) count(a answered, took time.Duration) {
 	m.mu.Lock()
 	of, ok := m.series[a]
@@ -100,8 +100,8 @@ func (m *Monitor) Register(api huma.API) {
 			Body: []byte(line + "\n")}, nil
 	}
 
-	huma.Register(api, get("healthz", "/healthz", "Say whether the process lives", access.PermitNone,
-		"the process lives"), func(context.Context, *struct{}) (*httpapi.Raw, error) {
+	huma.Register(api, get("healthz", "/healthz", "Say whether the process runs", access.PermitNone,
+		"the process runs"), func(context.Context, *struct{}) (*httpapi.Raw, error) {
 		return said("ok")
 	})
 
@@ -116,7 +116,7 @@ func (m *Monitor) Register(api huma.API) {
 			if err := m.sources.Ready(); err != nil {
 				m.log.Warn("not ready", "error", err)
 				return nil, huma.Error503ServiceUnavailable(
-					"a format has no node ID, or can make no ID now; the server's log says more")
+					"the server has no node ID of a format, or can make no ID now; its log says more")
 			}
 			return said("ready")
 		})
