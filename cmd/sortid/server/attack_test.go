@@ -22,7 +22,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// inBubble runs a test in virtual time, in a year that all formats have.
+// inBubble runs a test in virtual time, in a year in which all formats have IDs.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func ask(ctx context.Context, s *Server, method, path, body string, headers ...s
 	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
 }
 
-// askFrom is ask for a client at addr, which may be slow.
+// askFrom is ask for a client at addr. The client is slow if body or onWrite is.
 func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
 	onWrite func(), headers ...string) *reply {
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
@@ -81,7 +81,8 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns tokens of these lines, which lack hashes, and each token's header by its name.
+// tokensOf returns tokens of these lines, into which it puts hashes. It also returns the headers of
+// the tokens, by their names.
 func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
@@ -101,7 +102,7 @@ func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
-	// Empty the limit, so that it holds no IDs from before the test.
+	// Empty the limit, so that it has no IDs from before the test.
 	left := s.sources.Limit("scru64")
 	left.AllowN(time.Now(), int(left.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
@@ -155,7 +156,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// A client that sends as much as it can does not stop other addresses and tokens.
+// One client sends as much as it can. Clients with other addresses or tokens still get answers.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -244,7 +245,7 @@ func (s stalled) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// A refusal charges neither its token nor others. A request after Retry-After is answered.
+// A refused request charges no token. After the time in Retry-After, the server answers.
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
@@ -309,8 +310,8 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Probes need no token. The source's limit counts their IDs, so the generator stays near the
-// clock.
+// Requests for /readyz need no token. The source's limit counts their IDs, so the generator stays
+// near the clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -504,11 +505,12 @@ func testUnreadAnswersEnd(t *testing.T) {
 		io.WriteString(conn, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
 		synctest.Wait()
-		// Small answers are in a buffer when the handler ends; net/http ends these.
+		// A small answer is still in a buffer when its handler ends. A timeout of net/http ends it.
 		time.Sleep(limit.WriteTimeout + time.Second)
 		synctest.Wait()
 		if n := most - free(c.gate, s.gates.Requests); n != 0 {
-			t.Errorf("%s: it is under way %v after the client stopped", c.request, limit.WriteTimeout)
+			t.Errorf("%s: it is still under way %v after the client stopped", c.request,
+				limit.WriteTimeout)
 		}
 		if n, err := io.Copy(io.Discard, conn); err != nil || n > 64<<10 {
 			t.Errorf("%s: the connection goes on: %d bytes, %v", c.request, n, err)

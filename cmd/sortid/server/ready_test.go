@@ -86,18 +86,18 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 	return firing
 }
 
-// A watcher sees a server in virtual time as load balancers and Prometheus do.
+// A watcher observes a server in virtual time, like load balancers and Prometheus.
 type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // formats made with no time left; only until a tick ends
+	ending map[string]bool // formats made with no time left: possible only until a tick ends
 }
 
 func observe(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
-		c.clock = time.Now // with the system's clock a generator may busy-wait
+		c.clock = time.Now // with the system's clock, a generator can wait without sleeping
 	}
 	s := newServer(t, c)
 	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
@@ -153,7 +153,7 @@ var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), w.gauges(), w.status("/readyz") == 200
-	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
+	if w.can() != can { // it has changed meanwhile: uid60 can wait for a millisecond
 		time.Sleep(limit.ReadyFor)
 		return w.look()
 	}
@@ -174,7 +174,7 @@ func (w *watcher) look() string {
 	return can
 }
 
-// pass returns the alerts that fire within d. Prometheus looks every 15 s.
+// pass returns the alerts that fire within d. Like Prometheus, it evaluates them every 15 s.
 func (w *watcher) pass(d time.Duration) []string {
 	w.Helper()
 	fired := map[string]bool{}
@@ -205,7 +205,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	}
 }
 
-// all contains the alerts that fire while the server makes no leased format.
+// all contains the alerts that fire while the server makes no IDs on leases.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreUnreachable"} {
 		for _, f := range format.Leased() {
@@ -312,7 +312,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	}
 }
 
-// If the clock is ahead, the window ends sooner, and the metric shows that.
+// If the clock is ahead, IDs end sooner without the store, and the metric shows that.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()

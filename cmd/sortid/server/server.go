@@ -223,8 +223,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // for each part of lines, [inspection] resets it
-		WriteTimeout:      limit.WriteTimeout, // for each piece of an answer, [ids] resets it
+		ReadTimeout:       limit.LineTimeout,  // inspection resets it for each part of lines
+		WriteTimeout:      limit.WriteTimeout, // ids resets it for each piece of an answer
 		IdleTimeout:       limit.IdleTimeout,
 		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{

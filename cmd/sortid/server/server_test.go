@@ -314,7 +314,8 @@ func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, own), err
 }
 
-// A hooked store counts its calls. It first calls the function before, and stops if that fails.
+// A hooked store counts its calls. Each call first calls the function before, and fails if before
+// fails.
 type hooked struct {
 	lease.Store
 	before func(ctx context.Context, method, realm string) error
@@ -413,8 +414,8 @@ func newFlaky() *flaky {
 	return f
 }
 
-// Without the store, the server makes only IDs without leases. When the store returns, it makes
-// all again. Details are only in the log.
+// While the store is down, the server makes only IDs without leases. When the store is back, the
+// server makes all again. Only the log has the store's errors.
 func TestStoreUnreachable(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
@@ -574,7 +575,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Only the result of a store's Get survives a crash of the store, so a client's Get must call it.
+// Only what a store's Get returns survives a crash of the store. So a client's Get must call the
+// store's Get.
 func TestGetOfOne(t *testing.T) {
 	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})

@@ -13,9 +13,9 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A checkedStore calls GetMany for each change. The realm's own record seldom changes, and this
-// machine's clock shows how much of the store's time has passed. So a checkedStore reads both again
-// only if they are old, or before it refuses a change.
+// A checkedStore calls GetMany for each change. It seldom reads the realm's own record and the
+// store's clock, because that record seldom changes, and this machine's clock shows how much time
+// has passed. It reads both again if they are old, or before it refuses a change.
 type checkedStore struct {
 	lease.Store
 
@@ -25,23 +25,24 @@ type checkedStore struct {
 }
 
 type known struct {
-	root  lease.Record
-	read  time.Time     // when it was read
-	ahead time.Duration // the store's clock minus this machine's
-	lead  time.Duration // how far ahead clients' clocks may be, if the store has none
+	root  lease.Record  // the realm's own record
+	read  time.Time     // when root was read
+	ahead time.Duration // the store's clock minus this machine's clock
+	lead  time.Duration // if the store has no clock, how far ahead clients' clocks may be
 }
 
-// A count says how many records there are, and how many this server made since it counted.
+// A count is the number of records in a generation of a realm. since is how many of these this
+// server made after it listed them.
 type count struct{ all, since int }
 
 const (
 	rememberFor  = 10 * time.Second
 	mostRealms   = 1000 // that are remembered
-	recountAfter = 1000 // records made by this server; others may make as many
+	recountAfter = 1000 // records that this server made; other servers can make as many
 )
 
-// Checked returns a view of a store that makes only changes that the protocol allows. For other
-// changes, it fails with [lease.ErrIllegal]. It is safe for concurrent use.
+// Checked returns a store that passes on only changes that the protocol of leases allows. A change
+// that the protocol forbids fails with [lease.ErrIllegal].
 func Checked(store lease.Store) lease.Store {
 	return &checkedStore{Store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
@@ -95,7 +96,7 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	case !k.root.Matches(changes[0].Prev):
 		return false, nil
 	case next.HWM != k.root.HWM || k.root.Revision != 0 && next.Generation != k.root.Generation:
-		return false, &lease.ChangeError{Reason: "a server does not pass on a fence; " + noFence}
+		return false, &lease.ChangeError{Reason: "a server does not fence a realm; " + noFence}
 	case k.root.Revision == 0:
 		names, err := s.Store.Realms(ctx)
 		if err != nil {
@@ -104,7 +105,7 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 		if len(names) >= limit.MaxRealms {
 			return false, &lease.ChangeError{Reason: fmt.Sprintf("the store has %d realms, and "+
 				"a server makes one only while there are fewer than %d; "+
-				"make it at the store itself", len(names), limit.MaxRealms)}
+				"make the realm at the store itself", len(names), limit.MaxRealms)}
 		}
 	}
 	if ok, err := k.with(records).Check(changes); !ok || err != nil {
@@ -115,14 +116,14 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	return s.Store.CompareAndSetMany(ctx, changes)
 }
 
-// baseRealm returns the realm of a name that may have a generation.
+// baseRealm returns a name without its generation, as in "orders" for "orders@0123456789abcdef".
 func baseRealm(name string) string {
 	realm, _, _ := strings.Cut(name, "@")
 	return realm
 }
 
-// allows reports whether the protocol allows changes of blocks. made is how many of the changes
-// make a record.
+// allows reports whether the protocol allows changes of blocks. A block is a node ID of any size.
+// made is how many of the changes make a new record.
 func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -134,7 +135,7 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			return ok, err
 		}
 	}
-	// The remembered record may be too old to refuse a change.
+	// The remembered record can be too old, so it must not refuse a change.
 	k, err := s.read(ctx, realm)
 	switch {
 	case err != nil:
@@ -145,12 +146,12 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 		return false, nil
 	}
 	return false,
-		&lease.ChangeError{Reason: "it makes a record in a generation that is not the realm's; " +
-			noFence}
+		&lease.ChangeError{Reason: "it makes a record in a generation that is not the realm's " +
+			"current one; " + noFence}
 }
 
-// noFence says what to do instead. A client that begins a generation could put overlapping records
-// into it.
+// noFence says what to do instead of a fence over HTTP. A fence begins a generation, and the client
+// could put overlapping records into it.
 const noFence = "fence the realm at the store itself"
 
 // check applies the protocol to changes, with the records that [lease.Evidence] asks for.
@@ -177,8 +178,9 @@ func (k known) with(records []lease.Record) lease.Known {
 
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
-// reserve counts n records that will be made, and returns how many there were. It seldom lists
-// the records. If there are too many, it never lists them again: their number cannot fall.
+// reserve counts n records before they are made, and returns how many there were. It seldom lists
+// the records, because that is slow. When there are too many, it never lists them again, because
+// their number cannot fall.
 func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	s.mu.Lock()
 	c, ok := s.counts[space]
