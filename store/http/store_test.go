@@ -23,7 +23,8 @@ import (
 
 const conditions = `{"conditions":["the disk keeps what it has synced"]}`
 
-// serve opens a store on a server that answers all requests but the first, and counts them.
+// serve opens a store on a server. The server itself answers the request that Open sends. For all
+// other requests it calls answer, and counts them.
 func serve(t *testing.T, path string, answer http.HandlerFunc) (*Store, *atomic.Int32) {
 	t.Helper()
 	requests := new(atomic.Int32)
@@ -87,7 +88,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Open waits for a server that is not ready, but not for one that refuses.
+// Open waits for a server that is not ready, but not for a server that refuses the token.
 func TestNotReady(t *testing.T) {
 	for _, c := range []struct{ first, want int }{
 		{http.StatusServiceUnavailable, 3}, {http.StatusBadGateway, 3},
@@ -144,7 +145,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Any other answer is an error, after one request.
+// Each unexpected answer is an error. The store does not repeat the request.
 func TestAnswers(t *testing.T) {
 	const record = `{"realm":"r","block":"1/8","revision":"1","hwm":"2","state":"whole"}`
 	for name, c := range map[string]struct {
@@ -202,7 +203,8 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// A refusal is no error. Only a complete answer with true means that the change was made.
+// A refused change is no error. Only a complete answer with true means that the server made the
+// change.
 func TestRefused(t *testing.T) {
 	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false,
 		`{"stored":"true"}`: true, `{"stored":true`: true} {
