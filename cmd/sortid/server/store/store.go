@@ -92,7 +92,7 @@ var (
 		"state":    text("The state of the block: retired, whole, split or merging"),
 		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
-		"request":  integer("The random number of a grant; in a retired half, the merge's revision"),
+		"request":  integer("A grant's random number; in a retired half, the merge's revision"),
 		"deadline": integer("From this tick on, other holders may take the block"),
 		"name":     text("The name of the holder, for people"),
 		"key":      text("In a released block, proof that the owner released it"),

@@ -1,5 +1,5 @@
-// The command generate writes package format's table into formats.js, and our formats' names into
-// sortid.d.ts.
+// The command generate writes the table of package format into formats.js. It writes the names of
+// our formats into sortid.d.ts.
 package main
 
 import (
