@@ -45,8 +45,8 @@ import (
 // A Config says what to serve. With the zero value, a server serves IDs and inspection to
 // everybody.
 type Config struct {
-	// From Store, the server leases its own node IDs. Clients can use Store through the server. If
-	// Store is nil, the server makes no scru64 and uid60 IDs, and has no endpoints below /v1/store.
+	// Store has the leases of the server's own node IDs, and clients can use it through the server.
+	// If it is nil, the server makes no scru64 and uid60 IDs, and has no endpoints below /v1/store.
 	// The caller closes Store.
 	Store lease.Store
 	// MustExist means that the server does not make its realms, scru64 and uid60. A realm is a set
@@ -70,7 +70,7 @@ type Config struct {
 
 	// Version is the version that the server reports.
 	Version string
-	// Page is the HTML at /. If it is nil, / names the endpoints.
+	// Page is the HTML at /. If it is nil, / lists the endpoints.
 	Page []byte
 	// PagePolicy is the content security policy of Page.
 	PagePolicy string
@@ -98,7 +98,7 @@ type Server struct {
 	monitor *monitor.Monitor
 }
 
-// MaxNodeBits is the largest node ID size for which all formats have room.
+// MaxNodeBits is the largest size of node IDs that fit into all formats.
 func MaxNodeBits() int {
 	most := lease.MaxBits
 	for _, f := range format.Leased() {

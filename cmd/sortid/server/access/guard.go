@@ -41,7 +41,7 @@ func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 			continue
 		}
 		if err := g.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("%q is not an origin, want one such as "+
+			return nil, fmt.Errorf("%q is not an origin, want an origin such as "+
 				"https://example.com: %w", origin, err)
 		}
 	}

@@ -57,7 +57,7 @@ type Token struct {
 	name    string
 	sum     [sha256.Size]byte
 	permits []string
-	limits  string // as in the file; while they do not change, the limiters stay
+	limits  string // as in the file; if they do not change, Requests and IDs stay
 }
 
 // OpenTokens reads a file of tokens. Until ctx is done, it reads the file again within seconds of

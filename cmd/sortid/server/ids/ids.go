@@ -61,9 +61,10 @@ func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
 						Default: string(format.Text)}},
 				{Name: "Accept", In: "header", Schema: httpapi.Text(),
-					Description: "text/plain, one ID a line, or application/json"},
+					Description: "text/plain, one ID in each line, or application/json"},
 			},
-			Responses: httpapi.Answers("IDs, one a line, or as JSON", "text/plain", httpapi.Text()),
+			Responses: httpapi.Answers("IDs, one in each line, or as JSON", "text/plain",
+				httpapi.Text()),
 		})
 		op.Responses["200"].Content[httpapi.TypeJSON] = &huma.MediaType{Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"format", "ids"},
@@ -205,7 +206,7 @@ var (
 	headerNoStore = []string{"no-store"}
 )
 
-// piece writes the next IDs of the answer to b, after done IDs.
+// piece fills b with the next piece of the answer. The pieces before it had done IDs.
 func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
 	n := min(limit.Piece, in.n-done)
 	var err error
@@ -258,7 +259,7 @@ func accepts(header string) (asJSON bool, err error) {
 	if !found {
 		return false, huma.NewError(http.StatusNotAcceptable,
 			"the answer is text/plain or application/json; the Accept header allows neither",
-			&huma.ErrorDetail{Message: "name one of the two", Location: "header.Accept",
+			&huma.ErrorDetail{Message: "name one of these types", Location: "header.Accept",
 				Value: header})
 	}
 	return asJSON, nil

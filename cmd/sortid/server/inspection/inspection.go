@@ -35,7 +35,7 @@ type Endpoints struct {
 func (e *Endpoints) Register(api huma.API) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	lines := func() map[string]*huma.Response {
-		return httpapi.Answers("one object a line", httpapi.TypeNDJSON, httpapi.Text())
+		return httpapi.Answers("one object in each line", httpapi.TypeNDJSON, httpapi.Text())
 	}
 	get := func(id, path, summary, description string,
 		answers map[string]*huma.Response) huma.Operation {
@@ -51,13 +51,13 @@ func (e *Endpoints) Register(api huma.API) {
 		httpapi.Answers("the ID's format, encodings, time and fields", httpapi.TypeJSON, object)),
 		e.inspect)
 
-	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one a line",
-		"Returns one JSON object for each line that is not blank, before it reads all lines. "+
-			"If a line is not an ID, its object has `line` and `error`. The next lines are read.",
-		lines())
+	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in each line",
+		"Returns one JSON object for each line that is not blank, and begins before all lines "+
+			"have arrived. If a line is not an ID, its object has `line` and `error`, and the "+
+			"answer continues.", lines())
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
-	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one a line",
+	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in each line",
 		Content: map[string]*huma.MediaType{"text/plain": {Schema: httpapi.Text()}}}
 	huma.Register(api, op, e.inspectBody)
 
@@ -68,7 +68,7 @@ func (e *Endpoints) Register(api huma.API) {
 			object)), bounds)
 
 	huma.Register(api, get("formats", "/v1/formats", "Describe the formats",
-		"Returns what `sortid formats -o json` prints: one object a line.", lines()),
+		"Returns what `sortid formats -o json` prints: one object in each line.", lines()),
 		func(context.Context, *struct{}) (*httpapi.Raw, error) {
 			return &httpapi.Raw{ContentType: httpapi.TypeNDJSON, Body: format.Table()}, nil
 		})

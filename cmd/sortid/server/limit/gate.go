@@ -68,18 +68,18 @@ func (g *Gate) Leave(c Client) {
 
 // Full returns the problem for a client that gets no place.
 func (g *Gate) Full() error {
-	return httpapi.Busy("too many %s are under way, from all clients or from this one; ask again",
-		g.what)
+	return httpapi.Busy(
+		"too many %s are under way, from all clients or from this client; ask again", g.what)
 }
 
 // Gates are the gates of one server.
 type Gates struct {
 	Requests     *Gate
-	LargeAnswers *Gate // answers of more than [Piece] IDs
-	LineBodies   *Gate // bodies of lines to inspect
-	StoreBodies  *Gate // requests of the store
-	StoreQueue   *Gate // fully received requests of the store, except lists of records
-	StoreLists   *Gate // fully received requests for lists of records
+	LargeAnswers *Gate // Answers of more than [Piece] IDs.
+	LineBodies   *Gate // Bodies of lines to inspect.
+	StoreBodies  *Gate // Requests of the store.
+	StoreQueue   *Gate // Fully received requests of the store, except lists of records.
+	StoreLists   *Gate // Fully received requests for lists of records.
 }
 
 // NewGates returns empty gates.

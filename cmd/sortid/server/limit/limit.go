@@ -72,7 +72,7 @@ func Take(l *rate.Limiter, n int) time.Duration {
 	return max(time.Millisecond, Lacks(l, n, now))
 }
 
-// Lacks returns how long it takes from now until the limit has n. It takes none.
+// Lacks returns the time from now until the limit has n. It takes none.
 func Lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
 	if l == nil {
 		return 0

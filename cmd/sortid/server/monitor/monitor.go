@@ -65,7 +65,8 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.requests, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "sortid_build_info", Help: "Always 1; its labels name the versions.",
+			Name:        "sortid_build_info",
+			Help:        "Always 1. The labels are the versions of the server and of Go.",
 			ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 		}, func() float64 { return 1 }))
 	return m

@@ -104,7 +104,7 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 		}
 		if len(names) >= limit.MaxRealms {
 			return false, &lease.ChangeError{Reason: fmt.Sprintf("the store has %d realms, and "+
-				"a server makes one only while there are fewer than %d; "+
+				"a server makes a realm only while there are fewer than %d; "+
 				"make the realm at the store itself", len(names), limit.MaxRealms)}
 		}
 	}
@@ -135,7 +135,7 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			return ok, err
 		}
 	}
-	// The remembered record can be too old, so it must not refuse a change.
+	// The remembered record can be too old, so it is not enough to refuse a change.
 	k, err := s.read(ctx, realm)
 	switch {
 	case err != nil:

@@ -52,14 +52,14 @@ func (e *Endpoints) Register(api huma.API) {
 		"Replace records in order, and stop at the first record that has changed since it was read",
 		object(properties{"changes": many(change)}, "changes"),
 		object(properties{"stored": {Type: huma.TypeBoolean}}, "stored"), e.compareAndSet)
-	register(e, api, "realms", "Name the realms that the token permits", none,
+	register(e, api, "realms", "List the realms that the token permits", none,
 		object(properties{"realms": arrayOf(text("a name"))}, "realms"), e.realms)
 	register(e, api, "list", "Read all records of a realm",
 		object(properties{"realm": realmSchema}, "realm"), records, e.list)
 	register(e, api, "time", "Read the store's clock", none,
 		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), e.time)
-	register(e, api, "conditions", "Name the conditions under which the store loses no change", none,
-		object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"), e.conditions)
+	register(e, api, "conditions", "List the conditions under which the store loses no change",
+		none, object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"), e.conditions)
 }
 
 type properties map[string]*huma.Schema
