@@ -42,7 +42,7 @@ function escape(c) {
   return span("escape", "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 }
 
-// A text that the page did not write. Codes replace such characters in it.
+// A text that the page did not write. Codes replace hidden characters in it.
 const foreign = (text) =>
   span("foreign", text.split(HIDDEN).map((part, i) => (i % 2 ? escape(part) : part)));
 
@@ -782,7 +782,7 @@ function pick(input, calendar) {
   } catch { /* the calendar begins empty */ }
   try {
     calendar.showPicker();
-  } catch { // the browser has none
+  } catch { // the browser has no calendar
     input.focus();
   }
 }
@@ -911,7 +911,7 @@ function follow() {
   let hash = location.hash.slice(1);
   try {
     hash = decodeURIComponent(hash);
-  } catch { /* it is not encoded */ }
+  } catch { /* the hash is not encoded */ }
   const isView = views.includes(hash);
   go(isView ? hash : "look");
   if (!isView && hash !== $("input").value.trim()) {

@@ -18,7 +18,7 @@ export interface Field {
   readonly constant?: boolean;
   /** The place of the field's lowest bit in the timestamp; 0 if absent. */
   readonly shift?: number;
-  /** The name of a value in the field's low bits. The ID's field part_bits says how many bits. */
+  /** The name of a value in the field's low bits. part_bits names the field with their number. */
   readonly part?: string;
   readonly part_bits?: string;
 }
@@ -49,7 +49,7 @@ export declare class ID {
   /** The whole ID at full width, in lower case. */
   readonly hex: string;
   readonly int: string;
-  /** undefined if the format has fewer or more than 128 bits. */
+  /** undefined if the format does not have 128 bits. */
   readonly uuid: string | undefined;
   /** The bytes, big-endian. */
   readonly bytes: Uint8Array;
@@ -100,9 +100,9 @@ export interface GeneratorOptions {
 export interface IDGenerator {
   /**
    * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick ahead of the
-   * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If that
-   * takes too long, it throws a GeneratorError. If IDs would be more than ten seconds ahead of the
-   * clock, scru64 and uid60 throw a GeneratorError, and the other formats follow the clock.
+   * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If the
+   * wait is too long, they throw a GeneratorError. If IDs would be more than ten seconds ahead of
+   * the clock, scru64 and uid60 throw a GeneratorError, and the other formats follow the clock.
    */
   generate(): ID;
 }
@@ -152,7 +152,7 @@ export declare class Format {
     readonly [rule: string]: unknown;
   };
   readonly example: string;
-  /** Absent if IDs carry no time. The next members have the same in milliseconds. */
+  /** Absent if IDs carry no time. The members after it have the same in milliseconds. */
   readonly time?: {
     readonly tick_ns: number;
     readonly reserved?: boolean;
@@ -186,7 +186,7 @@ export declare class Format {
   /** The prefix and underscore of a text, or "" if its length is not a typed ID's. */
   typedPrefix(text: string): string;
   checkEncoding(encoding: Encoding): void;
-  /** Whether a text has a length of the format's texts. */
+  /** Whether a text has a length that texts of the format have. */
   hasLength(text: string): boolean;
   /** Whether all characters are symbols of the format's texts. */
   hasSymbols(text: string): boolean;
@@ -243,7 +243,7 @@ export interface Match {
 }
 
 export interface FindOptions {
-  /** The formats to look for; default: all whose IDs hardly any other text looks like. */
+  /** The formats to look for; default: all, except formats that other text often looks like. */
   formats?: readonly Format[] | undefined;
   now?: number;
 }

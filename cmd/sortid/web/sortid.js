@@ -4,7 +4,7 @@
 // sortid.d.ts describes the exports. "sortid page" puts this file into a page, without its imports
 // and exports.
 
-// "go generate" writes the table of formats from package format.
+// "go generate" writes formats.js from the Go package format.
 import { table } from "./formats.js";
 
 export class ParseError extends Error {
@@ -341,7 +341,7 @@ export class Format {
     if (text.startsWith(start)) {
       try {
         return new ID(this, this.parse(text.slice(start.length)).value, start);
-      } catch (error) { // its prefix may be a longer one
+      } catch (error) { // the text may have a longer prefix
         if (found.length <= prefix.length || !PREFIX.test(found)) throw error;
       }
     }
@@ -552,8 +552,8 @@ function parseNode(text, max, what) {
   return { id: BigInt(id), size };
 }
 
-// A generator whose IDs end with width bits: a node ID of at most most bits, if an option has one,
-// and random bits.
+// A generator whose IDs end with a node ID and random bits, together width bits. The node ID is
+// optional, and has up to most bits.
 class NodeGenerator extends Generator {
   constructor(format, options, width, most) {
     super(format, options);
@@ -686,7 +686,7 @@ function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
 }
 
 // The rank of a reading: the most probable has the lowest. UUIDs come first, because their variant
-// and version are seldom chance. Our formats follow, then the others.
+// and version are seldom chance. Our formats follow, then other formats.
 function rank(format, encoding, text) {
   const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
   if (fixed > 4) return -1;
@@ -783,8 +783,8 @@ export class Finder {
 
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
-    // UUIDs come first, because their bits are seldom chance. A format with a prefix comes before
-    // one without.
+    // UUIDs come first, because their bits are seldom chance. Formats with a prefix come before
+    // formats without.
     const place = ({ generates, text }) => (generates ? 2 : text.prefix ? 0 : 1);
     for (const format of [...formats].sort((a, b) => place(a) - place(b))) {
       const { generates, width, search = {}, text } = format;
@@ -856,7 +856,7 @@ export class Finder {
     const bothCases = !oneCase(symbolsOf(format));
     const random = mixed || bothCases;
     if (!run.startsWith(prefix) || !bothCases && !oneCase(run)) return undefined;
-    if (!this.only && isHex(run) && run.length > 16) return undefined; // a hash, or such as 1234e
+    if (!this.only && isHex(run) && run.length > 16) return undefined; // probably a hash
     if (random && !alternates(run)) return undefined;
     if (format.text.prefix) return this.#judgePrefixed(format, text, run, start);
     if (bothCases && oneCase(run)) return undefined;
@@ -881,7 +881,7 @@ export class Finder {
     return match && (longer.map(read).find((found) => found) ?? match);
   }
 
-  // Numbers look like IDs of some formats, so "id" must stand before them.
+  // Numbers look like IDs of some formats, so "id" must be before them.
   #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#formats.hex[run.length], "hex", run, start);
@@ -992,7 +992,7 @@ export function count(n) {
   const words = ["", " thousand", " million", " billion", " trillion", " quadrillion"];
   if (n < 1e4) return n.toFixed(0);
   let i = Math.floor(Math.floor(Math.log10(n)) / 3);
-  if (n / 1000 ** i >= 999.5) i++; // printed as 1000
+  if (n / 1000 ** i >= 999.5) i++; // it would be printed as 1000
   if (i >= words.length) return `10^${Math.log10(n).toFixed(0)}`;
   const scaled = n / 1000 ** i;
   return (scaled < 9.95 ? String(Number(scaled.toPrecision(2))) : scaled.toFixed(0)) + words[i];
@@ -1055,7 +1055,7 @@ function guardBits(bits, perTick) {
 function byChance({ node, plan }, load, result, refuse) {
   const { per_tick: mean, least, unique, node_bits: most } = plan;
   const tick = result.tick_seconds;
-  if (least) { // it waits for the next millisecond
+  if (least) { // a generator waits for the next millisecond
     if (load.burst > 0) result.burst_waits_seconds = Math.floor((load.burst - 1) / mean) * tick;
     const rate = least / tick;
     if (load.perSecond > rate) refuse(`a process makes at most ${rate.toFixed(0)} IDs a second`);
@@ -1069,7 +1069,7 @@ function byChance({ node, plan }, load, result, refuse) {
   return `there are ${node} IDs for at most ${2 ** most} processes`;
 }
 
-// Fills in the result of a format with node IDs. If the counter is full, it borrows the next tick.
+// Does the same for a format with node IDs. A full counter borrows the next tick.
 function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
   if (load.processes > 1 && !load.can_assign_nodes) {
     refuse("each process needs a node ID of its own, assigned or leased");
