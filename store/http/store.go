@@ -88,7 +88,6 @@ func parse(url string) (*Store, error) {
 
 func (s *Store) String() string { return s.address }
 
-// Conditions returns the conditions of the server's store.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
@@ -125,8 +124,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany sends one request. The server's store can make the first changes and refuse the
-// rest.
+// CompareAndSetMany sends one request. The server's store may make only the first changes.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil
@@ -194,8 +192,8 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// Without GetBody, the transport never sends the body again. To send it again would be safe,
-	// because the server ignores incomplete requests. But one attempt is easier to understand.
+	// Without GetBody, the transport never sends the body again. That would be safe, because the
+	// server ignores incomplete requests, but one attempt is easier to understand.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -219,8 +217,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	return nil
 }
 
-// ErrAccess means that the server does not accept the token, or that the token does not permit the
-// realm.
+// ErrAccess means that the server refuses the token, or that the token does not permit the realm.
 var ErrAccess = errors.New("http: the server permits no access")
 
 func (s *Store) problem(operation string, resp *http.Response, body io.Reader) error {

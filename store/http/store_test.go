@@ -23,8 +23,7 @@ import (
 
 const conditions = `{"conditions":["the disk keeps what it has synced"]}`
 
-// serve opens a store on a server. The server itself answers the request that Open sends. For all
-// other requests it calls answer, and counts them.
+// serve opens a store on a server. After Open, answer gets all requests, and serve counts them.
 func serve(t *testing.T, path string, answer http.HandlerFunc) (*Store, *atomic.Int32) {
 	t.Helper()
 	requests := new(atomic.Int32)
@@ -203,8 +202,7 @@ func TestNoTime(t *testing.T) {
 	}
 }
 
-// A refused change is no error. Only a complete answer with true means that the server made the
-// change.
+// A refusal is no error. Only a complete answer with true means that the change was made.
 func TestRefused(t *testing.T) {
 	for body, wantErr := range map[string]bool{`{"stored":false}`: false, `{}`: false,
 		`{"stored":"true"}`: true, `{"stored":true`: true} {
