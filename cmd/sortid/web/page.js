@@ -1,4 +1,4 @@
-// The script of the page. It shows pasted text only as text nodes, so that it never becomes HTML.
+// The script of the page. Pasted text must only become text nodes, never HTML.
 
 import {
   Finder, ParseError, Ratio, collisionProbability, count, detect, formatTime, formats, lookup,
@@ -112,7 +112,6 @@ function distance(milli, now) {
   return milli < now ? `${words} ago` : `in ${words}`;
 }
 
-// A time in a zone.
 function zoneTime(milli, zone) {
   const offset = Math.round(zoneOffset(milli, zone) / 60_000) * 60_000;
   const ahead = (offset < 0 ? "-" : "+") + formatTime(Math.abs(offset)).slice(11, 16);
@@ -153,8 +152,7 @@ function bitMap(id) {
   return map;
 }
 
-// The segment of a field in the row from start to end. Only a field's first segment can have the
-// focus.
+// A field's segment in the row from start to end. Only its first segment can have the focus.
 function segment(id, field, bits, start, end) {
   const left = bits.length - field.low - field.bits;
   const from = Math.max(left, start);
@@ -212,7 +210,7 @@ function markFields(card, id) {
   card.addEventListener("keydown", ({ key }) => { if (key === "Escape") mark(); });
 }
 
-/* An item is {id, encoding}. It also says where the ID was, and how it was read. */
+/* An item is {id, encoding}, where the ID was, and how it was read. */
 
 const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
 const lineOf = ({ line }) => grouped(line);
@@ -344,8 +342,8 @@ function read(word, format, now, hashes) {
   return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is not an ID. It looks for a reason in our formats, in our formats with one character
-// more or less, and then in other formats.
+// Why a word is not an ID: first for our formats, then for a lost or added character, then for
+// other formats.
 function why(word) {
   const { length } = word;
   const characters = plural(length, "character");
@@ -489,7 +487,7 @@ const columns = [
   { name: "ID", kind: "", value: ({ input }) => input, show: ({ input }) => input },
 ];
 
-// The table of IDs. A click on a column's head sorts it. A click on an ID opens a card.
+// The table of IDs. A click on a column's head sorts it, a click on an ID opens a card.
 function list(items) {
   let order = items;
   let sorted = 0;
@@ -553,7 +551,7 @@ function record({ id, encoding, input, line, column }) {
 
 const chosenFormat = () => ($("read-as").value ? lookup($("read-as").value) : undefined);
 
-let running = 0; // the number of the newest search, which ends older searches
+let running = 0; // the newest search; it ends older ones
 
 function look() {
   running++;
@@ -578,7 +576,7 @@ function look() {
   }
 }
 
-// Reads a file in parts, so that the page still reacts while it reads a large file.
+// Reads a file of any size in parts, so that the page still reacts.
 async function openFile(file) {
   const run = ++running;
   const search = new Search(chosenFormat());
@@ -680,13 +678,12 @@ function lookAt(text) {
 
 /* Make */
 
-// Fills a select element with options.
 function offer(select, values, chosen, label = (value) => value) {
   fill(select, values.map((value) => new Option(label(value), value)));
   select.value = chosen;
 }
 
-let making = 0; // the number of the newest request; older requests show no result
+let making = 0; // the newest request; older ones show no result
 
 function makeChanged() {
   making++;
@@ -722,8 +719,7 @@ async function makeSome() {
     $("make-result").hidden = true;
     return;
   }
-  // Wait until the last tick is over. Otherwise, after a reload, a new generator with the same node
-  // ID could repeat the tick's IDs.
+  // Wait, because after a reload a generator with the same node ID could repeat the last tick.
   const end = ids.at(-1).milli + format.tick;
   if (format.needs_node && Date.now() < end) {
     $("make-status").textContent = "Waiting until the time of the last ID is over …";

@@ -70,7 +70,7 @@ export declare class ID {
   withPrefix(prefix: string): ID;
   in(encoding: Encoding): string;
   field(field: Pick<Field, "low" | "bits">): bigint;
-  /** The timestamp, read in a format; default: the ID's own. */
+  /** The timestamp in a format; default: the ID's own. */
   ticks(format?: Format): bigint;
   compare(other: ID): -1 | 0 | 1;
   equals(other: ID): boolean;
@@ -85,12 +85,11 @@ export interface GeneratorOptions {
   /** Fills the array with cryptographically strong random bytes; default crypto.getRandomValues. */
   random?: (bytes: Uint8Array) => unknown;
   /**
-   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs a node
-   * ID, and scru160 can have one. For scru64, an ID can replace the node ID, as in
-   * "0u2r85hm2pt3/16": the generator then continues after this ID.
+   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it,
+   * scru160 can have it. scru64 also accepts an ID to continue after, as in "0u2r85hm2pt3/16".
    */
   node?: string;
-  /** A worker ID that no other generator of uid60 has, and its size in bits, as in "5/4". */
+  /** The same for uid60: a worker ID and its size, as in "5/4". */
   worker?: string;
   /** The extension of euid, up to 32767, and its length in bits, as in "5/8". */
   ext?: string | number;
@@ -129,15 +128,14 @@ export declare class Format {
   readonly generates: boolean;
   /** The bits of an ID. */
   readonly bits: number;
-  /** The bits of an ID's integer, including bits at the front that are always zero. */
+  /** The bits of an ID's integer, including zeros at the front. */
   readonly width: number;
   readonly max: bigint;
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */
   readonly timestamp: readonly Field[];
-  /** The bits that all IDs share. */
+  /** The bits that all IDs share. Their values are in fixed. */
   readonly mask: bigint;
-  /** The values of these bits. */
   readonly fixed: bigint;
   /** Whether IDs, as integers, are in order of time. */
   readonly ordered: boolean;
@@ -259,7 +257,6 @@ export declare class Finder {
 
 /** Decides whether texts of hexadecimal digits are hashes or IDs. */
 export declare class Ratio {
-  /** Counts whether a text has a plausible time, and returns whether it is probably an ID. */
   accept(plausible: boolean): boolean;
 }
 
@@ -302,7 +299,7 @@ export interface PlanFormat {
   options: { node_bits?: number; overflow_guard?: number };
 }
 
-/** Says which formats fit a load, in the JSON of "sortid plan". */
+/** Which formats fit a load, in the JSON of "sortid plan". */
 export declare function plan(request: PlanRequest): {
   asked: Required<PlanRequest>;
   ids: number;

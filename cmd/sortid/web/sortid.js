@@ -1,8 +1,8 @@
 // Reads IDs of every format that sortid knows, and makes its own formats.
 //
 // A format reads and writes IDs. An ID is a big integer with a format. README.md has examples, and
-// sortid.d.ts describes the exports. "sortid page" puts this file into a page, without its imports
-// and exports.
+// sortid.d.ts has descriptions. "sortid page" puts this file, without imports and exports, into a
+// page.
 
 // "go generate" writes formats.js from the Go package format.
 import { table } from "./formats.js";
@@ -21,7 +21,7 @@ function reject(words) { throw new RangeError(words); }
 const errorsOf = ({ name }, text) => (reason, detail, offset = -1) =>
   new ParseError(name, text, reason, offset, detail);
 
-// Returns what a function returns, or undefined if it throws.
+// Calls a function. Returns undefined if it throws.
 function attempt(read) {
   try {
     return read();
@@ -94,8 +94,7 @@ function bech32(text, symbols) {
 }
 
 // A format's text encoding. parse returns an integer and a prefix, or throws a ParseError. A text
-// is a row of groups, and each group is a number. If the format's first symbol is a blank, blanks
-// fill up a text that is too short for its groups.
+// is a row of groups, each a number. If the first symbol is a blank, blanks fill up short texts.
 function codec(format) {
   const { width: bits, text: rules } = format;
   const { alphabet, symbols, lengths, check_modulus: modulus = 1, rotated = 0 } = rules;
@@ -472,8 +471,8 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
 // How many milliseconds the clock may go back, or full counters may run ahead of it.
 const ALLOWANCE = 10_000;
 
-// A generator keeps its last timestamp. In subclasses, start begins a tick, counter counts up to
-// top in a tick, and low returns an ID's bits below the timestamp.
+// In subclasses, start begins a tick, counter counts up to top in a tick, and low returns an ID's
+// bits below the timestamp.
 class Generator {
   last = -1; // the timestamp of the last ID
 
@@ -515,7 +514,7 @@ class Generator {
     return format.fromInt(BigInt(this.last) << BigInt(format.timestamp[0].low) | this.low());
   }
 
-  // The clock went back too far. Formats that need a node ID fail. Others follow the clock.
+  // The clock went back too far. Formats that need no node ID follow it.
   behind(now) {
     if (this.format.needs_node) {
       this.fail(`the clock is more than ${ALLOWANCE / 1000} seconds behind the last ID`);
@@ -678,8 +677,7 @@ export function plausible(id, now = Date.now()) {
 const probable = (id, now) => plausible(id, now) && id.format.layout.every(
   ({ name, constant, value = 0 }) => !constant || id.fields[name] === BigInt(value));
 
-// Whether letters have the usual case: in texts the case that the format writes, in other encodings
-// lower case.
+// Whether letters have the usual case: the case that the format writes, in hexadecimal lower case.
 function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
   if (encoding !== "text") return !/[A-Z]/.test(text);
   return !folds || (symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text));
@@ -716,9 +714,8 @@ export function detect(text, now = Date.now()) {
   return found.sort((a, b) => place(a) - place(b));
 }
 
-// Whether digits, small letters and capitals alternate as in random texts. The kind of character
-// must change at least three times. If there are only letters, it must change at about every second
-// character.
+// Whether digits, small letters and capitals alternate as in random texts: at least three times
+// and, if there are only letters, at about every second character.
 function alternates(text) {
   const changes = (text.match(/[0-9]+|[a-z]+|[A-Z]+|[^0-9a-zA-Z]+/g) ?? []).length - 1;
   return changes >= 3 && (/[^a-zA-Z]/.test(text) || changes * 2 >= text.length - 3);
@@ -754,8 +751,8 @@ export function strip(text) {
   return { text, stripped: [...stripped] };
 }
 
-// Among several hundred hashes, one has a plausible time. accept counts a time. It returns true if
-// this time is plausible, and so are nine in ten recent times.
+// One hash in hundreds has a plausible time. accept counts a time, and returns true if this time
+// and nine in ten recent times are plausible.
 export class Ratio {
   seen = 0;
   plausible = 0;
@@ -850,7 +847,7 @@ export class Finder {
   }
 
   // A short text is no ID if it is a number such as 0x0123456789, or inside Base64. If no format is
-  // given, it must have a digit, and the case that its format writes.
+  // given, it must have a digit and the usual case.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
@@ -1024,14 +1021,13 @@ export function collisionProbability({ plan, node_counter: shared }, request) {
   if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
   const millis = years * SECONDS_PER_YEAR * 1000;
   const perMilli = rate / processes / 1000;
-  // IDs that two processes make in the same millisecond are equal with a probability of 2^-bits or
-  // less.
+  // Two processes' IDs of the same millisecond are equal with a probability of at most 2^-bits.
   const pairs = millis * processes * (processes - 1) / 2 * perMilli * perMilli;
   return -Math.expm1(-pairs * 2 ** -plan.random_bits) || 0;
 }
 
-// Sizes of node IDs. The first is the best: it has room for twice the processes, as in a rolling
-// deployment. The last has just enough room.
+// Sizes of node IDs. The first has room for twice the processes, as in a rolling deployment. The
+// last has just enough.
 function nodeSizes(processes, most = 0) {
   const bits = (n) => Math.max(1, Math.ceil(Math.log2(n)));
   const least = bits(processes);
@@ -1040,7 +1036,7 @@ function nodeSizes(processes, most = 0) {
 }
 
 // The guard bits with which at most one tick of a thousand overflows, and the mean number of IDs in
-// a tick. ok is false if no number of guard bits is enough.
+// a tick. ok is false if none are enough.
 function guardBits(bits, perTick) {
   const size = 2 ** bits;
   for (let guard = bits <= 4 ? 1 : 0; ; guard++) {

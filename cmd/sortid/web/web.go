@@ -1,5 +1,5 @@
 // Package web makes the page of "sortid page" from files in this folder. sortid.js reads and makes
-// IDs. It is also published as an npm package.
+// IDs, and is also an npm package.
 package web
 
 import (
@@ -116,9 +116,9 @@ var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 // keys finds members' names. Within strings, quotes have a backslash.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
-// Page returns the page, and its content security policy for an HTTP header. Only the script and
-// the style with the hashes in the policy work. The page contains the same policy. But only a
-// header can forbid other pages to show the page in a frame.
+// Page returns the page, and a content security policy for its header. The page contains the
+// policy, too, but only a header can forbid frames. Only a script and a style with the policy's
+// hashes work.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
@@ -153,8 +153,8 @@ var (
 	imported = regexp.MustCompile(`(?ms)^import .*? from "\./[a-z]+\.js";\n`)
 )
 
-// shorten removes comments and indents. For shorten, "// " begins a comment if no quote follows in
-// the line. So a string in a script must end in the line in which it begins.
+// shorten removes comments and indents. "// " begins a comment if no quote follows in the line, so
+// a string in a script must end in its line.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (

@@ -187,8 +187,7 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// The colours of fields differ in all kinds of colour vision, dark and light, and the text on them
-// is easy to read.
+// Field colours differ in all kinds of colour vision, dark and light. Text on them is easy to read.
 func TestColours(t *testing.T) {
 	b, err := os.ReadFile("../page.css")
 	check(t, err)

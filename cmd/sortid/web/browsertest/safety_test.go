@@ -64,7 +64,7 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "is no ID")
 }
 
-// The policy forbids all scripts, styles and requests except the script and style with its hashes.
+// The policy forbids everything except the script and style with its hashes.
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
 	is(tb, true,

@@ -1,5 +1,4 @@
-// The command generate writes the table of package format into formats.js. It writes the names of
-// our formats into sortid.d.ts.
+// The command generate writes formats.js from package format, and our formats into sortid.d.ts.
 package main
 
 import (

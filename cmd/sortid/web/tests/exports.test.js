@@ -1,4 +1,4 @@
-// Tests that the types declare all exports, and that the package has all its files.
+// Tests the types and the files of the package.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

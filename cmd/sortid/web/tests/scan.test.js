@@ -58,8 +58,8 @@ test("a Finder remembers hashes", () => {
   assert.equal(finder.find(id).length, 1);
 });
 
-// The bytes are always the same. Three in a hundred random UUIDs have a plausible time, and if the
-// first UUID in a text is one of these, it counts as an ID.
+// The bytes are fixed. Three in a hundred random UUIDs have a plausible time, and count as IDs if
+// they come first in a text.
 test("random text holds no IDs", () => {
   const stream = createCipheriv("aes-128-ctr", Buffer.alloc(16, "key"), Buffer.alloc(16));
   const random = (size) => stream.update(Buffer.alloc(size));

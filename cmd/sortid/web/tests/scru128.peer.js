@@ -1,5 +1,4 @@
-// Tests that sortid.js and the package scru128, by the author of the format, read each other's IDs.
-// browsertest installs both packages.
+// sortid.js and the package scru128 read each other's IDs. browsertest installs both.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Scru128Generator, Scru128Id } from "scru128";
