@@ -70,7 +70,7 @@ func ask(ctx context.Context, s *Server, method, path, body string, headers ...s
 	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
 }
 
-// askFrom is ask for a client at addr. The client is slow if body or onWrite is.
+// askFrom is ask for a client at addr, which can be slow.
 func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
 	onWrite func(), headers ...string) *reply {
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
@@ -81,8 +81,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns tokens of these lines, into which it puts hashes. It also returns the headers of
-// the tokens, by their names.
+// tokensOf returns tokens of these lines, after it adds hashes, and the tokens' headers by name.
 func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
@@ -156,7 +155,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// One client sends as much as it can. Clients with other addresses or tokens still get answers.
+// If one client sends as much as it can, other addresses and tokens still get answers.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -222,7 +221,7 @@ func testShares(t *testing.T) {
 	}
 }
 
-// free returns how many places the gates have free. For a moment, it takes all these places.
+// free counts the free places of gates: it takes all of them for a moment.
 func free(gates ...*limit.Gate) (places int) {
 	for _, g := range gates {
 		client := func(n int) limit.Client { return limit.Client(fmt.Sprint("free ", n)) }
@@ -310,8 +309,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Requests for /readyz need no token. The source's limit counts their IDs, so the generator stays
-// near the clock.
+// The source's limit counts the IDs for /readyz, so the generator stays near the clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -505,7 +503,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 		io.WriteString(conn, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
 		synctest.Wait()
-		// A small answer is still in a buffer when its handler ends. A timeout of net/http ends it.
+		// Small answers are in a buffer when the handler ends. Then net/http's timeout ends them.
 		time.Sleep(limit.WriteTimeout + time.Second)
 		synctest.Wait()
 		if n := most - free(c.gate, s.gates.Requests); n != 0 {

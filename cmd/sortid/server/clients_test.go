@@ -83,8 +83,8 @@ func testSlowClients(t *testing.T) {
 	}
 }
 
-// endless is a body of left bytes. Its lines have line bytes; if line is 0, it is one line. Reading
-// it measures the memory.
+// endless is a body of left bytes, in lines of line bytes. If line is 0, it is one line. Reading it
+// measures the memory.
 type endless struct {
 	left, line, at int
 	read           int
@@ -220,7 +220,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// If an error is not a problem, the answer is 500, and only the log says why.
+// If an error is not a problem document, the answer is 500, and only the log says why.
 func TestFailure(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
@@ -243,8 +243,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// The metrics count requests for unknown paths under the route "none", even if the server redirects
-// them.
+// Requests for unknown paths have the route "none" in the metrics, even if they are redirected.
 func TestRouteOfUnknownPaths(t *testing.T) {
 	s := newServer(t, Config{})
 	for path, want := range map[string]int{"/nowhere": 404, "//nowhere": 307, "/a/../b": 307} {

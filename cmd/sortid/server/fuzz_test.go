@@ -176,8 +176,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 	return len(texts)
 }
 
-// compareHead compares the answers to GET and HEAD. Between the two, readiness can change. The
-// answer to HEAD has no compression.
+// compareHead compares GET and HEAD. Between them, readiness can change. HEAD has no compression.
 func compareHead(t *testing.T, r *http.Request, a, b *httptest.ResponseRecorder) {
 	t.Helper()
 	if a.Code == http.StatusServiceUnavailable || b.Code == http.StatusServiceUnavailable {

@@ -86,7 +86,7 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	// If the request has an absolute URL, its host counts, not the header Host.
+	// The host of an absolute URL counts, not the header Host.
 	a := sendHost(t, plain.URL,
 		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
@@ -108,7 +108,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// If a client names an address that is not loopback, the client must have connected to it.
+// A client can name only the address to which it connects, or loopback.
 func TestHostIsLocalAddress(t *testing.T) {
 	s, _ := start(t, Config{})
 	for at, hosts := range map[string]map[string]int{
@@ -163,8 +163,8 @@ func realmChange(realm string) string {
 		`"generation":"0123456789abcdef"}}]}`, "REALM", realm)
 }
 
-// A browser sends the requests of foreign pages, and only hides the answers from the pages. So the
-// requests must change nothing.
+// Browsers send the requests of foreign pages, and only hide the answers. So the requests must
+// change nothing.
 func TestForeignPages(t *testing.T) {
 	const (
 		trusted = "https://trusted.example"

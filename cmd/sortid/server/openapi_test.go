@@ -16,8 +16,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// Each operation can answer with each status that its description has. Each answer has the
-// described type and schema.
+// Each operation can answer with each described status, type and schema.
 func TestOpenAPI(t *testing.T) {
 	tokens, bearer := tokensOf(t, "admin admin", "ids ids", "orders realm:orders",
 		"slow admin requests=1")

@@ -1,7 +1,7 @@
 // Package server serves IDs, their inspection and a store of leases over HTTP.
 //
-// A [Server] keeps no state. With a [lease.Store], it leases node IDs for itself, and lets other
-// processes use the store. Any number of servers can share one store.
+// A [Server] keeps no state. It leases its own node IDs from a [lease.Store], and lets clients use
+// the store. Any number of servers can share a store.
 //
 //	s, err := server.New(server.Config{Store: store, Logger: logger})
 //	if err != nil {
@@ -10,8 +10,8 @@
 //	defer s.Close(context.Background())
 //	s.HTTPServer().Serve(listener)
 //
-// The server describes its endpoints at /openapi.json. Each package in the folders below has one
-// subject, and [New] connects these packages.
+// The server describes its endpoints at /openapi.json. [New] connects the packages in the folders
+// below.
 package server
 
 import (
@@ -42,33 +42,29 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A Config says what to serve. With the zero value, a server serves IDs and inspection to
-// everybody.
+// A Config says what to serve. By default, that is IDs and inspection, for everybody.
 type Config struct {
-	// Store has the leases of the server's own node IDs, and clients can use it through the server.
-	// If it is nil, the server makes no scru64 and uid60 IDs, and has no endpoints below /v1/store.
-	// The caller closes Store.
+	// Store has the leases of the server's own node IDs, and clients can use it. Without Store
+	// there are no scru64 and uid60 IDs, and no endpoints of the store. The caller closes it.
 	Store lease.Store
-	// MustExist means that the server does not make its realms, scru64 and uid60. A realm is a set
-	// of node IDs. If a realm is missing, the server cannot lease node IDs from it.
+	// MustExist means that the server does not make its realms (sets of node IDs) scru64 and uid60.
 	MustExist bool
-	// Conditions say, in sentences for clients, under which conditions Store loses no change.
+	// Conditions say, for clients, when Store loses no change.
 	Conditions []string
-	// Name is the holder's name in the server's leases. It is for people.
+	// Name is the holder's name in the leases, for people.
 	Name string
 	// NodeBits is the size of the server's own node IDs in bits; 0 means 8.
 	NodeBits int
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *access.Tokens
-	// Hosts are names of the server, in addition to loopback names and the address at which a
-	// request arrives. If Tokens is nil, the server refuses requests to other names. Otherwise a
-	// web page could reach the server through a name that the owner of the page controls.
+	// Hosts are names of the server, beside loopback names and the address at which a request
+	// arrives. Without Tokens, the server refuses requests to other names. Otherwise a web page
+	// could reach the server through a name that the page's owner controls.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
 
-	// Version is the version that the server reports.
 	Version string
 	// Page is the HTML at /. If it is nil, / lists the endpoints.
 	Page []byte
@@ -80,7 +76,7 @@ type Config struct {
 	clock func() time.Time // for tests; nil means the system's clock
 }
 
-// Check returns an error if Hosts or Origins has a mistake.
+// Check checks Hosts and Origins.
 func (c Config) Check() error {
 	_, err := access.NewGuard(c.Tokens, c.Hosts, c.Origins)
 	return err
@@ -174,8 +170,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// admit limits the number of requests under way. Requests for the state of the server are not
-// limited, so that operators always see it.
+// admit limits the requests under way, except requests for the server's state.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -200,10 +195,9 @@ func compressIfAsked(compressed, plain http.Handler) http.Handler {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// HasTokens reports whether requests need a token.
 func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 
-// OpenAPI returns the description of the endpoints, as JSON.
+// OpenAPI returns the description of the endpoints.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still

@@ -289,8 +289,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// openStore returns clients of a store on a server. The server makes any change, or only allowed
-// changes if checked is true.
+// openStore returns clients of a store on a server. If checked, the server makes only allowed ones.
 func openStore(t *testing.T, checked bool) func() lease.Store {
 	memory := lease.NewMemory()
 	s, ts := start(t, Config{Store: memory, Conditions: []string{"as long as the process lives"}})
@@ -314,8 +313,7 @@ func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(names, own), err
 }
 
-// A hooked store counts its calls. Each call first calls the function before, and fails if before
-// fails.
+// A hooked store counts its calls. The function before can delay them or make them fail.
 type hooked struct {
 	lease.Store
 	before func(ctx context.Context, method, realm string) error
@@ -414,8 +412,8 @@ func newFlaky() *flaky {
 	return f
 }
 
-// While the store is down, the server makes only IDs without leases. When the store is back, the
-// server makes all again. Only the log has the store's errors.
+// While the store is down, the server makes only IDs without leases, and later all again. Only the
+// log has details.
 func TestStoreUnreachable(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
@@ -575,8 +573,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Only what a store's Get returns survives a crash of the store. So a client's Get must call the
-// store's Get.
+// Only what a store's Get returns survives a crash. So a client's Get must call the store's.
 func TestGetOfOne(t *testing.T) {
 	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})

@@ -296,7 +296,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	}
 }
 
-// The number of records that clients can make is limited. The server seldom counts them.
+// Clients can make a limited number of records. The server seldom counts them.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
@@ -328,8 +328,8 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// Bodies must have the type of JSON. Foreign pages cannot send this type without a preflight. A
-// body that ends too soon is the client's error.
+// Bodies must be JSON, which foreign pages cannot send without a preflight. A body that ends too
+// soon is the client's error.
 func TestStoreBodies(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	for kind, status := range map[string]int{

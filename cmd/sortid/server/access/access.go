@@ -17,8 +17,7 @@ import (
 
 type tokenKey struct{}
 
-// Identify finds the token of each request. It keeps the token in the request's context, where the
-// other methods look for it.
+// Identify puts the token of each request into its context, for the other methods.
 func (t *Tokens) Identify(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -34,7 +33,6 @@ func (t *Tokens) Identify(next http.Handler) http.Handler {
 	})
 }
 
-// of returns the token of a request, or nil.
 func (t *Tokens) of(ctx context.Context) *Token {
 	if t == nil {
 		return nil
@@ -51,7 +49,6 @@ func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	return nil
 }
 
-// Client returns the client that sent a request.
 func (t *Tokens) Client(r *http.Request) limit.Client {
 	if e := t.of(r.Context()); e != nil {
 		return limit.Client("token " + e.name)
@@ -61,9 +58,9 @@ func (t *Tokens) Client(r *http.Request) limit.Client {
 
 const forbidden = "this token does not permit that"
 
-// Allow returns a problem if the token does not permit the request, or has reached its limit. A
-// problem is an error for the client. For [PermitRealms], also call [Tokens.AllowRealm] when the
-// body has been read, because the body names the realm.
+// Allow returns a problem (an error for the client) if the token does not permit the request, or
+// has reached its limit. For [PermitRealms], also call [Tokens.AllowRealm], because the body names
+// the realm.
 func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	if t == nil || permission == PermitNone {
 		return nil
@@ -102,8 +99,7 @@ func Require(permission string, op huma.Operation) huma.Operation {
 	return op
 }
 
-// Authorize is [Tokens.Allow] as a middleware. An operation that is not from [Require] needs
-// [PermitAdmin].
+// Authorize is [Tokens.Allow] as a middleware. Without [Require], an operation needs [PermitAdmin].
 func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, ok := ctx.Operation().Metadata[metadataPermission].(string)
 	if !ok {
@@ -117,8 +113,8 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// Within takes a place in the gate for the client, calls next, and frees the place. If no place is
-// free, Within refuses the request.
+// Within calls next with a place in the gate for the client. If no place is free, it refuses
+// the request.
 func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
 	c := t.Client(r)
 	if !g.Enter(c) {

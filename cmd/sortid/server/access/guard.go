@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// A Guard refuses requests that web pages of other origins send. A server without tokens trusts
-// every client, and a web page can make the browser of its visitor send requests.
+// A Guard refuses requests of web pages of other origins. A server without tokens trusts every
+// client, and a page can send requests through its visitor's browser.
 type Guard struct {
 	anyHost   bool     // tokens protect the server
 	hosts     []string // lower case, without a port
@@ -23,8 +23,8 @@ type Guard struct {
 	origins   *http.CrossOriginProtection
 }
 
-// NewGuard returns a guard of a server. The server has the names in hosts, and web pages of these
-// origins may call it. NewGuard returns an error if a host or an origin is malformed.
+// NewGuard returns a guard of a server that has these hosts. Web pages of these origins may call
+// the server.
 func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 	g := &Guard{anyHost: t != nil, origins: http.NewCrossOriginProtection()}
 	for _, host := range hosts {
@@ -65,8 +65,8 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// foreign reports whether a page of another origin sent a request that changes something. Requests
-// that make IDs change something, also with GET or HEAD.
+// foreign reports whether a page of another origin sent a request that changes something. Making
+// IDs is a change.
 func (g *Guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not from a browser, or from a browser that sends no origin
@@ -82,20 +82,19 @@ func (g *Guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether a request for the path makes IDs. /readyz and /metrics make IDs to find
-// out whether the server can.
+// makesIDs reports whether a request for the path makes IDs, perhaps only as a test.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. A request with HTTP/1.0 need not
-// name a host: load balancers send such requests, browsers do not.
+// allows reports whether a request names a host of this server. Requests with HTTP/1.0 need no
+// host: load balancers send such requests, browsers do not.
 func (g *Guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true
 	}
 	if at, err := netip.ParseAddrPort(r.Host); err == nil && at.Addr().Unmap().IsLoopback() {
-		return true // the code below would also return true, but is slower
+		return true // the code below is slower
 	}
 	name := hostName(r.Host)
 	if name == "localhost" || slices.Contains(g.hosts, name) {

@@ -39,8 +39,8 @@ const (
 //
 // SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
 // "realm:NAME", "admin". Limits are per second; inspected lines count as IDs. Blank lines and
-// lines that begin with # are skipped. Each line must end in a newline, because a line without a
-// newline can be incomplete.
+// lines that begin with # are skipped. Each line must end in a newline, because otherwise it can be
+// incomplete.
 //
 // Tokens says who may do what. A nil Tokens lets everybody do everything. Tokens is safe for
 // concurrent use.
@@ -60,9 +60,8 @@ type Token struct {
 	limits  string // as in the file; if they do not change, Requests and IDs stay
 }
 
-// OpenTokens reads a file of tokens. Until ctx is done, it reads the file again within seconds of
-// each change. If a changed file has a mistake or no tokens, OpenTokens does not use it, and logs
-// why.
+// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done. It
+// does not use a changed file that has a mistake, and logs why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watch.Files(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -166,8 +165,8 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
 }
 
-// Find returns the entry of a token's text, or nil. The time that Find takes reveals nothing about
-// other tokens, because nobody can choose a text that has a given hash.
+// Find returns the entry of a token's text, or nil. The duration of Find reveals nothing about
+// other tokens, because nobody can choose a text with a given hash.
 func (t *Tokens) Find(text string) *Token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -216,8 +215,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file. If the file is missing, AppendToken makes one
-// that only its owner can read. It fails if the file has a mistake, or already has the name.
+// AppendToken appends a line of [NewToken] to a file. It makes a missing file, readable only by its
+// owner. It fails if the file has a mistake, or already has the name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

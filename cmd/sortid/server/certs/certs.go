@@ -15,10 +15,10 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
-// TLS returns a configuration with the certificate and key in these files. If clientCA is not
-// empty, it is a file of CA certificates, and each client needs a certificate that one of the CAs
-// signed. Until ctx is done, the configuration uses changed files within seconds. It does not use a
-// changed file that has a mistake, and the log says why.
+// TLS returns a configuration with the certificate and key in these files. If there is a file
+// clientCA, clients need a certificate that a CA in this file signed. Until ctx is done, the
+// configuration uses changed files within seconds. It does not use a changed file that has a
+// mistake, and the log says why.
 func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
@@ -76,8 +76,8 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	return config, nil
 }
 
-// decodeCertificates returns the certificates of a PEM text. It fails if a certificate is cut off
-// or malformed. The standard library would skip such a certificate.
+// decodeCertificates returns the certificates of a PEM text. It fails if one is cut off or
+// malformed. The standard library would skip it.
 func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	whole := 0
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

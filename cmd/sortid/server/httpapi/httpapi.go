@@ -1,6 +1,5 @@
-// Package httpapi has what all endpoints share: paths, the form of answers and problems, and
-// functions that describe them in OpenAPI. A problem is an error that the client gets as JSON, in
-// the form of RFC 9457.
+// Package httpapi has what all endpoints share: paths, answers, problems (errors in the form of RFC
+// 9457), and their descriptions in OpenAPI.
 package httpapi
 
 import (
@@ -42,7 +41,6 @@ type Raw struct {
 // A FormatName is a parameter: the name of a format.
 type FormatName string
 
-// Schema lists the names.
 func (FormatName) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, name := range format.Names() {
@@ -51,7 +49,6 @@ func (FormatName) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// Text describes a string.
 func Text() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
 // Answers describes the answer with status 200.
@@ -85,8 +82,8 @@ func Invalid(message, location string) error {
 		Location: location})
 }
 
-// Refuse answers with err if it is a problem. If it is another error, the server failed: the client
-// gets a problem with status 500, and only the log has the error.
+// Refuse answers with a problem. If err is another error, the server failed: the client gets status
+// 500, and only the log has the error.
 func Refuse(w http.ResponseWriter, err error) {
 	var problem huma.StatusError
 	if !errors.As(err, &problem) {

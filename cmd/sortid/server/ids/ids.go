@@ -30,8 +30,8 @@ type Endpoint struct {
 	Log     *slog.Logger
 }
 
-// Register registers the endpoints for IDs. These requests are the most frequent, so net/http
-// handles them, which is faster than huma. huma only describes them.
+// Register registers the most frequent requests. They skip huma, which is slower and only describes
+// them.
 func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 	var encodings []any
 	for _, f := range format.Ours() {
@@ -136,8 +136,7 @@ func (in *request) parseQuery(raw string) error {
 	return nil
 }
 
-// charge takes the IDs from the limits of the token and of the source. If one of the two limits has
-// fewer IDs left, charge takes none and returns a problem.
+// charge takes the IDs from the limits of the token and the source, or from neither.
 func (e *Endpoint) charge(r *http.Request, in request) error {
 	mine := e.Tokens.IDs(r.Context())
 	if in.source.queue != nil {
@@ -151,8 +150,8 @@ func (e *Endpoint) charge(r *http.Request, in request) error {
 
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// serve answers a request. It returns a problem only before it writes. A later error breaks the
-// answer off, so that the client sees that IDs are missing.
+// serve returns a problem only before it writes. A later error breaks the answer off, so that the
+// client sees that IDs are missing.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := e.Tokens.Allow(r.Context(), access.PermitIDs); err != nil {
 		return err
@@ -206,7 +205,6 @@ var (
 	headerNoStore = []string{"no-store"}
 )
 
-// piece fills b with the next piece of the answer. The pieces before it had done IDs.
 func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
 	n := min(limit.Piece, in.n-done)
 	var err error

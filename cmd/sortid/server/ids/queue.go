@@ -13,10 +13,10 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A queue shares the IDs of one node ID among clients, by start-time fair queueing. While IDs are
-// scarce, it counts the IDs of each client, and serves the client with the lowest count first. It
-// counts a request only after serving it, so large requests get their turn, too. A client cannot
-// save IDs for later: its count is at least the count of the client served last.
+// A queue shares the IDs of one node ID by start-time fair queueing. While IDs are scarce, it
+// counts each client's IDs, and serves the client with the lowest count. It counts a request after
+// serving it, so large requests get their turn, too. Clients cannot save IDs for later: each count
+// is at least the count of the client served last.
 type queue struct {
 	ids *rate.Limiter // the IDs that the node ID has left
 
@@ -31,12 +31,11 @@ type waiter struct {
 	first chan struct{} // gets a value when the waiter can be first
 }
 
-// maxCounts limits the memory of the counts.
 const maxCounts = 4096
 
-// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself waits
-// for the next tick. Other generators can run 10 s ahead of the clock. The queue allows only 2 s,
-// so that a request gets either all its IDs or, before the first ID is made, a refusal.
+// newQueue returns a queue, or nil if the generator itself waits for the next tick. Other
+// generators can run 10 s ahead of the clock. The queue allows 2 s, so that a request gets all its
+// IDs, or none.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil

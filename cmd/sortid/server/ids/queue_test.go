@@ -9,8 +9,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Requests are counted only while IDs are scarce. While there are enough, a request allocates no
-// memory.
+// While there are enough IDs, requests are not counted and allocate nothing.
 func TestQueueCountsScarceIDs(t *testing.T) { synctest.Test(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {

@@ -61,7 +61,6 @@ func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
 	return s, nil
 }
 
-// acquire leases a node ID, and retries until it has one.
 func (s *Sources) acquire(ctx context.Context, src *source) {
 	pause := 100 * time.Millisecond
 	for {
@@ -92,9 +91,7 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	// If the lease has expired, requests fail at once, and clients are told to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
-		// Four bits of the counter are zero at the start of a tick. On average, 97 % of its values
-		// are left.
-		values["guard"] = "4"
+		values["guard"] = "4" // bits of the counter that start at zero; 97 % of its values are left
 	}
 	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
 		Values: values})
@@ -108,8 +105,7 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	return nil
 }
 
-// Ready returns nil if the sources can make IDs of all formats that they serve. Otherwise the error
-// says why not.
+// Ready returns an error if a served format cannot make an ID.
 func (s *Sources) Ready() error {
 	if s.store == nil {
 		return nil // no format that needs a lease is served
@@ -220,8 +216,8 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// ready returns nil if the source can make an ID. Only one request at a time makes a probe, and
-// other requests wait for its result. So the probe does not use the context of a request.
+// ready returns nil if the source can make an ID. Several requests share a probe, so it does not
+// use their contexts.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
@@ -232,8 +228,8 @@ func (src *source) ready() error {
 	return src.unready
 }
 
-// probe makes an ID. The ID counts toward the limit, but the limit never refuses a probe, because a
-// busy server is also ready.
+// probe makes an ID, which counts toward the limit. The limit never refuses a probe, because a busy
+// server is also ready.
 func (src *source) probe() error {
 	generator, err := src.get()
 	if err != nil {

@@ -25,13 +25,11 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Endpoints inspect IDs.
 type Endpoints struct {
 	Tokens *access.Tokens
 	Bodies *limit.Gate // for bodies of lines
 }
 
-// Register registers the endpoints.
 func (e *Endpoints) Register(api huma.API) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	lines := func() map[string]*huma.Response {
@@ -155,8 +153,7 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// spendLines charges lines that have size bytes in all. If the limit is reached, it returns a
-// problem.
+// spendLines charges lines that have size bytes in all.
 func spendLines(l *rate.Limiter, lines, size int) error {
 	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
 		return httpapi.TooMany(wait,
@@ -165,8 +162,7 @@ func spendLines(l *rate.Limiter, lines, size int) error {
 	return nil
 }
 
-// waitLines is spendLines for an answer that has begun. It waits until the limit permits the lines,
-// but not longer than [limit.LineTimeout].
+// waitLines is spendLines for an answer that has begun. It waits up to [limit.LineTimeout].
 func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
 	if l == nil {
 		return nil
@@ -185,8 +181,7 @@ var errLimit = errors.New("the token's limit of IDs a second is reached, so the 
 // each 64 bytes.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }
 
-// readLine reads a line and charges it. If the line is too long, readLine returns its beginning and
-// true.
+// readLine reads a line and charges it. Of a long line, it returns only the beginning.
 func readLine(ctx context.Context, l *rate.Limiter,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')

@@ -12,8 +12,7 @@ import (
 // A Client is the owner of a token or, without tokens, an address.
 type Client string
 
-// ClientAt returns the client at an address. For IPv6, the client is the address's network of 64
-// bits.
+// ClientAt returns the client at an address or, for IPv6, in a network of 64 bits.
 func ClientAt(addrPort string) Client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
@@ -27,10 +26,9 @@ func ClientAt(addrPort string) Client {
 	return Client(network.Addr().String())
 }
 
-// A Gate has a limited number of places, for requests under way or for connections. A client gets a
-// place only while more places are free than the client already has. So the first client can have
-// half of the places, the next client half of the rest, and so on. A Gate is safe for concurrent
-// use.
+// A Gate has a limited number of places for requests or connections. A client gets a place while
+// more places are free than the client has. So the first client can have half of the places, the
+// next client half of the rest, and so on. A Gate is safe for concurrent use.
 type Gate struct {
 	what string
 	most int
@@ -56,7 +54,6 @@ func (g *Gate) Enter(c Client) bool {
 	return true
 }
 
-// Leave frees one place of the client.
 func (g *Gate) Leave(c Client) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,17 +69,15 @@ func (g *Gate) Full() error {
 		"too many %s are under way, from all clients or from this client; ask again", g.what)
 }
 
-// Gates are the gates of one server.
 type Gates struct {
 	Requests     *Gate
-	LargeAnswers *Gate // Answers of more than [Piece] IDs.
-	LineBodies   *Gate // Bodies of lines to inspect.
-	StoreBodies  *Gate // Requests of the store.
-	StoreQueue   *Gate // Fully received requests of the store, except lists of records.
-	StoreLists   *Gate // Fully received requests for lists of records.
+	LargeAnswers *Gate // of more than [Piece] IDs
+	LineBodies   *Gate // bodies of lines to inspect
+	StoreBodies  *Gate // all requests of the store
+	StoreQueue   *Gate // fully received requests, except lists
+	StoreLists   *Gate // fully received requests for lists
 }
 
-// NewGates returns empty gates.
 func NewGates() *Gates {
 	return &Gates{
 		Requests:     newGate(maxRequests, "requests"),
@@ -94,7 +89,7 @@ func NewGates() *Gates {
 	}
 }
 
-// Listener limits the open connections of a listener. Above the limit, it closes new connections.
+// Listener limits the open connections, and closes new ones above the limit.
 func Listener(l net.Listener) net.Listener {
 	return limitedListener{l, newGate(maxConnections, "connections")}
 }

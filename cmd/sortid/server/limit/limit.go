@@ -11,20 +11,20 @@ import (
 // Sizes of requests and answers.
 const (
 	MaxIDs    = 100_000  // In one answer.
-	Piece     = 1024     // IDs that are made and written at a time. It limits memory.
-	MaxLine   = 1 << 10  // Bytes of a line to inspect. All IDs are much shorter.
+	Piece     = 1024     // IDs made and written at a time. It limits memory.
+	MaxLine   = 1 << 10  // Bytes of a line to inspect.
 	MaxLines  = 64 << 20 // Bytes of lines to inspect.
 	MaxBody   = 1 << 20  // Bytes of other bodies.
 	MaxMany   = 1000     // Records in one request.
-	MaxRealms = 100      // In the store. If it has so many, clients can make no more.
+	MaxRealms = 100      // In the store. Clients can make no more than that.
 	MaxHeader = 16 << 10 // Bytes of a request's headers.
 )
 
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Of clients, to the store. The store has two connections, and the server's own leases get the
-	// next free one. So the leases need not wait for the whole queue of clients' requests.
+	// Of clients. The store has two connections. The server's own leases get the next free one, so
+	// they do not wait for the whole queue of clients.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048
@@ -50,11 +50,10 @@ const (
 const (
 	QueueTimeout = time.Second      // Until a node ID has the requested IDs.
 	StoreTimeout = 15 * time.Second // Until it calls the store.
-	CallTimeout  = 5 * time.Second  // For that call. It is short: leases must be renewed in time.
-	WriteTimeout = 30 * time.Second // For an answer. It is longer than the store may take.
+	CallTimeout  = 5 * time.Second  // For that call. Leases must be renewed in time.
+	WriteTimeout = 30 * time.Second // For an answer, including the store.
 
-	// To make an ID that shows that a format is ready. The generator can wait for the next tick. If
-	// the clock has gone back a little, uid60 waits longer, and is not ready.
+	// To make an ID for /readyz. If the clock has gone back, uid60 waits longer, and is not ready.
 	ReadyTimeout = time.Second
 	ReadyFor     = 100 * time.Millisecond // Until it makes another such ID.
 )

@@ -36,7 +36,6 @@ type Monitor struct {
 	series map[answered]series
 }
 
-// answered are the labels by which requests are counted.
 type answered struct {
 	route  string
 	status int
@@ -47,7 +46,6 @@ type series struct {
 	duration prometheus.Observer
 }
 
-// New returns a monitor of a server that makes IDs with these sources.
 func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 	m := &Monitor{
 		Metrics: prometheus.NewRegistry(), log: log, sources: sources,
@@ -89,7 +87,6 @@ func (m *Monitor) count(a answered, took time.Duration) {
 	of.duration.Observe(took.Seconds())
 }
 
-// Register registers /healthz, /readyz and /metrics.
 func (m *Monitor) Register(api huma.API) {
 	get := func(id, path, summary, permission, answer string, errors ...int) huma.Operation {
 		return access.Require(permission, huma.Operation{OperationID: id, Method: http.MethodGet,

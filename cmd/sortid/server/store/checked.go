@@ -13,9 +13,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A checkedStore calls GetMany for each change. It seldom reads the realm's own record and the
-// store's clock, because that record seldom changes, and this machine's clock shows how much time
-// has passed. It reads both again if they are old, or before it refuses a change.
+// A checkedStore calls GetMany for each change. It reads the realm's own record and the store's
+// clock only if what it remembers is old, or before it refuses a change.
 type checkedStore struct {
 	lease.Store
 
@@ -25,24 +24,22 @@ type checkedStore struct {
 }
 
 type known struct {
-	root  lease.Record  // the realm's own record
-	read  time.Time     // when root was read
-	ahead time.Duration // the store's clock minus this machine's clock
-	lead  time.Duration // if the store has no clock, how far ahead clients' clocks may be
+	root  lease.Record  // The realm's own record.
+	read  time.Time     // When root was read.
+	ahead time.Duration // The store's clock minus this machine's.
+	lead  time.Duration // How far ahead clients' clocks may be, if the store has no clock.
 }
 
-// A count is the number of records in a generation of a realm. since is how many of these this
-// server made after it listed them.
+// A count is the number of records. since is how many this server made after it listed them.
 type count struct{ all, since int }
 
 const (
 	rememberFor  = 10 * time.Second
 	mostRealms   = 1000 // that are remembered
-	recountAfter = 1000 // records that this server made; other servers can make as many
+	recountAfter = 1000 // made by this server; other servers can make as many
 )
 
-// Checked returns a store that passes on only changes that the protocol of leases allows. A change
-// that the protocol forbids fails with [lease.ErrIllegal].
+// Checked returns a store that refuses changes that the protocol forbids, with [lease.ErrIllegal].
 func Checked(store lease.Store) lease.Store {
 	return &checkedStore{Store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
@@ -122,8 +119,8 @@ func baseRealm(name string) string {
 	return realm
 }
 
-// allows reports whether the protocol allows changes of blocks. A block is a node ID of any size.
-// made is how many of the changes make a new record.
+// allows reports whether the protocol allows changes of node IDs. made is how many of the changes
+// make a new record.
 func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -135,7 +132,7 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			return ok, err
 		}
 	}
-	// The remembered record can be too old, so it is not enough to refuse a change.
+	// The remembered record can be too old to refuse a change.
 	k, err := s.read(ctx, realm)
 	switch {
 	case err != nil:
@@ -150,8 +147,8 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			"current one; " + noFence}
 }
 
-// noFence says what to do instead of a fence over HTTP. A fence begins a generation, and the client
-// could put overlapping records into it.
+// noFence says what to do instead. A client could put overlapping records into the new generation
+// of a fence.
 const noFence = "fence the realm at the store itself"
 
 // check applies the protocol to changes, with the records that [lease.Evidence] asks for.
@@ -179,8 +176,7 @@ func (k known) with(records []lease.Record) lease.Known {
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
 // reserve counts n records before they are made, and returns how many there were. It seldom lists
-// the records, because that is slow. When there are too many, it never lists them again, because
-// their number cannot fall.
+// the records. If there are too many, it never lists them again: their number cannot fall.
 func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	s.mu.Lock()
 	c, ok := s.counts[space]

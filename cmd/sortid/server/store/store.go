@@ -1,5 +1,4 @@
-// Package store serves a store of leases over HTTP. It refuses changes that the protocol of leases
-// forbids.
+// Package store serves a store of leases over HTTP.
 package store
 
 import (
@@ -26,9 +25,8 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// Endpoints give access to a store.
 type Endpoints struct {
-	Store      lease.Store // from [Checked], so that clients can only make allowed changes
+	Store      lease.Store // from [Checked]
 	Conditions []string    // under which the store loses no change
 	Tokens     *access.Tokens
 	Gates      *limit.Gates
@@ -37,7 +35,6 @@ type Endpoints struct {
 	calls chan struct{} // full while clients' calls use both connections
 }
 
-// Register registers the endpoints.
 func (e *Endpoints) Register(api huma.API) {
 	e.calls = make(chan struct{}, limit.MaxStoreCalls)
 	many := func(items *huma.Schema) *huma.Schema {
@@ -59,7 +56,8 @@ func (e *Endpoints) Register(api huma.API) {
 	register(e, api, "time", "Read the store's clock", none,
 		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), e.time)
 	register(e, api, "conditions", "List the conditions under which the store loses no change",
-		none, object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"), e.conditions)
+		none, object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"),
+		e.conditions)
 }
 
 type properties map[string]*huma.Schema
@@ -217,7 +215,7 @@ func register[In, Out any](e *Endpoints, api huma.API, name, summary string, in,
 	}
 }
 
-// call waits for the request's turn, and calls the store.
+// call waits for the request's turn.
 func call[In, Out any](ctx context.Context, e *Endpoints, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, limit.StoreTimeout,

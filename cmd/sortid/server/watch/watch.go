@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// interval is how often files are read.
 const interval = time.Second
 
 // Refused shows which files are refused now. All servers of a process share it, because a file is
@@ -35,9 +34,9 @@ type watcher struct {
 	failure  string   // the error of that reading
 }
 
-// Files reads files and calls use with their contents. Until ctx is done, it calls use again after
-// each change. If use fails, use must keep the previous contents. Files returns an error of the
-// first call. It logs later errors, once for each change. what names the files in errors.
+// Files calls use with the contents of files, and again after each change until ctx is done. If use
+// fails, it must keep the previous contents. Files returns the first error, and logs later errors
+// once for each change. what names the files in errors.
 func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
 	paths ...string) error {
 	if log == nil {
