@@ -20,7 +20,7 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// A Store is a [lease.Store] that a server gives access to.
+// A Store is a [lease.Store] on a server.
 type Store struct {
 	client     *http.Client
 	address    string // without /v1/store/
@@ -60,7 +60,7 @@ func parse(url string) (*Store, error) {
 		return nil, errors.New("there are several hosts; put them behind one address")
 	case u.User+u.Password != "":
 		return nil, errors.New(
-			"there is a user or a password; the server wants a token, as the parameter token")
+			"there is a user or a password; the server needs a token, in the parameter token")
 	}
 	token := u.Param("token")
 	if name, ok := strings.CutPrefix(token, "env:"); ok {
@@ -88,7 +88,6 @@ func parse(url string) (*Store, error) {
 
 func (s *Store) String() string { return s.address }
 
-// Conditions returns the conditions of the server's store.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
@@ -125,7 +124,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany sends one request. The server's store may make only some changes.
+// CompareAndSetMany sends one request. The server's store may make only the first changes.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil
@@ -170,8 +169,8 @@ func (s *Store) read(ctx context.Context, operation string, request, answer any)
 	return err
 }
 
-// call sends a request once, and reads the answer. If none comes in time, the next request uses
-// another connection.
+// call sends a request once, and reads the answer. If no answer comes in time, the next request
+// uses another connection.
 func (s *Store) call(ctx context.Context, operation string, request, answer any) error {
 	_, err := connect.Ask(ctx, connect.NoResult(func(ctx context.Context) error {
 		return s.send(ctx, operation, request, answer)
@@ -193,8 +192,8 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// With GetBody, the transport could safely send the body again, because the server acts only on
-	// complete requests. But one attempt is easier to understand.
+	// Without GetBody, the transport never sends the body again. That would be safe, because the
+	// server ignores incomplete requests, but one attempt is easier to understand.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")
@@ -206,7 +205,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 		return fmt.Errorf("http: %w", err)
 	}
 	defer resp.Body.Close()
-	const largest = lease.MaxRecords * 4 << 10 // in bytes: a record takes less than 4 KiB
+	const largest = lease.MaxRecords * 4 << 10 // in bytes: a record has less than 4 KiB
 	in := io.LimitReader(resp.Body, largest)
 	if resp.StatusCode != http.StatusOK {
 		return s.problem(operation, resp, in)
@@ -214,7 +213,7 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err := json.NewDecoder(in).Decode(answer); err != nil {
 		return fmt.Errorf("http: the server's answer to %s: %w", operation, err)
 	}
-	io.Copy(io.Discard, in) // in this way the connection can be used again
+	io.Copy(io.Discard, in) // so that the connection can be used again
 	return nil
 }
 

@@ -23,7 +23,7 @@ import (
 
 const conditions = `{"conditions":["the disk keeps what it has synced"]}`
 
-// serve opens a store on a server that answers all requests but the first, and counts them.
+// serve opens a store on a server. After Open, answer gets all requests, and serve counts them.
 func serve(t *testing.T, path string, answer http.HandlerFunc) (*Store, *atomic.Int32) {
 	t.Helper()
 	requests := new(atomic.Int32)
@@ -87,7 +87,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// Open waits for a server that is not ready, but not for one that refuses.
+// Open waits for a server that is not ready, but not for a server that refuses the token.
 func TestNotReady(t *testing.T) {
 	for _, c := range []struct{ first, want int }{
 		{http.StatusServiceUnavailable, 3}, {http.StatusBadGateway, 3},
@@ -144,7 +144,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Any other answer is an error, after one request.
+// Each unexpected answer is an error. The store does not repeat the request.
 func TestAnswers(t *testing.T) {
 	const record = `{"realm":"r","block":"1/8","revision":"1","hwm":"2","state":"whole"}`
 	for name, c := range map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// These types are the bodies of requests below /v1/store, and of their answers. The server uses
-// them, too. In the JSON of a [lease.Record], integers of 64 bits are strings.
+// These types are the bodies of requests below /v1/store, and of the answers. The server uses them,
+// too. In the JSON of a [lease.Record], integers of 64 bits are strings.
 type (
 	GetRequest struct {
 		Realm  string        `json:"realm"`

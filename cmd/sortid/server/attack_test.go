@@ -18,12 +18,11 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/ids"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/lease"
 )
 
-// inBubble runs a test in virtual time, in a year that all formats have.
+// inBubble runs a test in virtual time, in a year in which all formats have IDs.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +70,7 @@ func ask(ctx context.Context, s *Server, method, path, body string, headers ...s
 	return askFrom(ctx, s, "192.0.2.1:1", method, path, strings.NewReader(body), nil, headers...)
 }
 
-// askFrom is ask for a client at addr, which may be slow.
+// askFrom is ask for a client at addr, which can be slow.
 func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
 	onWrite func(), headers ...string) *reply {
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
@@ -82,7 +81,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns tokens of these lines, which lack hashes, and each token's header by its name.
+// tokensOf returns tokens of these lines, after it adds hashes, and the tokens' headers by name.
 func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
@@ -102,7 +101,7 @@ func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 func testGreedyClients(t *testing.T) {
 	s := virtual(t, Config{NodeBits: 8})
 	const duration = 20 * time.Second
-	// Empty the limit, so that it holds no IDs from before the test.
+	// Empty the limit, so that it has no IDs from before the test.
 	left := s.sources.Limit("scru64")
 	left.AllowN(time.Now(), int(left.Tokens()))
 	ctx, stop := context.WithTimeout(t.Context(), duration)
@@ -156,7 +155,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// A client that sends as much as it can does not stop other addresses and tokens.
+// If one client sends as much as it can, other addresses and tokens still get answers.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -190,7 +189,7 @@ func testShares(t *testing.T) {
 			}
 			ctx, leave := context.WithCancel(t.Context())
 			var all sync.WaitGroup
-			_, most := kind.gate.Use()
+			most := free(kind.gate)
 			for range most + 10 {
 				all.Go(func() {
 					defer func() { recover() }() // the answer breaks off
@@ -203,7 +202,7 @@ func testShares(t *testing.T) {
 				})
 			}
 			synctest.Wait()
-			if n := underWay(kind.gate); n != most/2 {
+			if n := most - free(kind.gate); n != most/2 {
 				t.Errorf("%s: %s: one client has %d of %d requests under way", name, kind.path, n,
 					most)
 			}
@@ -215,19 +214,27 @@ func testShares(t *testing.T) {
 			}
 			leave()
 			all.Wait()
-			if n := underWay(kind.gate); n != 0 {
+			if n := most - free(kind.gate); n != 0 {
 				t.Errorf("%s: %s: %d requests are still under way", name, kind.path, n)
 			}
 		}
 	}
 }
 
-func underWay(gates ...*limit.Gate) (sum int) {
+// free counts the free places of gates: it takes all of them for a moment.
+func free(gates ...*limit.Gate) (places int) {
 	for _, g := range gates {
-		n, _ := g.Use()
-		sum += n
+		client := func(n int) limit.Client { return limit.Client(fmt.Sprint("free ", n)) }
+		n := 0
+		for g.Enter(client(n)) {
+			n++
+		}
+		for i := range n {
+			g.Leave(client(i))
+		}
+		places += n
 	}
-	return sum
+	return places
 }
 
 type stalled struct{ ctx context.Context }
@@ -237,7 +244,7 @@ func (s stalled) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// A refusal charges neither its token nor others. A request after Retry-After is answered.
+// A refused request charges no token. After the time in Retry-After, the server answers.
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
@@ -302,8 +309,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// Probes need no token. The source's limit counts their IDs, so the generator stays near the
-// clock.
+// The source's limit counts the IDs for /readyz, so the generator stays near the clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -312,7 +318,7 @@ func testProbesAreCharged(t *testing.T) {
 	for _, c := range []struct {
 		pause time.Duration
 		want  float64 // IDs
-	}{{ids.ReadyFor, 1000}, {ids.ReadyFor / 10, 100}} {
+	}{{limit.ReadyFor, 1000}, {limit.ReadyFor / 10, 100}} {
 		time.Sleep(time.Minute)
 		cost := 0.0
 		for range 1000 {
@@ -334,6 +340,7 @@ func TestAbortedRequests(t *testing.T) { inBubble(t, testAbortedRequests) }
 
 func testAbortedRequests(t *testing.T) {
 	s := virtual(t, Config{})
+	most := free(s.gates.Requests, s.gates.LargeAnswers)
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	for i := range 50 {
@@ -345,7 +352,7 @@ func testAbortedRequests(t *testing.T) {
 			t.Fatalf("after %d aborted requests of each kind: %d: %s", i+1, w.Code, w.Body)
 		}
 	}
-	if n := underWay(s.gates.Requests, s.gates.LargeAnswers); n != 0 {
+	if n := most - free(s.gates.Requests, s.gates.LargeAnswers); n != 0 {
 		t.Errorf("%d requests are still under way", n)
 	}
 }
@@ -447,6 +454,7 @@ func TestTrickledLines(t *testing.T) { inBubble(t, testTrickledLines) }
 
 func testTrickledLines(t *testing.T) {
 	s := virtual(t, Config{})
+	most := free(s.gates.LineBodies)
 	conn := serveVirtual(t, s).Dial("127.0.0.1:1")
 	defer conn.Close()
 	begin := time.Now()
@@ -470,7 +478,7 @@ func testTrickledLines(t *testing.T) {
 	if !strings.Contains(string(answer), "so the rest was not read") {
 		t.Errorf("%s", answer)
 	}
-	if n := underWay(s.gates.LineBodies); n != 0 {
+	if n := most - free(s.gates.LineBodies); n != 0 {
 		t.Errorf("%d bodies are still under way", n)
 	}
 }
@@ -490,15 +498,17 @@ func testUnreadAnswersEnd(t *testing.T) {
 		{"GET /v1/ids/scru128", 0, s.gates.Requests},
 		{"GET /openapi.json", 1, s.gates.Requests},
 	} {
+		most := free(c.gate, s.gates.Requests)
 		conn := l.Dial("127.0.0.1:1")
 		io.WriteString(conn, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
 		synctest.Wait()
-		// Small answers are in a buffer when the handler ends; net/http ends these.
+		// Small answers are in a buffer when the handler ends. Then net/http's timeout ends them.
 		time.Sleep(limit.WriteTimeout + time.Second)
 		synctest.Wait()
-		if n := underWay(c.gate, s.gates.Requests); n != 0 {
-			t.Errorf("%s: it is under way %v after the client stopped", c.request, limit.WriteTimeout)
+		if n := most - free(c.gate, s.gates.Requests); n != 0 {
+			t.Errorf("%s: it is still under way %v after the client stopped", c.request,
+				limit.WriteTimeout)
 		}
 		if n, err := io.Copy(io.Discard, conn); err != nil || n > 64<<10 {
 			t.Errorf("%s: the connection goes on: %d bytes, %v", c.request, n, err)

@@ -83,7 +83,7 @@ func testSlowClients(t *testing.T) {
 	}
 }
 
-// endless is a body of left bytes in lines of line bytes, or in one line if that is 0. It
+// endless is a body of left bytes, in lines of line bytes. If line is 0, it is one line. Reading it
 // measures the memory.
 type endless struct {
 	left, line, at int
@@ -162,7 +162,7 @@ func TestEndlessBody(t *testing.T) {
 	}
 }
 
-// HTTP/2 works with TLS, and without TLS if the client starts with it.
+// HTTP/2 works with TLS, and without TLS if the client begins with HTTP/2.
 func TestHTTP2(t *testing.T) {
 	_, plain := start(t, Config{})
 	cert, key := testserver.Certificate(t)
@@ -195,7 +195,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// Each request has a line in the log, with the ID that the client gets.
+// Each request has a line in the log, with the request ID that the client gets.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
@@ -220,7 +220,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// An error that is no problem answers 500. Only the log says why.
+// If an error is not a problem document, the answer is 500, and only the log says why.
 func TestFailure(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
@@ -243,7 +243,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// The metrics count a request for an unknown path to no route, even if it is redirected.
+// Requests for unknown paths have the route "none" in the metrics, even if they are redirected.
 func TestRouteOfUnknownPaths(t *testing.T) {
 	s := newServer(t, Config{})
 	for path, want := range map[string]int{"/nowhere": 404, "//nowhere": 307, "/a/../b": 307} {

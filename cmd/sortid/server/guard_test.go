@@ -32,8 +32,8 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 	}
 }
 
-// If a web page's domain leads to the server, its requests have that domain as Host. Without
-// tokens the server refuses them.
+// If a web page's domain leads to the server, the page's requests have that domain as Host. Without
+// tokens, the server refuses these requests.
 func TestHosts(t *testing.T) {
 	tokens, _ := tokensOf(t, "shop ids")
 	open, plain := start(t, Config{Hosts: []string{"IDs.example.com", "fd00::1", "sortid:8420"}})
@@ -86,7 +86,7 @@ func TestHosts(t *testing.T) {
 			}
 		}
 	}
-	// The host of an absolute URL counts, not the header.
+	// The host of an absolute URL counts, not the header Host.
 	a := sendHost(t, plain.URL,
 		"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 	checkProblem(t, "an absolute URL", a, http.StatusMisdirectedRequest)
@@ -108,7 +108,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A client may name only the address that it connects to.
+// A client can name only the address to which it connects, or loopback.
 func TestHostIsLocalAddress(t *testing.T) {
 	s, _ := start(t, Config{})
 	for at, hosts := range map[string]map[string]int{
@@ -163,8 +163,8 @@ func realmChange(realm string) string {
 		`"generation":"0123456789abcdef"}}]}`, "REALM", realm)
 }
 
-// Browsers send foreign pages' requests, and only hide the answers. So the requests must change
-// nothing.
+// Browsers send the requests of foreign pages, and only hide the answers. So the requests must
+// change nothing.
 func TestForeignPages(t *testing.T) {
 	const (
 		trusted = "https://trusted.example"
@@ -263,7 +263,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// Only trusted pages may read answers or send JSON, and only through a host name of the server.
+// Only trusted pages may read answers or send JSON, and only to a host name of the server.
 func TestPreflight(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory(),
 		Origins: []string{"https://trusted.example"}})

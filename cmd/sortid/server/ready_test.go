@@ -20,7 +20,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/ids"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
@@ -86,30 +86,30 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 	return firing
 }
 
-// A watcher sees a server in virtual time as load balancers and Prometheus do.
+// A watcher observes a server in virtual time, like load balancers and Prometheus.
 type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // formats made with no time left; only until a tick ends
+	ending map[string]bool // formats made with no time left: possible only until a tick ends
 }
 
 func observe(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
-		c.clock = time.Now // with the system's clock a generator may busy-wait
+		c.clock = time.Now // with the system's clock, a generator can wait without sleeping
 	}
 	s := newServer(t, c)
 	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
-	s.monitor.Registry.Unregister(collectors.NewGoCollector())
-	s.monitor.Registry.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.monitor.Metrics.Unregister(collectors.NewGoCollector())
+	s.monitor.Metrics.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
 }
 
 func (w *watcher) gauges() map[string]float64 {
 	w.Helper()
 	values := map[string]float64{}
-	for _, f := range check.Must(w.s.monitor.Registry.Gather())(w) {
+	for _, f := range check.Must(w.s.monitor.Metrics.Gather())(w) {
 		for _, m := range f.Metric {
 			if m.Gauge == nil {
 				continue
@@ -153,8 +153,8 @@ var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
 func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), w.gauges(), w.status("/readyz") == 200
-	if w.can() != can { // it has changed meanwhile: uid60 may wait for a millisecond
-		time.Sleep(ids.ReadyFor)
+	if w.can() != can { // it has changed meanwhile: uid60 can wait for a millisecond
+		time.Sleep(limit.ReadyFor)
 		return w.look()
 	}
 	for _, name := range format.NamesOf(format.Leased()) {
@@ -174,7 +174,7 @@ func (w *watcher) look() string {
 	return can
 }
 
-// pass returns the alerts that fire within d. Prometheus looks every 15 s.
+// pass returns the alerts that fire within d. Like Prometheus, it evaluates them every 15 s.
 func (w *watcher) pass(d time.Duration) []string {
 	w.Helper()
 	fired := map[string]bool{}
@@ -205,7 +205,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	}
 }
 
-// all contains the alerts that fire while the server makes no leased format.
+// all contains the alerts that fire while the server makes no IDs on leases.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreUnreachable"} {
 		for _, f := range format.Leased() {
@@ -312,7 +312,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	}
 }
 
-// If the clock is ahead, the window ends sooner, and the metric shows that.
+// If the clock is ahead, IDs end sooner without the store, and the metric shows that.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()
@@ -340,7 +340,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 		w := observe(t, Config{Store: lease.NewMemory(), clock: clock})
 		w.pass(10 * time.Second)
 		offset.Store(-int64(5 * time.Second))
-		time.Sleep(ids.ReadyFor)
+		time.Sleep(limit.ReadyFor)
 		if got := w.status("/readyz"); got != http.StatusOK {
 			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
@@ -355,10 +355,10 @@ func TestReadyDoesNotWait(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(ids.ReadyFor)
+		time.Sleep(limit.ReadyFor)
 		start := time.Now()
 		if got := w.status("/readyz"); got != http.StatusServiceUnavailable ||
-			time.Since(start) > 2*ids.ReadyPatience {
+			time.Since(start) > 2*limit.ReadyTimeout {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
@@ -375,7 +375,7 @@ func TestReadyAfterClose(t *testing.T) {
 		w := observe(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
 		check.OK(t, w.s.Close(t.Context()))
-		time.Sleep(ids.ReadyFor)
+		time.Sleep(limit.ReadyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
 		}
@@ -393,7 +393,7 @@ func TestBuildAndFiles(t *testing.T) {
 		labels := "{file=" + path + "}"
 		expect := func(what string, want bool) {
 			t.Helper()
-			time.Sleep(watch.Interval)
+			time.Sleep(3 * time.Second)
 			synctest.Wait()
 			var fired []string
 			for range 40 {

@@ -1,7 +1,7 @@
 // Package server serves IDs, their inspection and a store of leases over HTTP.
 //
-// A [Server] keeps no state. With a [lease.Store] it leases its own node IDs, and offers the
-// store to other processes. Any number of servers may share one store.
+// A [Server] keeps no state. It leases its own node IDs from a [lease.Store], and lets clients use
+// the store. Any number of servers can share a store.
 //
 //	s, err := server.New(server.Config{Store: store, Logger: logger})
 //	if err != nil {
@@ -10,8 +10,8 @@
 //	defer s.Close(context.Background())
 //	s.HTTPServer().Serve(listener)
 //
-// The server describes its endpoints at /openapi.json. Each package below this one has one
-// subject, and New connects them.
+// The server describes its endpoints at /openapi.json. [New] connects the packages in the folders
+// below.
 package server
 
 import (
@@ -37,37 +37,36 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/cmd/sortid/server/monitor"
 	"github.com/sortid/sortid/cmd/sortid/server/store"
+	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
 
-// A Config says what to serve. Its zero value serves IDs and inspection to everybody.
+// A Config says what to serve. By default, that is IDs and inspection, for everybody.
 type Config struct {
-	// Store gives the server leases of its own node IDs, and the server offers it to other
-	// processes. Without it there are no scru64 and uid60 IDs and no store endpoints. The caller
-	// closes it.
+	// Store has the leases of the server's own node IDs, and clients can use it. Without Store
+	// there are no scru64 and uid60 IDs, and no endpoints of the store. The caller closes it.
 	Store lease.Store
-	// MustExist makes it an error if the realms scru64 and uid60 do not exist.
+	// MustExist means that the server does not make its realms (sets of node IDs) scru64 and uid60.
 	MustExist bool
-	// Conditions are the conditions under which the store loses no change; see module store.
+	// Conditions say, for clients, when Store loses no change.
 	Conditions []string
-	// Name tells people who holds the leases.
+	// Name is the holder's name in the leases, for people.
 	Name string
-	// NodeBits is the size of the server's own node IDs; 0 means 8.
+	// NodeBits is the size of the server's own node IDs in bits; 0 means 8.
 	NodeBits int
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *access.Tokens
-	// Hosts are further names of the server. It always has loopback names, and the address at which
-	// a request arrives. Without Tokens, the server refuses other names. Otherwise a web page could
-	// reach it through a name that the owner of the page controls.
+	// Hosts are names of the server, beside loopback names and the address at which a request
+	// arrives. Without Tokens, the server refuses requests to other names. Otherwise a web page
+	// could reach the server through a name that the page's owner controls.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
 
-	// Version is what the server reports.
 	Version string
-	// Page is the HTML at /. If it is nil, / names the endpoints.
+	// Page is the HTML at /. If it is nil, / lists the endpoints.
 	Page []byte
 	// PagePolicy is the content security policy of Page.
 	PagePolicy string
@@ -77,7 +76,7 @@ type Config struct {
 	clock func() time.Time // for tests; nil means the system's clock
 }
 
-// Check returns an error if Hosts or Origins has a mistake.
+// Check checks Hosts and Origins.
 func (c Config) Check() error {
 	_, err := access.NewGuard(c.Tokens, c.Hosts, c.Origins)
 	return err
@@ -95,7 +94,7 @@ type Server struct {
 	monitor *monitor.Monitor
 }
 
-// MaxNodeBits is the largest node ID size for which all formats have room.
+// MaxNodeBits is the largest size of node IDs that fit into all formats.
 func MaxNodeBits() int {
 	most := lease.MaxBits
 	for _, f := range format.Leased() {
@@ -104,7 +103,7 @@ func MaxNodeBits() int {
 	return most
 }
 
-// New returns a server, which leases the node IDs that it needs in the background.
+// New returns a server. In the background, the server leases the node IDs that it needs.
 func New(c Config) (*Server, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -135,6 +134,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{config: c, mux: http.NewServeMux(), gates: limit.NewGates(), sources: sources,
 		monitor: monitor.New(c.Version, sources, c.Logger)}
+	s.monitor.Metrics.MustRegister(append(sources.Metrics(), watch.Refused)...)
 
 	config := huma.DefaultConfig("sortid", c.Version)
 	config.Info.Description = "Makes and inspects time-sortable IDs, and stores leases of node IDs."
@@ -150,8 +150,8 @@ func New(c Config) (*Server, error) {
 	(&inspection.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.api)
 	s.monitor.Register(s.api)
 	if c.Store != nil {
-		s.store = &store.Endpoints{Store: c.Store, Conditions: c.Conditions, Tokens: c.Tokens,
-			Gates: s.gates, Log: c.Logger}
+		s.store = &store.Endpoints{Store: store.Checked(c.Store), Conditions: c.Conditions,
+			Tokens: c.Tokens, Gates: s.gates, Log: c.Logger}
 		s.store.Register(s.api)
 	}
 	s.registerPage()
@@ -170,7 +170,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// admit limits the requests under way. Operators always see the state.
+// admit limits the requests under way, except requests for the server's state.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -195,10 +195,9 @@ func compressIfAsked(compressed, plain http.Handler) http.Handler {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// HasTokens reports whether requests need a token.
 func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 
-// OpenAPI returns the description of the endpoints, as JSON.
+// OpenAPI returns the description of the endpoints.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
@@ -218,8 +217,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // for each part of lines to inspect
-		WriteTimeout:      limit.WriteTimeout, // for each piece of an answer
+		ReadTimeout:       limit.LineTimeout,  // inspection resets it for each part of lines
+		WriteTimeout:      limit.WriteTimeout, // ids resets it for each piece of an answer
 		IdleTimeout:       limit.IdleTimeout,
 		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{
@@ -278,7 +277,7 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		httpapi.Refuse(w, huma.Error404NotFound("no such path; /openapi.json lists them"))
+		httpapi.Refuse(w, huma.Error404NotFound("no such path; /openapi.json lists all paths"))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
@@ -287,5 +286,5 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	httpapi.Refuse(w, huma.NewError(http.StatusMethodNotAllowed,
-		"this path takes "+strings.Join(allowed, ", ")))
+		"this path accepts only "+strings.Join(allowed, ", ")))
 }

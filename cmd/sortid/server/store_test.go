@@ -69,7 +69,7 @@ func testReadsPerCheck(t *testing.T) {
 		next := r
 		next.Revision, next.State = r.Revision+1, state
 		store.count("GetMany", "Get", "Time")
-		ok, err := s.store.Change(t.Context(), []lease.Change{{Prev: r, Next: next}})
+		ok, err := s.store.Store.CompareAndSet(t.Context(), r, next)
 		many, others := store.count("GetMany"), store.count("Get", "Time")
 		if !ok || err != nil || many != 1 || i > 0 && others != 0 {
 			t.Errorf("change %d: %v, %v, %d calls of GetMany, want 1, and %d of Get and Time", i,
@@ -79,7 +79,7 @@ func testReadsPerCheck(t *testing.T) {
 	}
 }
 
-// Illegal changes are refused with the reason.
+// The server refuses illegal changes and says why.
 func TestAttacks(t *testing.T) {
 	v := serveRealm(t)
 	space := v.held.Realm
@@ -151,11 +151,11 @@ func TestAttacks(t *testing.T) {
 			func(r *lease.Record) { r.Terms.Tick = 1000 }, nil},
 		"a shorter window without most_window": {"the terms is", v.root,
 			func(r *lease.Record) { r.Terms.Window /= 2 }, nil},
-		"a fence without a floor": {"does not pass on a fence", v.root,
+		"a fence without a floor": {"does not fence a realm", v.root,
 			func(r *lease.Record) { r.Generation = "0123456789abcdef" }, nil},
-		"a fence below the time": {"does not pass on a fence", v.root,
+		"a fence below the time": {"does not fence a realm", v.root,
 			fence("0123456789abcdef", now), nil},
-		"a fence for ever": {"does not pass on a fence", v.root,
+		"a fence for ever": {"does not fence a realm", v.root,
 			fence("0123456789abcdef", 1<<60), nil},
 		"a generation that is a path": {digits, v.root,
 			fence("../../../../etc", now+1000), nil},
@@ -191,7 +191,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// release gives a block back, with an HWM lower by d.
+// release releases a block, and lowers its HWM by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
 		*r = lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM - d,
@@ -247,7 +247,7 @@ func TestManyRealms(t *testing.T) {
 			t.Fatalf("realm %d: %v", i, err)
 		}
 	}
-	const want = "make it at the store itself"
+	const want = "make the realm at the store itself"
 	if err := create(v.client, limit.MaxRealms); !errors.Is(err, lease.ErrIllegal) ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("one more realm: %v", err)
@@ -257,12 +257,12 @@ func TestManyRealms(t *testing.T) {
 	check.OK(t, l.Close(t.Context()))
 }
 
-// If clients could begin a generation, they could prepare records in it, and node IDs of two
+// If clients could begin a generation, they could make records in it first, and node IDs of two
 // sizes would overlap.
 func TestNoFenceOverHTTP(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
-	far := v.held // a fence carries this HWM over
+	far := v.held // a fence would begin above this HWM
 	far.Revision, far.HWM = far.Revision+1, far.HWM+1<<30
 	if ok, err := v.memory.CompareAndSet(ctx, v.held, far); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -296,7 +296,7 @@ func TestNoFenceOverHTTP(t *testing.T) {
 	}
 }
 
-// Clients can make a limited number of records, which the server seldom counts.
+// Clients can make a limited number of records. The server seldom counts them.
 func TestManyRecords(t *testing.T) {
 	memory := lease.NewMemory()
 	store := &hooked{Store: memory}
@@ -328,8 +328,8 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// Bodies must have the type of JSON, which foreign pages cannot send without a preflight. A
-// body that ends too soon is the client's error.
+// Bodies must be JSON, which foreign pages cannot send without a preflight. A body that ends too
+// soon is the client's error.
 func TestStoreBodies(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})
 	for kind, status := range map[string]int{

@@ -1,4 +1,4 @@
-// The page. It shows what people paste only as text nodes.
+// The script of the page. Pasted text must only become text nodes, never HTML.
 
 import {
   Finder, ParseError, Ratio, collisionProbability, count, detect, formatTime, formats, lookup,
@@ -10,7 +10,7 @@ const on = (id, type, listener) => $(id).addEventListener(type, listener);
 
 const SVG = ["svg", "rect", "line", "polyline"];
 
-// Gives an element children. They may be in lists; false, undefined and "" are none.
+// Gives an element children, also from nested lists. It skips false, undefined and "".
 const fill = (element, ...children) =>
   element.replaceChildren(...children.flat(Infinity).filter((child) => child));
 
@@ -28,21 +28,21 @@ function make(tag, attributes = {}, ...children) {
 const [div, paragraph, span, cell] = ["div", "p", "span", "td"].map((tag) =>
   (name, ...children) => make(tag, { class: name }, children));
 
-// An ID, a time or a similar text in one line. Narrow screens have smaller letters.
+// An ID, a time or a similar text in one line. On narrow screens, its letters are smaller.
 function mono(text, name = "") {
   const element = span(`mono fit ${name}`, text);
   element.style.setProperty("--n", text.length);
   return element;
 }
 
-// Characters that are invisible, or change the order of others.
+// Characters that are invisible, or change the order of other characters.
 const HIDDEN = /((?![\t ])[\p{Control}\p{Surrogate}\p{Separator}\p{DI}\ufff9-\uffff])/gu;
 
 function escape(c) {
   return span("escape", "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 }
 
-// A text from elsewhere, with such characters written as codes.
+// A text that the page did not write. Codes replace hidden characters in it.
 const foreign = (text) =>
   span("foreign", text.split(HIDDEN).map((part, i) => (i % 2 ? escape(part) : part)));
 
@@ -56,7 +56,7 @@ async function copy(text, button) {
   const label = button.textContent;
   try {
     await navigator.clipboard.writeText(text);
-  } catch { // not allowed, or not there
+  } catch { // the clipboard is missing or not allowed
     const area = make("textarea", { class: "away" }, text);
     document.body.append(area);
     area.select();
@@ -100,7 +100,7 @@ const SPANS = Object.entries({
   second: 1,
 });
 
-// How long before or after now, in the two largest units.
+// The time from or until now, in the two largest units.
 function distance(milli, now) {
   const seconds = Math.abs(Math.floor(now / 1000) - Math.floor(milli / 1000));
   if (seconds === 0) return "just now";
@@ -112,7 +112,6 @@ function distance(milli, now) {
   return milli < now ? `${words} ago` : `in ${words}`;
 }
 
-// A time in a zone.
 function zoneTime(milli, zone) {
   const offset = Math.round(zoneOffset(milli, zone) / 60_000) * 60_000;
   const ahead = (offset < 0 ? "-" : "+") + formatTime(Math.abs(offset)).slice(11, 16);
@@ -133,7 +132,7 @@ const fieldName = (field) => field.name || "zero";
 const meaning = (field) => field.meaning ?? KINDS[field.kind];
 const place = ({ bits, low }) => (bits === 1 ? `bit ${low}` : `bits ${low + bits - 1} to ${low}`);
 
-// The map of an ID's bits: a field is a segment in each row.
+// The map of an ID's bits. In each row, a field is one segment.
 function bitMap(id) {
   const map = make("div", { class: "map", role: "group", "aria-label": "Bits" });
   const bits = id.value.toString(2).padStart(id.format.width, "0");
@@ -153,7 +152,7 @@ function bitMap(id) {
   return map;
 }
 
-// A field's part in the row from start to end. The first part takes the focus for all parts.
+// A field's segment in the row from start to end. Only its first segment can have the focus.
 function segment(id, field, bits, start, end) {
   const left = bits.length - field.low - field.bits;
   const from = Math.max(left, start);
@@ -183,7 +182,7 @@ const fieldTable = (id) => tableOf("fields",
     cell("number value", mono(id.field(field).toString())),
     cell("", meaning(field)))));
 
-// Marks the field that the mouse or the focus is on, in the map and in the table.
+// Marks the field under the mouse or with the focus, in the map and in the table.
 function markFields(card, id) {
   const map = card.querySelector(".map");
   const tip = card.querySelector(".tip");
@@ -211,7 +210,7 @@ function markFields(card, id) {
   card.addEventListener("keydown", ({ key }) => { if (key === "Escape") mark(); });
 }
 
-/* An item is {id, encoding}, with where and how it was read. */
+/* An item is {id, encoding}, where the ID was, and how it was read. */
 
 const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
 const lineOf = ({ line }) => grouped(line);
@@ -239,7 +238,7 @@ function card(item) {
       id.notes.map((note) => fact("Note", note)),
       reason && fact("Read", as(item)),
       others.map((other) => fact("Or", span("", as(other)), timeOf(other) && mono(timeOf(other)))),
-      stripped.length > 0 && fact("Taken off", stripped.join(", "))));
+      stripped.length > 0 && fact("Removed", stripped.join(", "))));
   markFields(element, id);
   return element;
 }
@@ -255,7 +254,7 @@ function excerpt({ context, start, end }) {
 
 /* Look */
 
-const MOST = 200_000; // items that are kept
+const MOST = 200_000; // items that a search keeps
 
 // Collects the IDs of a text, part by part.
 class Search {
@@ -264,7 +263,7 @@ class Search {
   items = [];
   lines = 0; // that have ended
   column = 0; // where a part of the line begins
-  faults = []; // lines that look like an ID and are not one
+  faults = []; // lines that look like an ID but are none
   faultCount = 0;
   without = 0; // lines without an ID
   rest = "";
@@ -336,15 +335,15 @@ function read(word, format, now, hashes) {
   }
   const [first, ...others] = detect(text, now);
   if (/^[0-9a-fA-F]{40}$/.test(text) && !hashes.accept(first !== undefined) && first) {
-    throw new Error("probably a hash, like others here; to see it anyway, read it as scru160");
+    throw new Error("probably a hash, like other texts here; to see it anyway, read it as scru160");
   }
-  if (!first) throw { get message() { return why(text); } }; // computed only for what is shown
+  if (!first) throw { get message() { return why(text); } }; // computed only if it is shown
   const timed = first.id.timed ? ", and its time is plausible" : "";
   return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is not an ID: in our formats, whether it nearly is one of ours, in the formats of
-// others.
+// Why a word is not an ID: first for our formats, then for a lost or added character, then for
+// other formats.
 function why(word) {
   const { length } = word;
   const characters = plural(length, "character");
@@ -356,7 +355,7 @@ function why(word) {
       const { id } = format.parseAny(word);
       const { from, to } = plausibleRange(format);
       const fault = plausible(id) ? "no generator makes such an ID" : `as ${name} its time ` +
-        `would be ${formatTime(id.milli)}, and plausible is ${day(from)} to ${day(to)}`;
+        `would be ${formatTime(id.milli)}, and plausible times are ${day(from)} to ${day(to)}`;
       return `${fault}; to see it anyway, read it as ${name}`;
     } catch (error) {
       const shaped = error instanceof ParseError && usual(format).includes(length);
@@ -375,8 +374,8 @@ function why(word) {
       : `its length of ${characters} fits no format`);
 }
 
-const CARDS = 4; // up to so many IDs are shown as a card each
-const ROWS = 1000; // rows of a table at first
+const CARDS = 4; // the most IDs that have a card each
+const ROWS = 1000; // rows that a table has at first
 
 function showSearch(search, source = "") {
   const { items, lines } = search;
@@ -399,7 +398,7 @@ function showSearch(search, source = "") {
 }
 
 const without = (search) =>
-  (search.without ? `; ${plural(search.without, "line")} without one` : "");
+  (search.without ? `; ${plural(search.without, "line")} without an ID` : "");
 
 function faultList({ faults, faultCount, lines }) {
   const rows = faults.map(({ line, word, problem }) => paragraph("problem",
@@ -407,7 +406,7 @@ function faultList({ faults, faultCount, lines }) {
     ` is no ID: ${problem.detail ?? problem.message}`));
   const more = faultCount - faults.length;
   return div("faults", rows,
-    more > 0 && paragraph("quiet", `and ${plural(more, "line")} more like these`));
+    more > 0 && paragraph("quiet", `and ${plural(more, "more line")} like these`));
 }
 
 const range = (first, last) => `from ${formatTime(first)} to ${formatTime(last)}`;
@@ -423,7 +422,7 @@ function summary(search, times) {
     (twice ? `; ${plural(twice, "repetition")}` : "") + without(search);
 }
 
-// A plot of when IDs were made. The arrow keys go along it.
+// A plot of the times of IDs. The arrow keys move from bar to bar.
 function timeline(times) {
   const first = times[0];
   const length = times.at(-1) - first + 1;
@@ -450,7 +449,7 @@ function timeline(times) {
     rects[at]?.classList.remove("on");
     at = i;
     rects[at]?.classList.add("on");
-    const words = i < 0 ? `How many were made when; ${grouped(most)} at most in ` +
+    const words = i < 0 ? `How many IDs were made when: at most ${grouped(most)} in ` +
       `${duration(length / bars)}. Point at a bar, or use the arrow keys.`
       : `${plural(counts[i], "ID")} ${range(begin(i), begin(i + 1) - 1)}`;
     fill(about, withTimes(words));
@@ -488,7 +487,7 @@ const columns = [
   { name: "ID", kind: "", value: ({ input }) => input, show: ({ input }) => input },
 ];
 
-// The table of IDs. A column's head sorts; an ID opens its card.
+// The table of IDs. A click on a column's head sorts it, a click on an ID opens a card.
 function list(items) {
   let order = items;
   let sorted = 0;
@@ -552,7 +551,7 @@ function record({ id, encoding, input, line, column }) {
 
 const chosenFormat = () => ($("read-as").value ? lookup($("read-as").value) : undefined);
 
-let running = 0; // so that a newer search ends an older one
+let running = 0; // the newest search; it ends older ones
 
 function look() {
   running++;
@@ -573,7 +572,7 @@ function look() {
   const hidden = text.replace(/[\r\n]/g, " ").match(HIDDEN)?.length;
   if (hidden) {
     $("result").prepend(paragraph("quiet", `The text has ${plural(hidden, "character")} that a ` +
-      "screen does not show or that change the order of others. Below, codes show them: U+XXXX."));
+      "screen does not show, or that change the order of others. Below, they are codes: U+XXXX."));
   }
 }
 
@@ -606,7 +605,7 @@ async function openFile(file) {
       size += value.length;
       if (search.items.length >= MOST) {
         reader.cancel();
-        search.ended = `The first ${grouped(MOST)} IDs; the file was not read further.`;
+        search.ended = `The first ${grouped(MOST)} IDs. The rest of the file was not read.`;
         break;
       }
       if (performance.now() > next) {
@@ -622,7 +621,7 @@ async function openFile(file) {
   return showSearch(search, " of the file");
 }
 
-/* The formats, which the page shows before there is an ID */
+/* The formats: the page shows them until there is an ID */
 
 const ours = formats.filter((format) => format.generates);
 const others = formats.filter((format) => !format.generates);
@@ -631,7 +630,7 @@ const WIDEST = Math.max(...formats.map((format) => format.width));
 
 const tryButton = (text) => makeButton(mono(text), () => lookAt(text), { class: "plain" });
 
-// A format's bar of fields. A bit has the same width in all bars.
+// The fields of a format as a bar. A bit has the same width in all bars.
 function bar({ layout, width }) {
   const about = layout.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ");
   const strip = make("div", { class: "strip", role: "img", "aria-label": about });
@@ -655,7 +654,7 @@ function overview() {
     ours.map((format) => make("article", { class: "format" },
       make("header", {}, make("h4", {}, format.title), span("quiet", format.summary)),
       bar(format), tryButton(format.example))),
-    make("h3", {}, "IDs of others that it reads"),
+    make("h3", {}, "Other IDs that sortid reads"),
     make("ul", { class: "others" }, others.map(({ title, summary, example }) => make("li", {},
       span("", title, " ", span("quiet", summary)), tryButton(example)))));
 }
@@ -679,13 +678,12 @@ function lookAt(text) {
 
 /* Make */
 
-// Fills a select element.
 function offer(select, values, chosen, label = (value) => value) {
   fill(select, values.map((value) => new Option(label(value), value)));
   select.value = chosen;
 }
 
-let making = 0; // so that the result of an older request is not shown later
+let making = 0; // the newest request; older ones show no result
 
 function makeChanged() {
   making++;
@@ -701,7 +699,7 @@ function makeChanged() {
   $("make-result").hidden = true;
 }
 
-// Generators by format and options: a second click continues.
+// Generators by format and options. A second click uses the same generator again.
 const makers = new Map();
 
 async function makeSome() {
@@ -721,7 +719,7 @@ async function makeSome() {
     $("make-result").hidden = true;
     return;
   }
-  // After a reload, a generator with the same node ID could repeat the last tick.
+  // Wait, because after a reload a generator with the same node ID could repeat the last tick.
   const end = ids.at(-1).milli + format.tick;
   if (format.needs_node && Date.now() < end) {
     $("make-status").textContent = "Waiting until the time of the last ID is over …";
@@ -780,7 +778,7 @@ function pick(input, calendar) {
   } catch { /* the calendar begins empty */ }
   try {
     calendar.showPicker();
-  } catch { // the browser has none
+  } catch { // the browser has no calendar
     input.focus();
   }
 }
@@ -846,12 +844,12 @@ function riskPlot({ asked, formats: results }) {
     return { format, points, last: points.at(-1)[1] };
   });
   const lines = all.filter(({ last }) => last > 0).sort((a, b) => b.last - a.last);
-  const title = make("h3", {}, "Probability that two IDs have ever been the same");
+  const title = make("h3", {}, "Probability that two IDs are ever the same");
   const figure = (...children) => make("figure", { class: "plot risk" }, title, children);
   if (lines.length === 0) {
-    return figure(paragraph("quiet", "None, of any format, in all these years."));
+    return figure(paragraph("quiet", "None for any format, in all these years."));
   }
-  // The scale goes from certainty to below the smallest value, in powers of a thousand.
+  // The scale is from 1 (certain) down to below the smallest value, in powers of a thousand.
   const least = Math.min(...lines.map(({ points }) => Math.log10(points[1][1])));
   const bottom = Math.min(-9, Math.floor(Math.max(least, -45) / 3) * 3);
   const heightOf = (power) => clamp(100 * power / bottom, 100);
@@ -884,11 +882,11 @@ function riskPlot({ asked, formats: results }) {
   }
   const safe = all.filter(({ last }) => last === 0).map(({ format }) => format).join(" and ");
   return figure(box, paragraph("ends", span("", "now"), span("", `${asked.years} years`)),
-    paragraph("quiet", "The dashed line is one in a million, above which no format is " +
-      `recommended.${safe && ` ${safe}: none.`}`));
+    paragraph("quiet", "The dashed line is one in a million. Above it, no format is " +
+      `recommended.${safe && ` For ${safe}, the probability is zero.`}`));
 }
 
-/* The address bar, and what is on the screen */
+/* The address bar, and the view on the screen */
 
 const views = ["look", "make", "range", "choose"];
 
@@ -909,7 +907,7 @@ function follow() {
   let hash = location.hash.slice(1);
   try {
     hash = decodeURIComponent(hash);
-  } catch { /* it is not encoded */ }
+  } catch { /* the hash is not encoded */ }
   const isView = views.includes(hash);
   go(isView ? hash : "look");
   if (!isView && hash !== $("input").value.trim()) {

@@ -12,13 +12,13 @@ export interface Field {
   readonly low: number;
   readonly kind: "time" | "counter" | "node" | "random" | "data" | "zero" | "fixed";
   readonly meaning?: string;
-  /** The value of a "fixed" field in all IDs, of a constant one in new IDs; "0" if absent. */
+  /** The value of a "fixed" field in all IDs, or of a constant field in new IDs; "0" if absent. */
   readonly value?: string;
-  /** Generators write the value; IDs with other values can be read, too. */
+  /** If true, new IDs have the value, but IDs with other values can be read, too. */
   readonly constant?: boolean;
   /** The place of the field's lowest bit in the timestamp; 0 if absent. */
   readonly shift?: number;
-  /** The name of a value in the field's low bits. The field part_bits says how many bits. */
+  /** The name of a value in the field's low bits. part_bits names the field with their number. */
   readonly part?: string;
   readonly part_bits?: string;
 }
@@ -37,7 +37,7 @@ export declare class ParseError extends Error {
 /** The error of a generator that cannot make an ID now. */
 export declare class GeneratorError extends Error {}
 
-/** An ID: immutable. */
+/** An immutable ID. */
 export declare class ID {
   private constructor();
   readonly format: Format;
@@ -49,17 +49,17 @@ export declare class ID {
   /** The whole ID at full width, in lower case. */
   readonly hex: string;
   readonly int: string;
-  /** undefined unless the format has 128 bits. */
+  /** undefined if the format does not have 128 bits. */
   readonly uuid: string | undefined;
   /** The bytes, big-endian. */
   readonly bytes: Uint8Array;
-  /** undefined without a time. */
+  /** undefined if the ID has no time. */
   readonly time: Date | undefined;
   /** The time in Unix milliseconds. */
   readonly milli: number | undefined;
-  /** The format that tells the time: the ID's own, or the format of an ID within it. */
+  /** The format in which the time is read: the ID's own, or the format of an ID inside this ID. */
   readonly timed: Format | undefined;
-  /** The contents of the named fields. */
+  /** The values of the fields that have a name. */
   readonly fields: Readonly<Record<string, bigint>>;
   /** Remarks, such as that no generator makes this ID. */
   readonly notes: string[];
@@ -70,7 +70,7 @@ export declare class ID {
   withPrefix(prefix: string): ID;
   in(encoding: Encoding): string;
   field(field: Pick<Field, "low" | "bits">): bigint;
-  /** The timestamp. */
+  /** The timestamp in a format; default: the ID's own. */
   ticks(format?: Format): bigint;
   compare(other: ID): -1 | 0 | 1;
   equals(other: ID): boolean;
@@ -85,23 +85,23 @@ export interface GeneratorOptions {
   /** Fills the array with cryptographically strong random bytes; default crypto.getRandomValues. */
   random?: (bytes: Uint8Array) => unknown;
   /**
-   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it, and
-   * takes an ID to continue after, too, as in "0u2r85hm2pt3/16". scru160 can have it.
+   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it,
+   * scru160 can have it. scru64 also accepts an ID to continue after, as in "0u2r85hm2pt3/16".
    */
   node?: string;
-  /** The same for uid60, as in "5/4". */
+  /** The same for uid60: a worker ID and its size, as in "5/4". */
   worker?: string;
   /** The extension of euid, up to 32767, and its length in bits, as in "5/8". */
   ext?: string | number;
 }
 
-/** A generator's IDs strictly increase while the clock goes back by ten seconds at most. */
+/** A generator's IDs strictly increase if the clock goes back by at most ten seconds. */
 export interface IDGenerator {
   /**
-   * The next ID. If a tick has no more IDs, it waits for the next tick (uid60 has 512 in a
-   * millisecond), or takes the next tick ahead of the clock (scru64, scru128). It throws a
-   * GeneratorError if that takes too long. If the clock has gone back by more than ten seconds,
-   * scru64 and uid60 throw a GeneratorError, and the others start afresh.
+   * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick ahead of the
+   * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If the
+   * wait is too long, they throw a GeneratorError. If IDs would be more than ten seconds ahead of
+   * the clock, scru64 and uid60 throw a GeneratorError, and the other formats follow the clock.
    */
   generate(): ID;
 }
@@ -128,13 +128,13 @@ export declare class Format {
   readonly generates: boolean;
   /** The bits of an ID. */
   readonly bits: number;
-  /** The bits of its integer, with zeros at the front. */
+  /** The bits of an ID's integer, including zeros at the front. */
   readonly width: number;
   readonly max: bigint;
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */
   readonly timestamp: readonly Field[];
-  /** The bits that all IDs share, and their values. */
+  /** The bits that all IDs share. Their values are in fixed. */
   readonly mask: bigint;
   readonly fixed: bigint;
   /** Whether IDs, as integers, are in order of time. */
@@ -150,7 +150,7 @@ export declare class Format {
     readonly [rule: string]: unknown;
   };
   readonly example: string;
-  /** Absent if IDs carry no time. The same in milliseconds is in epoch, tick and so on. */
+  /** Absent if IDs carry no time. The members after it have the same in milliseconds. */
   readonly time?: {
     readonly tick_ns: number;
     readonly reserved?: boolean;
@@ -164,7 +164,7 @@ export declare class Format {
   readonly lastTick?: bigint;
   readonly plausibleFrom?: number;
   readonly options?: readonly FormatOption[];
-  /** The options that generator knows. */
+  /** The options that the method generator accepts. */
   readonly generatorOptions: readonly FormatOption[];
   readonly needs_node?: boolean;
   readonly [name: string]: unknown;
@@ -181,10 +181,10 @@ export declare class Format {
    * the text must have it. Otherwise the text may have any prefix or none.
    */
   parseTyped(text: string, prefix?: string): ID;
-  /** The prefix and underscore of a text that is as long as a typed ID's, or "". */
+  /** The prefix and underscore of a text, or "" if its length is not a typed ID's. */
   typedPrefix(text: string): string;
   checkEncoding(encoding: Encoding): void;
-  /** Whether a text is as long as the texts of the format. */
+  /** Whether a text has a length that texts of the format have. */
   hasLength(text: string): boolean;
   /** Whether all characters are symbols of the format's texts. */
   hasSymbols(text: string): boolean;
@@ -193,9 +193,9 @@ export declare class Format {
   fromInt(value: bigint | number | string): ID;
   fromBytes(bytes: Uint8Array): ID;
   fromFields(values: Record<string, bigint | number | string>): ID;
-  /** The smallest ID of a time's tick, in formats that are in order of time. */
+  /** The smallest ID of the tick of a time. The format's IDs must be in order of time. */
   first(time: Time): ID;
-  /** The IDs of a time range are those from first to before end. */
+  /** The first ID of a time range, and the first ID after the range. */
   bounds(from: Time, to: Time): { first: ID; end: ID };
   generator(options?: GeneratorOptions): IDGenerator;
   /** The next ID of a generator without options, which all callers share. */
@@ -210,7 +210,7 @@ export declare const scru160: Format;
 export declare const euid: Format;
 export declare const uid60: Format;
 
-/** The format of a name. */
+/** The format with this name. */
 export declare function lookup(name: string): Format;
 
 /** A reading of a text. */
@@ -223,7 +223,7 @@ export interface Candidate {
 /** The readings of a text of unknown format, most probable first. */
 export declare function detect(text: string, now?: number): Candidate[];
 
-/** Removes what often stands around an ID, such as quotes, and names what it removed. */
+/** Removes characters that are often around an ID, such as quotes, and says what it removed. */
 export declare function strip(text: string): { text: string; stripped: string[] };
 
 /** The times that an ID made before now probably has, in Unix milliseconds. */
@@ -249,13 +249,13 @@ export interface FindOptions {
 /** The IDs in a text, in order. */
 export declare function find(text: string, options?: FindOptions): Match[];
 
-/** Finds IDs in the parts of one input, in order: it remembers whether numbers there are hashes. */
+/** Finds IDs in one input, part by part. It remembers whether numbers in the input are hashes. */
 export declare class Finder {
   constructor(options?: FindOptions);
   find(text: string): Match[];
 }
 
-/** Tells hashes from IDs in hexadecimal digits. */
+/** Decides whether texts of hexadecimal digits are hashes or IDs. */
 export declare class Ratio {
   accept(plausible: boolean): boolean;
 }
@@ -277,10 +277,10 @@ export interface PlanRequest {
   burst?: number;
   processes?: number;
   years?: number;
-  /** The widest ID that the column takes: 64, 128, or 0 for any. */
+  /** The most bits of an ID that the column can store: 64, 128, or 0 for any. */
   bits?: 0 | 64 | 128;
   can_assign_nodes?: boolean;
-  /** The day on which it begins, as in "2026-11-21". */
+  /** The first day, as in "2026-11-21". */
   from?: string;
 }
 

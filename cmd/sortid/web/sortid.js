@@ -1,10 +1,10 @@
 // Reads IDs of every format that sortid knows, and makes its own formats.
 //
-// A format reads and writes IDs; an ID is a big integer with a format. See README.md for examples,
-// and sortid.d.ts for a description. "sortid page" puts this file, without imports and exports,
-// into a page.
+// A format reads and writes IDs. An ID is a big integer with a format. README.md has examples, and
+// sortid.d.ts has descriptions. "sortid page" puts this file, without imports and exports, into a
+// page.
 
-// "go generate" writes the table of formats from package format.
+// "go generate" writes formats.js from the Go package format.
 import { table } from "./formats.js";
 
 export class ParseError extends Error {
@@ -21,7 +21,7 @@ function reject(words) { throw new RangeError(words); }
 const errorsOf = ({ name }, text) => (reason, detail, offset = -1) =>
   new ParseError(name, text, reason, offset, detail);
 
-// The ID that a function reads; undefined if it throws.
+// Calls a function. Returns undefined if it throws.
 function attempt(read) {
   try {
     return read();
@@ -35,7 +35,7 @@ const byteLength = (text) => new TextEncoder().encode(text).length;
 
 const ones = (bits) => (1n << BigInt(bits)) - 1n;
 
-// The integer of fields with these contents.
+// The integer in which the fields have these contents.
 const join = (fields, content) =>
   fields.reduce((all, field) => all | content(field) << BigInt(field.low), 0n);
 
@@ -61,8 +61,8 @@ function integerOf(digits, base) {
   return value;
 }
 
-// A text's prefix, with its underscore, and its ID; undefined if the format has a prefix and the
-// text has none.
+// Cuts a text into its prefix, with the underscore, and its ID. Returns undefined if the format has
+// a prefix and the text has none.
 function cutPrefix({ prefix }, text) {
   if (!prefix) return ["", text];
   const end = text.lastIndexOf("_");
@@ -76,7 +76,7 @@ function cutPrefix({ prefix }, text) {
 // The prefixes of typed IDs.
 const PREFIX = /^([a-z]([a-z_]{0,61}[a-z])?)?$/;
 
-// The symbols of the Bech32 check for the text before it.
+// The symbols of the Bech32 check, computed from the text before it.
 function bech32(text, symbols) {
   const [, prefix, word] = /^(.*_)(.*)$/.exec(text.toLowerCase());
   const codes = Array.from(prefix, (c) => c.charCodeAt(0));
@@ -93,9 +93,8 @@ function bech32(text, symbols) {
   return [15, 10, 5, 0].map((shift) => symbols[(sum ^ 1) >> shift & 31]).join("");
 }
 
-// A format's text encoding: parse returns an integer and a prefix, or throws a ParseError. A text
-// is a row of groups, each a number. If the first symbol is a blank, blanks fill up a text that is
-// shorter than its groups.
+// A format's text encoding. parse returns an integer and a prefix, or throws a ParseError. A text
+// is a row of groups, each a number. If the first symbol is a blank, blanks fill up short texts.
 function codec(format) {
   const { width: bits, text: rules } = format;
   const { alphabet, symbols, lengths, check_modulus: modulus = 1, rotated = 0 } = rules;
@@ -107,7 +106,7 @@ function codec(format) {
   const whole = groups.reduce((n, { before, digits = 0 }) => n + before.length + digits, 0);
   const limited = groups.filter(({ limit }) => limit);
   const blank = symbols[0] === " ";
-  // A group below the ID has the check value in its low bits.
+  // A group with a negative low also has the check value, in its low bits.
   const numberOf = ({ low, bits: width }, value) =>
     value >> BigInt(low) & ones(width) | (low < 0 ? value % BigInt(modulus) : 0n);
   const write = (value) => {
@@ -341,7 +340,7 @@ export class Format {
     if (text.startsWith(start)) {
       try {
         return new ID(this, this.parse(text.slice(start.length)).value, start);
-      } catch (error) { // its prefix may be a longer one
+      } catch (error) { // the text may have a longer prefix
         if (found.length <= prefix.length || !PREFIX.test(found)) throw error;
       }
     }
@@ -438,7 +437,7 @@ export class Format {
   generate() { return (this.#shared ??= this.generator()).generate(); }
 }
 
-// For each encoding, a function that says why a text may be in it, if so.
+// For each encoding, a function. If a text can be in the encoding, the function says why.
 const shapes = {
   text: (format, text) => format.hasLength(text) && format.text.alphabet,
   uuid: (format, text) => text.length === 36 && "a UUID's 36 characters",
@@ -447,7 +446,7 @@ const shapes = {
   int: (format, text) => /^[0-9]+$/.test(text) && "a decimal integer",
 };
 
-// Matches what is wrong in the 36 characters of a UUID.
+// Matches characters that are wrong in a text of 36 characters for a UUID.
 const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
 
 export class GeneratorError extends Error { name = "GeneratorError"; }
@@ -472,8 +471,8 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
 // How many milliseconds the clock may go back, or full counters may run ahead of it.
 const ALLOWANCE = 10_000;
 
-// A generator keeps its last timestamp. Subclasses start a tick, count in it up to top, and return
-// an ID's bits below the timestamp with low.
+// In subclasses, start begins a tick, counter counts up to top in a tick, and low returns an ID's
+// bits below the timestamp.
 class Generator {
   last = -1; // the timestamp of the last ID
 
@@ -515,7 +514,7 @@ class Generator {
     return format.fromInt(BigInt(this.last) << BigInt(format.timestamp[0].low) | this.low());
   }
 
-  // The clock went back too far. Only random IDs can start afresh.
+  // The clock went back too far. Formats that need no node ID follow it.
   behind(now) {
     if (this.format.needs_node) {
       this.fail(`the clock is more than ${ALLOWANCE / 1000} seconds behind the last ID`);
@@ -541,7 +540,7 @@ class Generator {
   }
 }
 
-// A node ID and its size, as in "42/8"; both are as in scru64's document.
+// A node ID and its size, as in "42/8", in the notation of scru64's document.
 function parseNode(text, max, what) {
   const match = /^([0-9]{1,8}|0x[0-9a-fA-F]{1,6})\/([0-9]{1,2})$/.exec(text);
   if (!match) reject(`the ${what} must be like 42/8: the ID, a slash, and its size in bits`);
@@ -552,8 +551,8 @@ function parseNode(text, max, what) {
   return { id: BigInt(id), size };
 }
 
-// A generator whose IDs end with a node ID of at most that many bits, if one is given, and random
-// bits.
+// A generator whose IDs end with a node ID and random bits, together width bits. The node ID is
+// optional, and has up to most bits.
 class NodeGenerator extends Generator {
   constructor(format, options, width, most) {
     super(format, options);
@@ -674,18 +673,18 @@ export function plausible(id, now = Date.now()) {
   return from <= id.milli && id.milli <= to;
 }
 
-// Whether the time is plausible, and a generator of the format may make the ID.
+// Whether the time is plausible, and a generator of the format can have made the ID.
 const probable = (id, now) => plausible(id, now) && id.format.layout.every(
   ({ name, constant, value = 0 }) => !constant || id.fields[name] === BigInt(value));
 
-// Whether letters have the case that the format writes in its texts, otherwise lower case.
+// Whether letters have the usual case: the case that the format writes, in hexadecimal lower case.
 function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
   if (encoding !== "text") return !/[A-Z]/.test(text);
   return !folds || (symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text));
 }
 
 // The rank of a reading: the most probable has the lowest. UUIDs come first, because their variant
-// and version are seldom chance. Our formats follow, then the others.
+// and version are seldom chance. Our formats follow, then other formats.
 function rank(format, encoding, text) {
   const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
   if (fixed > 4) return -1;
@@ -707,7 +706,7 @@ export function detect(text, now = Date.now()) {
       if (id && probable(id, now)) found.push({ id, encoding, reason });
     }
   }
-  // A text seldom has a prefix and the right length by chance, unless the ID looks like a word.
+  // A text seldom has a prefix and the right length by chance, except if IDs look like words.
   const place = ({ id: { format, prefix }, encoding }) => {
     const typed = prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0;
     return typed + rank(format, encoding, text.slice(prefix.length));
@@ -715,9 +714,8 @@ export function detect(text, now = Date.now()) {
   return found.sort((a, b) => place(a) - place(b));
 }
 
-// Whether digits, small letters and capitals alternate as in random texts. The kind of character
-// must change at least three times. If there are only letters, it must change at about every second
-// character.
+// Whether digits, small letters and capitals alternate as in random texts: at least three times
+// and, if there are only letters, at about every second character.
 function alternates(text) {
   const changes = (text.match(/[0-9]+|[a-z]+|[A-Z]+|[^0-9a-zA-Z]+/g) ?? []).length - 1;
   return changes >= 3 && (/[^a-zA-Z]/.test(text) || changes * 2 >= text.length - 3);
@@ -753,8 +751,8 @@ export function strip(text) {
   return { text, stripped: [...stripped] };
 }
 
-// One hash in hundreds has a plausible time. accept counts a time, and returns whether it and nine
-// in ten recent ones are plausible.
+// One hash in hundreds has a plausible time. accept counts a time, and returns true if this time
+// and nine in ten recent times are plausible.
 export class Ratio {
   seen = 0;
   plausible = 0;
@@ -777,13 +775,13 @@ const startsWord = (text = "") => /^[0-9A-Za-z]/.test(text);
 
 // Finds IDs by the rules of "sortid scan".
 export class Finder {
-  #ratios = {}; // by what they count
-  #formats = { text: [], word: [], hex: [], uuid: [], int: [] }; // by length; words have - and _
+  #ratios = {}; // by the kind of text that they count
+  #formats = { text: [], word: [], hex: [], uuid: [], int: [] }; // by length; words contain - or _
 
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
-    // UUIDs come first, because their bits are seldom chance. A format with a prefix comes before
-    // one without.
+    // UUIDs come first, because their bits are seldom chance. Formats with a prefix come before
+    // formats without.
     const place = ({ generates, text }) => (generates ? 2 : text.prefix ? 0 : 1);
     for (const format of [...formats].sort((a, b) => place(a) - place(b))) {
       const { generates, width, search = {}, text } = format;
@@ -814,7 +812,7 @@ export class Finder {
   }
 
   #judgeWord(run, start) {
-    if (!/[0-9]/.test(run.slice(1)) && oneCase(run.slice(1))) return undefined; // of a language
+    if (!/[0-9]/.test(run.slice(1)) && oneCase(run.slice(1))) return undefined; // an ordinary word
     const among = this.#formats.word[run.length]?.filter((f) => !f.search.mixed || alternates(run));
     return this.#first(among, "text", run, start);
   }
@@ -848,14 +846,14 @@ export class Finder {
     return undefined;
   }
 
-  // A short text does not count if it is a number such as 0x0123456789, or inside Base64. If its
-  // format is not given, it must have a digit, and the case that the format writes.
+  // A short text is no ID if it is a number such as 0x0123456789, or inside Base64. If no format is
+  // given, it must have a digit and the usual case.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
     const random = mixed || bothCases;
     if (!run.startsWith(prefix) || !bothCases && !oneCase(run)) return undefined;
-    if (!this.only && isHex(run) && run.length > 16) return undefined; // a hash, or such as 1234e
+    if (!this.only && isHex(run) && run.length > 16) return undefined; // probably a hash
     if (random && !alternates(run)) return undefined;
     if (format.text.prefix) return this.#judgePrefixed(format, text, run, start);
     if (bothCases && oneCase(run)) return undefined;
@@ -880,7 +878,7 @@ export class Finder {
     return match && (longer.map(read).find((found) => found) ?? match);
   }
 
-  // Numbers look like IDs of some formats, so "id" must stand before them.
+  // Numbers look like IDs of some formats, so "id" must be before them.
   #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#formats.hex[run.length], "hex", run, start);
@@ -898,7 +896,7 @@ export class Finder {
     if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);
     // One in eight scru128 IDs looks like a UUID without a time. Such a text counts as ours only
-    // after UUIDs that can only be ours.
+    // after texts that are ours and cannot be UUIDs.
     const ours = /^.{14}[1-8].{4}[89ab]/i.test(word)
       ? likely && this.#ratios["other UUIDs"]?.likely
       : this.#accept("other UUIDs", match !== undefined);
@@ -906,11 +904,11 @@ export class Finder {
   }
 }
 
-// All symbols of a format's texts behind a prefix.
+// All symbols of a format's texts after the prefix.
 const symbolsOf = ({ text: { symbols = "", groups = [] } }) =>
   groups.reduce((all, { before = "", symbols: own = "" }) => all + before + own, symbols);
 
-// Whether + / - or _ joins a run to another one that is mixed in its nearest 24 characters.
+// Whether + / - or _ joins a run to another run whose nearest 24 characters are mixed.
 function besideBase64(text, start, end) {
   const before = /([0-9A-Za-z]*)[+/_-]$/.exec(text.slice(Math.max(0, start - 25), start));
   const after = /^[+/_-]([0-9A-Za-z]*)/.exec(text.slice(end, end + 25));
@@ -991,7 +989,7 @@ export function count(n) {
   const words = ["", " thousand", " million", " billion", " trillion", " quadrillion"];
   if (n < 1e4) return n.toFixed(0);
   let i = Math.floor(Math.floor(Math.log10(n)) / 3);
-  if (n / 1000 ** i >= 999.5) i++; // printed as 1000
+  if (n / 1000 ** i >= 999.5) i++; // it would be printed as 1000
   if (i >= words.length) return `10^${Math.log10(n).toFixed(0)}`;
   const scaled = n / 1000 ** i;
   return (scaled < 9.95 ? String(Number(scaled.toPrecision(2))) : scaled.toFixed(0)) + words[i];
@@ -1023,13 +1021,13 @@ export function collisionProbability({ plan, node_counter: shared }, request) {
   if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
   const millis = years * SECONDS_PER_YEAR * 1000;
   const perMilli = rate / processes / 1000;
-  // Of the IDs that two processes make in one millisecond, at most one pair of 2^bits is equal.
+  // Two processes' IDs of the same millisecond are equal with a probability of at most 2^-bits.
   const pairs = millis * processes * (processes - 1) / 2 * perMilli * perMilli;
   return -Math.expm1(-pairs * 2 ** -plan.random_bits) || 0;
 }
 
-// Sizes of node IDs, best first: room for twice the processes, as in a rolling deployment, down to
-// just enough.
+// Sizes of node IDs. The first has room for twice the processes, as in a rolling deployment. The
+// last has just enough.
 function nodeSizes(processes, most = 0) {
   const bits = (n) => Math.max(1, Math.ceil(Math.log2(n)));
   const least = bits(processes);
@@ -1037,8 +1035,8 @@ function nodeSizes(processes, most = 0) {
   return Array.from({ length: Math.max(0, best - least + 1) }, (_, i) => best - i);
 }
 
-// The guard bits with which at most one tick of a thousand overflows, the mean number of IDs, and
-// whether there are such bits.
+// The guard bits with which at most one tick of a thousand overflows, and the mean number of IDs in
+// a tick. ok is false if none are enough.
 function guardBits(bits, perTick) {
   const size = 2 ** bits;
   for (let guard = bits <= 4 ? 1 : 0; ; guard++) {
@@ -1053,7 +1051,7 @@ function guardBits(bits, perTick) {
 function byChance({ node, plan }, load, result, refuse) {
   const { per_tick: mean, least, unique, node_bits: most } = plan;
   const tick = result.tick_seconds;
-  if (least) { // it waits for the next millisecond
+  if (least) { // a generator waits for the next millisecond
     if (load.burst > 0) result.burst_waits_seconds = Math.floor((load.burst - 1) / mean) * tick;
     const rate = least / tick;
     if (load.perSecond > rate) refuse(`a process makes at most ${rate.toFixed(0)} IDs a second`);
@@ -1067,7 +1065,7 @@ function byChance({ node, plan }, load, result, refuse) {
   return `there are ${node} IDs for at most ${2 ** most} processes`;
 }
 
-// Fills in the result of a format with node IDs. Its full counter borrows the next tick.
+// Does the same for a format with node IDs. A full counter borrows the next tick.
 function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
   if (load.processes > 1 && !load.can_assign_nodes) {
     refuse("each process needs a node ID of its own, assigned or leased");

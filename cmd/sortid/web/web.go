@@ -1,5 +1,5 @@
 // Package web makes the page of "sortid page" from files in this folder. sortid.js reads and makes
-// IDs, and is an npm package, too.
+// IDs, and is also an npm package.
 package web
 
 import (
@@ -63,7 +63,7 @@ func smallTable() ([]byte, error) {
 				delete(times, "first")
 				delete(times, "last")
 			}
-			if times["plausible_from"] == "2010-01-01T00:00:00.000Z" { // as nearly all have
+			if times["plausible_from"] == "2010-01-01T00:00:00.000Z" { // the default of sortid.js
 				delete(times, "plausible_from")
 			}
 		}
@@ -116,8 +116,9 @@ var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 // keys finds members' names. Within strings, quotes have a backslash.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
-// Page returns the page and its content security policy for a header. The page's own policy
-// cannot forbid frames. Only scripts and styles with the policy's hashes run.
+// Page returns the page, and a content security policy for its header. The page contains the
+// policy, too, but only a header can forbid frames. Only a script and a style with the policy's
+// hashes work.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
@@ -152,8 +153,8 @@ var (
 	imported = regexp.MustCompile(`(?ms)^import .*? from "\./[a-z]+\.js";\n`)
 )
 
-// shorten removes comments and indents. A string in the scripts must end in its line, because text
-// after "// " is a comment if no quote follows in the line.
+// shorten removes comments and indents. "// " begins a comment if no quote follows in the line, so
+// a string in a script must end in its line.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (
@@ -161,7 +162,7 @@ var (
 	indents  = regexp.MustCompile(`(?m)^\s+`)
 )
 
-// hash returns the content security policy's source expression for the text.
+// hash returns the expression that permits the text in a content security policy.
 func hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

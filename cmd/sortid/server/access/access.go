@@ -1,5 +1,5 @@
-// Package access says who may do what. Tokens identify clients, and a guard protects a server
-// without tokens from web pages.
+// Package access says who may do what. Tokens identify clients. A guard refuses requests that web
+// pages of other origins send.
 package access
 
 import (
@@ -17,7 +17,7 @@ import (
 
 type tokenKey struct{}
 
-// Identify finds the token of each request, for the other methods.
+// Identify puts the token of each request into its context, for the other methods.
 func (t *Tokens) Identify(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -33,7 +33,6 @@ func (t *Tokens) Identify(next http.Handler) http.Handler {
 	})
 }
 
-// of returns the token of a request, or nil.
 func (t *Tokens) of(ctx context.Context) *Token {
 	if t == nil {
 		return nil
@@ -42,7 +41,7 @@ func (t *Tokens) of(ctx context.Context) *Token {
 	return e
 }
 
-// IDs returns the request's limit of IDs; nil means no limit.
+// IDs returns the limit of IDs of the request's token; nil means no limit.
 func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	if e := t.of(ctx); e != nil {
 		return e.IDs
@@ -50,7 +49,6 @@ func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	return nil
 }
 
-// Client returns the client that sent a request.
 func (t *Tokens) Client(r *http.Request) limit.Client {
 	if e := t.of(r.Context()); e != nil {
 		return limit.Client("token " + e.name)
@@ -58,11 +56,11 @@ func (t *Tokens) Client(r *http.Request) limit.Client {
 	return limit.ClientAt(r.RemoteAddr)
 }
 
-// Forbidden is what a client without a permission is told.
-const Forbidden = "this token does not permit that"
+const forbidden = "this token does not permit that"
 
-// Allow returns a problem if the token forbids the request or has reached its limit. For
-// [PermitRealms], call AllowRealm later, because the body names the realm.
+// Allow returns a problem (an error for the client) if the token does not permit the request, or
+// has reached its limit. For [PermitRealms], also call [Tokens.AllowRealm], because the body names
+// the realm.
 func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	if t == nil || permission == PermitNone {
 		return nil
@@ -74,7 +72,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
 	if !e.may(permission) {
-		return huma.Error403Forbidden(Forbidden)
+		return huma.Error403Forbidden(forbidden)
 	}
 	if wait := limit.Take(e.Requests, 1); wait > 0 {
 		return httpapi.TooMany(wait, "the token's limit of requests a second is reached")
@@ -82,17 +80,17 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	return nil
 }
 
-// AllowRealm returns a problem if the token forbids to use the store for this realm.
+// AllowRealm returns a problem if the token does not permit this realm of the store.
 func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
 	if e := t.of(ctx); e != nil && !e.may(PermitRealms+":"+realm) {
-		return huma.Error403Forbidden(Forbidden)
+		return huma.Error403Forbidden(forbidden)
 	}
 	return nil
 }
 
 const metadataPermission = "permission"
 
-// Require makes an operation need a permission.
+// Require returns the operation with the permission that it needs.
 func Require(permission string, op huma.Operation) huma.Operation {
 	op.Metadata = map[string]any{metadataPermission: permission}
 	if permission != PermitNone {
@@ -101,7 +99,7 @@ func Require(permission string, op huma.Operation) huma.Operation {
 	return op
 }
 
-// Authorize is [Tokens.Allow] for operations. Without [Require], an operation needs [PermitAdmin].
+// Authorize is [Tokens.Allow] as a middleware. Without [Require], an operation needs [PermitAdmin].
 func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, ok := ctx.Operation().Metadata[metadataPermission].(string)
 	if !ok {
@@ -115,8 +113,8 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// Within calls next while the client has a place in the gate. If there is none, it refuses the
-// request.
+// Within calls next with a place in the gate for the client. If no place is free, it refuses
+// the request.
 func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
 	c := t.Client(r)
 	if !g.Enter(c) {
@@ -127,7 +125,7 @@ func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, n
 	next()
 }
 
-// Through is [Tokens.Within] for operations.
+// Through is [Tokens.Within] as a middleware.
 func (t *Tokens) Through(g *limit.Gate) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)

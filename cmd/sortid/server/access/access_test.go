@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
-// An operation that says nothing about permissions is closed.
+// An operation without [Require] needs the permission admin.
 func TestAuthorize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	ids, line1, _ := NewToken("ids", []string{PermitIDs}, 0, 0)
@@ -23,7 +23,7 @@ func TestAuthorize(t *testing.T) {
 	for _, c := range []struct {
 		tokens *Tokens
 		op     huma.Operation
-		want   [3]int // without a token, and with those for IDs and for everything
+		want   [3]int // with no token, with a token for IDs, with a token for everything
 	}{
 		{tokens, huma.Operation{}, [3]int{401, 403, 204}},
 		{tokens, Require(PermitNone, huma.Operation{}), [3]int{204, 204, 204}},

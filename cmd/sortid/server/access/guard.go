@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// A Guard refuses requests of other origins' web pages. Without tokens, a server trusts every
-// client, and any page can send requests through its visitor's browser.
+// A Guard refuses requests of web pages of other origins. A server without tokens trusts every
+// client, and a page can send requests through its visitor's browser.
 type Guard struct {
 	anyHost   bool     // tokens protect the server
 	hosts     []string // lower case, without a port
@@ -23,8 +23,8 @@ type Guard struct {
 	origins   *http.CrossOriginProtection
 }
 
-// NewGuard returns a guard of a server with these names, which pages of these origins may call. It
-// returns an error if a name or an origin has a mistake.
+// NewGuard returns a guard of a server that has these hosts. Web pages of these origins may call
+// the server.
 func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 	g := &Guard{anyHost: t != nil, origins: http.NewCrossOriginProtection()}
 	for _, host := range hosts {
@@ -41,35 +41,35 @@ func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 			continue
 		}
 		if err := g.origins.AddTrustedOrigin(origin); err != nil {
-			return nil, fmt.Errorf("%q is not an origin, want one such as "+
+			return nil, fmt.Errorf("%q is not an origin, want an origin such as "+
 				"https://example.com: %w", origin, err)
 		}
 	}
 	return g, nil
 }
 
-// Protect refuses requests for other hosts, and changes by foreign pages.
+// Protect refuses requests to other hosts, and requests by which foreign pages change something.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.anyHost && !g.allows(r):
 			httpapi.Refuse(w, huma.NewError(http.StatusMisdirectedRequest, fmt.Sprintf(
-				"this server has no tokens, so it does not answer for the host %.100q; "+
-					"use its address, or name the host with --host", r.Host)))
+				"this server has no tokens, so it does not answer requests to the host %.100q; "+
+					"use the server's address, or name the host with --host", r.Host)))
 		case g.foreign(r):
 			httpapi.Refuse(w, huma.Error403Forbidden(
-				"a web page of another origin may not do this; --cors names the origins that may"))
+				"a web page of another origin may not do this; --cors permits an origin"))
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// foreign reports whether a page of another origin wants a change. A request that makes IDs is a
-// change, even with GET or HEAD.
+// foreign reports whether a page of another origin sent a request that changes something. Making
+// IDs is a change.
 func (g *Guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
-		return false // not a browser, or one that does not send the origin
+		return false // not from a browser, or from a browser that sends no origin
 	}
 	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, httpapi.StorePath) {
 		return false
@@ -82,19 +82,19 @@ func (g *Guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether a request for the path makes IDs. Probes and metrics make IDs, too.
+// makesIDs reports whether a request for the path makes IDs, perhaps only as a test.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. With HTTP/1.0 it may name no host,
-// as load balancers do. Browsers always name one.
+// allows reports whether a request names a host of this server. Requests with HTTP/1.0 need no
+// host: load balancers send such requests, browsers do not.
 func (g *Guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true
 	}
 	if at, err := netip.ParseAddrPort(r.Host); err == nil && at.Addr().Unmap().IsLoopback() {
-		return true // the code below returns the same, but is slower
+		return true // the code below is slower
 	}
 	name := hostName(r.Host)
 	if name == "localhost" || slices.Contains(g.hosts, name) {

@@ -39,8 +39,8 @@ const (
 //
 // SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
 // "realm:NAME", "admin". Limits are per second; inspected lines count as IDs. Blank lines and
-// lines that begin with # are skipped. Each line must end in a newline, because a line without
-// one may be incomplete.
+// lines that begin with # are skipped. Each line must end in a newline, because otherwise it can be
+// incomplete.
 //
 // Tokens says who may do what. A nil Tokens lets everybody do everything. Tokens is safe for
 // concurrent use.
@@ -57,11 +57,11 @@ type Token struct {
 	name    string
 	sum     [sha256.Size]byte
 	permits []string
-	limits  string // as in the file; a token with unchanged limits keeps its limiters
+	limits  string // as in the file; if they do not change, Requests and IDs stay
 }
 
-// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done.
-// A changed file with a mistake, or without tokens, is not used, and the log says why.
+// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done. It
+// does not use a changed file that has a mistake, and logs why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watch.Files(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -148,7 +148,7 @@ func parseToken(fields []string) (*Token, error) {
 		switch {
 		case valid && name == "requests":
 			e.Requests = rate.NewLimiter(rate.Limit(n), n)
-		case valid && name == "ids": // the burst must be enough for a whole answer
+		case valid && name == "ids": // the burst must be enough for the largest answer
 			e.IDs = rate.NewLimiter(rate.Limit(n), max(n, limit.MaxIDs))
 		default:
 			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, field)
@@ -165,8 +165,8 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
 }
 
-// Find returns a token's entry, or nil. How long it takes reveals nothing about other tokens,
-// because nobody can choose a text by its hash.
+// Find returns the entry of a token's text, or nil. The duration of Find reveals nothing about
+// other tokens, because nobody can choose a text with a given hash.
 func (t *Tokens) Find(text string) *Token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -174,7 +174,7 @@ func (t *Tokens) Find(text string) *Token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. [PermitRealms] alone means any realm.
+// may reports whether the token has a permission. [PermitRealms] without a name means any realm.
 func (e *Token) may(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == PermitAdmin || p == permission ||
@@ -198,7 +198,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 		}
 		if strings.ContainsFunc(p, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 			return "", "", fmt.Errorf(
-				"%q has a space or a comma, which a file of tokens cannot hold", p)
+				"%q has a space or a comma, which a file of tokens cannot contain", p)
 		}
 	}
 	var secret [32]byte
@@ -215,8 +215,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file. It makes a missing file, which only its
-// owner can read. It fails if the file has a mistake, or already has the name.
+// AppendToken appends a line of [NewToken] to a file. It makes a missing file, readable only by its
+// owner. It fails if the file has a mistake, or already has the name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
 func untilRead() {
-	time.Sleep(watch.Interval)
+	time.Sleep(3 * time.Second)
 	synctest.Wait()
 }
 
@@ -93,7 +92,7 @@ func testTokensReread(t *testing.T) {
 	expect("after the end", true, false, "")
 }
 
-// Tokens keep what they have spent.
+// When a file is read again, tokens keep what they have spent.
 func TestSpentTokensReread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -208,7 +207,7 @@ func TestBadTokens(t *testing.T) {
 		"# nobody yet\n\n":              "there are no tokens",
 		"a " + sum + " ids\n# end":      "line 2 does not end in a newline",
 		"a " + sum + " ids":             "line 1 does not end in a newline",
-		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // maybe of 1000
+		"a " + sum + " ids requests=10": "line 1 does not end in a newline", // of 1000?
 	} {
 		path := filepath.Join(t.TempDir(), "tokens")
 		check.Write(t, path, text)

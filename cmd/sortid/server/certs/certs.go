@@ -1,4 +1,4 @@
-// Package certs configures TLS with certificates from files, which may change.
+// Package certs configures TLS with certificates from files, which can change.
 package certs
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
-// TLS returns a configuration with the certificate and key of these files. With clientCA, a file
-// of certificates, clients need a certificate that one of these signed. Changed files are read
-// within seconds until ctx is done. A changed file with a mistake is not used, and the log says
-// why.
+// TLS returns a configuration with the certificate and key in these files. If there is a file
+// clientCA, clients need a certificate that a CA in this file signed. Until ctx is done, the
+// configuration uses changed files within seconds. It does not use a changed file that has a
+// mistake, and the log says why.
 func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
@@ -69,14 +69,15 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 		current.Store(c)
 		return nil
 	}
-	if err := watch.Files(ctx, log, "certificates of clients", useClientCA, clientCA); err != nil {
+	if err := watch.Files(ctx, log, "CA certificates of clients", useClientCA,
+		clientCA); err != nil {
 		return nil, err
 	}
 	return config, nil
 }
 
-// decodeCertificates returns the certificates of a PEM text, or an error if one is cut off or
-// malformed. The standard library would skip such a certificate.
+// decodeCertificates returns the certificates of a PEM text. It fails if one is cut off or
+// malformed. The standard library would skip it.
 func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	whole := 0
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -86,7 +87,8 @@ func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	}
 	if begun := bytes.Count(text, []byte("-----BEGIN")); begun != whole {
 		return nil, fmt.Errorf(
-			"of %d PEM blocks %d are whole; the file may be cut off: write it again", begun, whole)
+			"%d of %d PEM blocks are complete; the file may be cut off: write it again", whole,
+			begun)
 	}
 	if len(certs) == 0 {
 		return nil, errors.New("there is no certificate in PEM")

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/testserver"
 )
 
@@ -28,7 +27,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 		a.Close()
 	}()
 	conn := tls.Client(b, client)
-	io.ReadAll(conn) // the server's tickets, too
+	io.ReadAll(conn) // also reads the server's session tickets
 	state := conn.ConnectionState()
 	conn.Close()
 	return state, <-failed
@@ -43,7 +42,7 @@ func testCertificateReread(t *testing.T) {
 	config := check.Must(TLS(t.Context(), cert, key, "", slog.New(slog.NewTextHandler(&log, nil))))(t)
 	seen := func(logged string) string {
 		t.Helper()
-		time.Sleep(2 * watch.Interval)
+		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		log.Line(t, "certificate", logged)
 		state := check.Must(handshake(t, config, &tls.Config{InsecureSkipVerify: true}))(t)
@@ -53,8 +52,8 @@ func testCertificateReread(t *testing.T) {
 	whole := check.Must(os.ReadFile(cert))(t)
 	for text, want := range map[string]string{
 		"half a file":                      "there is no certificate in PEM",
-		string(whole[:len(whole)/2]):       "of 1 PEM blocks 0 are whole",
-		string(whole) + string(whole[:60]): "of 2 PEM blocks 1 are whole", // a cut chain
+		string(whole[:len(whole)/2]):       "0 of 1 PEM blocks are complete",
+		string(whole) + string(whole[:60]): "1 of 2 PEM blocks are complete", // cut off
 	} {
 		check.Write(t, cert, text)
 		if seen(want) != first {
@@ -105,7 +104,7 @@ func testClientCAReread(t *testing.T) {
 		slog.New(slog.NewTextHandler(&log, nil))))(t)
 	expect := func(what string, logged string, want ...bool) {
 		t.Helper()
-		time.Sleep(2 * watch.Interval)
+		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		log.Line(t, what, logged)
 		for i, client := range clients {
@@ -132,7 +131,7 @@ func testClientCAReread(t *testing.T) {
 	expect("at first", "", true, false)
 	after(certs[1], "the other", "level=INFO", false, true)
 	after(certs[0]+certs[1][:100], "cut off",
-		"certificates of clients "+clientCA+": of 2 PEM blocks 1 are whole", false, true)
+		"CA certificates of clients "+clientCA+": 1 of 2 PEM blocks are complete", false, true)
 	after("", "emptied", "there is no certificate in PEM", false, true)
 	after(strings.Replace(certs[0], "MII", "MIJ", 1), "malformed", "certificate 1: x509", false, true)
 	os.Remove(clientCA)

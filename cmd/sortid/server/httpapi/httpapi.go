@@ -1,5 +1,5 @@
-// Package httpapi has what all endpoints share: paths, the form of answers and problems, and the
-// words that describe them in OpenAPI.
+// Package httpapi has what all endpoints share: paths, answers, problems (errors in the form of RFC
+// 9457), and their descriptions in OpenAPI.
 package httpapi
 
 import (
@@ -21,7 +21,7 @@ const (
 	StorePath = "/v1/store/"
 )
 
-// Fallback is the pattern of all paths without an endpoint.
+// Fallback is the pattern for all paths that have no endpoint.
 const Fallback = "/"
 
 // The types of answers.
@@ -31,7 +31,7 @@ const (
 	TypeNDJSON = "application/x-ndjson"
 )
 
-// A Raw answer is sent as it is.
+// A Raw answer has a body that is sent unchanged.
 type Raw struct {
 	ContentType  string `header:"Content-Type"`
 	CacheControl string `header:"Cache-Control"`
@@ -41,7 +41,6 @@ type Raw struct {
 // A FormatName is a parameter: the name of a format.
 type FormatName string
 
-// Schema lists the names.
 func (FormatName) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, name := range format.Names() {
@@ -50,16 +49,15 @@ func (FormatName) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// Text describes a string.
 func Text() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// Answers describes the answer 200.
+// Answers describes the answer with status 200.
 func Answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: description,
 		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
 }
 
-// Busy returns the problem 503. The client may ask again after a second.
+// Busy returns a problem with status 503. The client may ask again after a second.
 func Busy(format string, args ...any) error { return BusyFor(time.Second, format, args...) }
 
 // BusyFor is [Busy] for a client that may ask again after d.
@@ -67,8 +65,8 @@ func BusyFor(d time.Duration, format string, args ...any) error {
 	return retryAfter(d, huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)))
 }
 
-// TooMany returns the problem 429: a limit of the client's token is reached. The client may ask
-// again after d.
+// TooMany returns a problem with status 429: a limit of the client's token is reached. The client
+// may ask again after d.
 func TooMany(d time.Duration, detail string) error {
 	return retryAfter(d, huma.Error429TooManyRequests(detail))
 }
@@ -78,14 +76,14 @@ func retryAfter(d time.Duration, problem error) error {
 	return huma.ErrorWithHeaders(problem, http.Header{"Retry-After": {seconds}})
 }
 
-// Invalid returns the problem 422 for one part of a request, such as "query.n".
+// Invalid returns a problem with status 422 for one part of a request, such as "query.n".
 func Invalid(message, location string) error {
 	return huma.Error422UnprocessableEntity("invalid request", &huma.ErrorDetail{Message: message,
 		Location: location})
 }
 
-// Refuse answers with a problem. Another error means that the server failed: the client gets the
-// problem 500, and only the log has the error.
+// Refuse answers with a problem. If err is another error, the server failed: the client gets status
+// 500, and only the log has the error.
 func Refuse(w http.ResponseWriter, err error) {
 	var problem huma.StatusError
 	if !errors.As(err, &problem) {

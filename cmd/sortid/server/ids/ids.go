@@ -22,16 +22,16 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// An Endpoint makes IDs.
+// An Endpoint answers requests for new IDs.
 type Endpoint struct {
 	Sources *Sources
 	Tokens  *access.Tokens
-	Large   *limit.Gate // of answers of more than one piece
+	Large   *limit.Gate // for answers of more than [limit.Piece] IDs
 	Log     *slog.Logger
 }
 
-// Register registers requests for IDs. net/http handles them, because they are the most frequent;
-// huma only describes them.
+// Register registers the most frequent requests. They skip huma, which is slower and only describes
+// them.
 func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 	var encodings []any
 	for _, f := range format.Ours() {
@@ -61,9 +61,10 @@ func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
 						Default: string(format.Text)}},
 				{Name: "Accept", In: "header", Schema: httpapi.Text(),
-					Description: "text/plain, one ID a line, or application/json"},
+					Description: "text/plain, one ID in each line, or application/json"},
 			},
-			Responses: httpapi.Answers("IDs, one a line, or as JSON", "text/plain", httpapi.Text()),
+			Responses: httpapi.Answers("IDs, one in each line, or as JSON", "text/plain",
+				httpapi.Text()),
 		})
 		op.Responses["200"].Content[httpapi.TypeJSON] = &huma.MediaType{Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"format", "ids"},
@@ -92,7 +93,7 @@ type request struct {
 	asJSON   bool
 }
 
-// parse checks the whole request, before a token is charged or an ID made.
+// parse checks the whole request, before the server charges a token or makes an ID.
 func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
 		return in, httpapi.Invalid("unknown format, want one of "+strings.Join(format.Names(), ", "),
@@ -135,7 +136,7 @@ func (in *request) parseQuery(raw string) error {
 	return nil
 }
 
-// charge takes the IDs from the token's limit and the source. If one has fewer, it takes none.
+// charge takes the IDs from the limits of the token and the source, or from neither.
 func (e *Endpoint) charge(r *http.Request, in request) error {
 	mine := e.Tokens.IDs(r.Context())
 	if in.source.queue != nil {
@@ -149,8 +150,8 @@ func (e *Endpoint) charge(r *http.Request, in request) error {
 
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// serve answers a request. It returns a problem only before it writes. A later error breaks the
-// answer off, so that the client sees that IDs are missing.
+// serve returns a problem only before it writes. A later error breaks the answer off, so that the
+// client sees that IDs are missing.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := e.Tokens.Allow(r.Context(), access.PermitIDs); err != nil {
 		return err
@@ -224,7 +225,7 @@ func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
 	return nil
 }
 
-// accepts reports whether the answer must be JSON. Without a preference, it is text.
+// accepts reports whether the answer must be JSON. Without a preference, the answer is text.
 func accepts(header string) (asJSON bool, err error) {
 	if header == "" || header == "*/*" {
 		return false, nil
@@ -256,7 +257,7 @@ func accepts(header string) (asJSON bool, err error) {
 	if !found {
 		return false, huma.NewError(http.StatusNotAcceptable,
 			"the answer is text/plain or application/json; the Accept header allows neither",
-			&huma.ErrorDetail{Message: "name one of the two", Location: "header.Accept",
+			&huma.ErrorDetail{Message: "name one of these types", Location: "header.Accept",
 				Value: header})
 	}
 	return asJSON, nil

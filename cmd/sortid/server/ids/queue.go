@@ -13,30 +13,29 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A queue shares the IDs of one node ID by start-time fair queueing. It counts each client's
-// IDs since IDs became scarce, and next serves the client with the lowest count. A request
-// counts only after it was served, so large requests get their turn, too. An absent client
-// saves nothing: its count is at least the count of the client served last.
+// A queue shares the IDs of one node ID by start-time fair queueing. While IDs are scarce, it
+// counts each client's IDs, and serves the client with the lowest count. It counts a request after
+// serving it, so large requests get their turn, too. Clients cannot save IDs for later: each count
+// is at least the count of the client served last.
 type queue struct {
-	ids *rate.Limiter // that the node ID has left
+	ids *rate.Limiter // the IDs that the node ID has left
 
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
-	last    int64     // the count of the client served last, before its request
+	last    int64     // the count that the client served last had before its request
 	counts  map[limit.Client]*int64
 }
 
 type waiter struct {
 	count *int64        // of its client
-	first chan struct{} // gets a value when the waiter may be first
+	first chan struct{} // gets a value when the waiter can be first
 }
 
-// maxCounts limits the memory of the counts.
 const maxCounts = 4096
 
-// newQueue returns a queue for the IDs of one node ID. It returns nil if the generator itself
-// waits for ticks. A generator may run 10 s ahead of the clock. The queue allows 2 s, so that a
-// request is served in full, or refused before an ID is made.
+// newQueue returns a queue, or nil if the generator itself waits for the next tick. Other
+// generators can run 10 s ahead of the clock. The queue allows 2 s, so that a request gets all its
+// IDs, or none.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
@@ -46,15 +45,15 @@ func newQueue(f *format.Format, nodeBits int) *queue {
 	return &queue{ids: ids, counts: map[limit.Client]*int64{}}
 }
 
-// take takes n IDs, and n from the limit of token if token is not nil. If it cannot do so soon, it
-// takes nothing and returns a problem.
+// take takes n IDs from the queue. If token is not nil, it takes n from this limit, too. If it
+// cannot take both soon, it takes nothing and returns a problem.
 func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
 	if spare := int(q.ids.TokensAt(now)) - q.ids.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
 		clear(q.counts)
-		if spare >= n { // there are still enough, so nothing is counted
+		if spare >= n { // IDs are not scarce, so nothing is counted
 			if wait := limit.Take(token, n); wait > 0 {
 				return tooMany(wait)
 			}
@@ -100,7 +99,7 @@ func tooMany(wait time.Duration) error {
 	return httpapi.TooMany(wait, "the token's limit of IDs a second is reached")
 }
 
-// probe takes one ID. If there is none, later requests wait longer.
+// probe takes one ID. If no ID is left, later requests wait longer.
 func (q *queue) probe() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Requests are counted only while IDs are scarce. Otherwise they allocate nothing.
+// While there are enough IDs, requests are not counted and allocate nothing.
 func TestQueueCountsScarceIDs(t *testing.T) { synctest.Test(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -28,8 +29,8 @@ type Sources struct {
 }
 
 // NewSources returns sources that lease node IDs from the store in the background. Without a store,
-// they make only IDs that need no lease. leases has the settings of all leases, with a Logger.
-// Its Realm and Format are not used.
+// they make only IDs of formats that need no lease. leases configures all leases, except its Realm
+// and Format. It must have a Logger.
 func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Sources{store: store, leases: leases, byName: map[string]*source{}, stop: stop,
@@ -60,7 +61,6 @@ func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
 	return s, nil
 }
 
-// acquire leases a node ID, and retries until it has one.
 func (s *Sources) acquire(ctx context.Context, src *source) {
 	pause := 100 * time.Millisecond
 	for {
@@ -88,10 +88,10 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	// Without the store, requests fail at once, and clients are told to ask again.
+	// If the lease has expired, requests fail at once, and clients are told to ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
-		values["guard"] = "4" // bits that start at zero in each tick; 97 % of the numbers are left
+		values["guard"] = "4" // bits of the counter that start at zero; 97 % of its values are left
 	}
 	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
 		Values: values})
@@ -105,10 +105,10 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	return nil
 }
 
-// Ready returns why a format that is served cannot make an ID, or nil.
+// Ready returns an error if a served format cannot make an ID.
 func (s *Sources) Ready() error {
 	if s.store == nil {
-		return nil // without a store, no served format needs a lease
+		return nil // no format that needs a lease is served
 	}
 	for _, f := range format.Leased() {
 		if err := s.byName[f.Name].ready(); err != nil {
@@ -118,7 +118,8 @@ func (s *Sources) Ready() error {
 	return nil
 }
 
-// Limit returns the limit of a format's IDs, or nil if the generator itself waits for ticks.
+// Limit returns the limit of a format's IDs, or nil if the generator itself waits for the next
+// tick.
 func (s *Sources) Limit(format string) *rate.Limiter {
 	if q := s.byName[format].queue; q != nil {
 		return q.ids
@@ -149,7 +150,7 @@ func (s *Sources) Metrics() []prometheus.Collector {
 			return 1
 		}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "sortid_lease_remaining_seconds", ConstLabels: labels,
-			Help: "How long IDs can be made without the store; 0 if none can be made now.",
+			Help: "How long the server can make IDs without the store; 0 if it can make none now.",
 		}, func() float64 { return src.remaining(now).Seconds() }))
 	}
 	return all
@@ -174,16 +175,16 @@ func (s *Sources) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// A source has the generator of a format. If the format needs a lease, there is none before the
-// store has granted the lease.
+// A source makes the IDs of one format. If the format needs a lease, the source has no generator
+// until the store has granted the lease.
 type source struct {
 	format *format.Format
 	made   prometheus.Counter // IDs sent
-	queue  *queue             // nil if the generator itself waits for ticks
+	queue  *queue             // nil if the generator itself waits for the next tick
 
 	mu        sync.Mutex
-	generator format.Generator // nil if there is none; err says why
-	lease     *lease.Lease     // nil if the format needs none
+	generator format.Generator // if nil, err says why
+	lease     *lease.Lease     // nil if the source has none
 	err       error
 	batches   sync.Pool // of format.Batch
 
@@ -215,27 +216,20 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// ReadyPatience is how long a ready generator may wait for the next tick. uid60 waits longer if
-// the clock has gone back a little, and is then not ready.
-const ReadyPatience = time.Second
-
-// ReadyFor is how long the result of a probe is reused.
-const ReadyFor = 100 * time.Millisecond
-
-// ready returns nil if the source can make an ID. Only one request at a time probes. It does
-// not use that request's context, because others also wait for the result.
+// ready returns nil if the source can make an ID. Several requests share a probe, so it does not
+// use their contexts.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
-	if time.Since(src.probed) >= ReadyFor {
+	if time.Since(src.probed) >= limit.ReadyFor {
 		src.unready = src.probe()
 		src.probed = time.Now()
 	}
 	return src.unready
 }
 
-// probe makes an ID, which counts toward the limit. But the limit never refuses a probe,
-// because a busy server is ready.
+// probe makes an ID, which counts toward the limit. The limit never refuses a probe, because a busy
+// server is also ready.
 func (src *source) probe() error {
 	generator, err := src.get()
 	if err != nil {
@@ -244,22 +238,22 @@ func (src *source) probe() error {
 	if src.queue != nil {
 		src.queue.probe()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ReadyPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), limit.ReadyTimeout)
 	defer cancel()
 	_, err = generator.Next(ctx)
 	return err
 }
 
 var errNoNodeID = errors.New(
-	"the server has no node ID yet: the store does not answer, or has no free one; " +
+	"the server has no node ID yet: the store does not answer, or has no free node ID; " +
 		"the server's log says more")
 
 func publicError(err error) error {
 	switch {
 	case errors.Is(err, sortid.ErrLeaseExpired):
 		return errors.New(
-			"the server's lease has ended, because the store did not answer or did not renew it; " +
-				"the server's log says more")
+			"the server's lease has ended, because the store did not answer or did not renew the " +
+				"lease; the server's log says more")
 	case errors.Is(err, sortid.ErrClockRollback):
 		return errors.New(
 			"the server's node ID has no more IDs until the clock reaches the time of the last ID")

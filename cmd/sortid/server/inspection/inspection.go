@@ -1,4 +1,4 @@
-// Package inspection serves what is in IDs, the bounds of times, and the formats.
+// Package inspection serves the contents of IDs, the bounds of time ranges, and the formats.
 package inspection
 
 import (
@@ -25,17 +25,15 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Endpoints inspect IDs.
 type Endpoints struct {
 	Tokens *access.Tokens
-	Bodies *limit.Gate // of lines
+	Bodies *limit.Gate // for bodies of lines
 }
 
-// Register registers the endpoints.
 func (e *Endpoints) Register(api huma.API) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	lines := func() map[string]*huma.Response {
-		return httpapi.Answers("one object a line", httpapi.TypeNDJSON, httpapi.Text())
+		return httpapi.Answers("one object in each line", httpapi.TypeNDJSON, httpapi.Text())
 	}
 	get := func(id, path, summary, description string,
 		answers map[string]*huma.Response) huma.Operation {
@@ -51,23 +49,24 @@ func (e *Endpoints) Register(api huma.API) {
 		httpapi.Answers("the ID's format, encodings, time and fields", httpapi.TypeJSON, object)),
 		e.inspect)
 
-	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one a line",
-		"Returns one JSON object for each line that is not blank, as it reads them. "+
-			"If a line is not an ID, its object has `line` and `error`. All lines are read.", lines())
+	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in each line",
+		"Returns one JSON object for each line that is not blank, and begins before all lines "+
+			"have arrived. If a line is not an ID, its object has `line` and `error`, and the "+
+			"answer continues.", lines())
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
-	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one a line",
+	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in each line",
 		Content: map[string]*huma.MediaType{"text/plain": {Schema: httpapi.Text()}}}
 	huma.Register(api, op, e.inspectBody)
 
 	huma.Register(api, get("bounds", "/v1/bounds/{format}",
-		"Show the first ID of a time range and the first after it",
+		"Show the first ID of a time range and the first ID after it",
 		"Returns what `sortid bounds -o json` prints. A time is one of "+when.Accepted+".",
-		httpapi.Answers("the first ID of the range and the first after it", httpapi.TypeJSON,
+		httpapi.Answers("the first ID of the range and the first ID after it", httpapi.TypeJSON,
 			object)), bounds)
 
 	huma.Register(api, get("formats", "/v1/formats", "Describe the formats",
-		"Returns what `sortid formats -o json` prints: one object a line.", lines()),
+		"Returns what `sortid formats -o json` prints: one object in each line.", lines()),
 		func(context.Context, *struct{}) (*httpapi.Raw, error) {
 			return &httpapi.Raw{ContentType: httpapi.TypeNDJSON, Body: format.Table()}, nil
 		})
@@ -137,7 +136,7 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 		} else {
 			wrong, tooLarge := bodyError(err)
 			out.Write(appendLineError(nil, number, wrong))
-			if !tooLarge { // otherwise the rest would be read as another request
+			if !tooLarge { // the rest of the body must not be read as another request
 				out.Flush()
 				control.Flush()
 				panic(http.ErrAbortHandler)
@@ -154,7 +153,7 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// spendLines charges lines, of size bytes together. If the limit is reached, it returns a problem.
+// spendLines charges lines that have size bytes in all.
 func spendLines(l *rate.Limiter, lines, size int) error {
 	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
 		return httpapi.TooMany(wait,
@@ -163,7 +162,7 @@ func spendLines(l *rate.Limiter, lines, size int) error {
 	return nil
 }
 
-// waitLines is spendLines for an answer that has begun. It waits for at most [limit.LineTimeout].
+// waitLines is spendLines for an answer that has begun. It waits up to [limit.LineTimeout].
 func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
 	if l == nil {
 		return nil
@@ -178,10 +177,11 @@ func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
 
 var errLimit = errors.New("the token's limit of IDs a second is reached, so the rest was not read")
 
-// linesCost returns how many IDs lines count as: one a line or, if that is more, one per 64 bytes.
+// linesCost returns how many IDs the lines count as: one for each line or, if that is more, one for
+// each 64 bytes.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }
 
-// readLine reads a line and charges it. If the line is too long, it returns only the beginning.
+// readLine reads a line and charges it. Of a long line, it returns only the beginning.
 func readLine(ctx context.Context, l *rate.Limiter,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
@@ -252,7 +252,7 @@ func (d deadlineReader) Read(p []byte) (int, error) {
 	return d.Reader.Read(p)
 }
 
-// A deadlineWriter limits the time that a client takes for each part of an answer.
+// A deadlineWriter limits the time in which a client must receive each part of an answer.
 type deadlineWriter struct {
 	io.Writer
 	control *http.ResponseController
@@ -267,7 +267,7 @@ func bounds(_ context.Context, in *struct {
 	Format httpapi.FormatName `path:"format" doc:"The format's name"`
 
 	From string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
-	To   string `query:"to" maxLength:"100" doc:"The first time after the range, by default now"`
+	To   string `query:"to" maxLength:"100" doc:"The first time after the range; default: now"`
 }) (*httpapi.Raw, error) {
 	f, err := format.Lookup(string(in.Format))
 	if err != nil {

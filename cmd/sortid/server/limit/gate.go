@@ -12,7 +12,7 @@ import (
 // A Client is the owner of a token or, without tokens, an address.
 type Client string
 
-// ClientAt returns the client at an address or, for IPv6, at its network of 64 bits.
+// ClientAt returns the client at an address or, for IPv6, in a network of 64 bits.
 func ClientAt(addrPort string) Client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
@@ -26,9 +26,9 @@ func ClientAt(addrPort string) Client {
 	return Client(network.Addr().String())
 }
 
-// A Gate limits how many requests or connections are under way. A client can add one while more
-// places are free than the client uses. So the first client can use half of the limit, the next one
-// half of the rest, and so on. A Gate is safe for concurrent use.
+// A Gate has a limited number of places for requests or connections. A client gets a place while
+// more places are free than the client has. So the first client can have half of the places, the
+// next client half of the rest, and so on. A Gate is safe for concurrent use.
 type Gate struct {
 	what string
 	most int
@@ -42,7 +42,7 @@ func newGate(most int, what string) *Gate {
 	return &Gate{what: what, most: most, held: map[Client]int{}}
 }
 
-// Enter reports whether the client can add one. If so, the client must call Leave later.
+// Enter takes a place for the client, and reports whether it could. If it could, call Leave later.
 func (g *Gate) Enter(c Client) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,7 +54,6 @@ func (g *Gate) Enter(c Client) bool {
 	return true
 }
 
-// Leave frees the place of the client.
 func (g *Gate) Leave(c Client) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,30 +63,21 @@ func (g *Gate) Leave(c Client) {
 	g.in--
 }
 
-// Use returns how many places are taken, and how many there are.
-func (g *Gate) Use() (in, most int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.in, g.most
-}
-
-// Full returns the problem for a client that cannot enter.
+// Full returns the problem for a client that gets no place.
 func (g *Gate) Full() error {
-	return httpapi.Busy("too many %s are under way, from all clients or from this one; ask again",
-		g.what)
+	return httpapi.Busy(
+		"too many %s are under way, from all clients or from this client; ask again", g.what)
 }
 
-// Gates are the gates of one server.
 type Gates struct {
 	Requests     *Gate
-	LargeAnswers *Gate // answers of more than one piece
+	LargeAnswers *Gate // of more than [Piece] IDs
 	LineBodies   *Gate // bodies of lines to inspect
-	StoreBodies  *Gate // requests of the store
-	StoreQueue   *Gate // requests of the store received completely, except lists
-	StoreLists   *Gate
+	StoreBodies  *Gate // all requests of the store
+	StoreQueue   *Gate // fully received requests, except lists
+	StoreLists   *Gate // fully received requests for lists
 }
 
-// NewGates returns empty gates.
 func NewGates() *Gates {
 	return &Gates{
 		Requests:     newGate(maxRequests, "requests"),
@@ -99,7 +89,7 @@ func NewGates() *Gates {
 	}
 }
 
-// Listener limits the listener's open connections, and closes further ones.
+// Listener limits the open connections, and closes new ones above the limit.
 func Listener(l net.Listener) net.Listener {
 	return limitedListener{l, newGate(maxConnections, "connections")}
 }

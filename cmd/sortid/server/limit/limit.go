@@ -11,20 +11,20 @@ import (
 // Sizes of requests and answers.
 const (
 	MaxIDs    = 100_000  // In one answer.
-	Piece     = 1024     // IDs that are made and written at a time. It limits memory.
-	MaxLine   = 1 << 10  // Bytes of a line to inspect. All IDs are much shorter.
+	Piece     = 1024     // IDs made and written at a time. It limits memory.
+	MaxLine   = 1 << 10  // Bytes of a line to inspect.
 	MaxLines  = 64 << 20 // Bytes of lines to inspect.
 	MaxBody   = 1 << 20  // Bytes of other bodies.
 	MaxMany   = 1000     // Records in one request.
-	MaxRealms = 100      // In the store. Then clients can make no more.
+	MaxRealms = 100      // In the store. Clients can make no more than that.
 	MaxHeader = 16 << 10 // Bytes of a request's headers.
 )
 
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// A store has two connections, and the server's own leases get the next free one. So the leases
-	// need not wait for the whole queue of clients' requests.
+	// Of clients. The store has two connections. The server's own leases get the next free one, so
+	// they do not wait for the whole queue of clients.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048
@@ -33,7 +33,7 @@ const (
 	maxLineBodies   = 64
 	maxStoreBodies  = 256
 	maxStoreQueue   = 64
-	maxStoreLists   = 4 // Each may need as much memory as a realm's records.
+	maxStoreLists   = 4 // Each can need as much memory as all records of a realm.
 )
 
 // How long a client may take.
@@ -42,20 +42,24 @@ const (
 	BodyTimeout   = 5 * time.Second  // For a body, if it is not lines.
 	LineTimeout   = 30 * time.Second // For the next part of a body of lines.
 	LinesTimeout  = 10 * time.Minute // For the whole body of lines.
-	TakeTimeout   = 10 * time.Second // To take one piece of an answer.
+	TakeTimeout   = 10 * time.Second // To receive one piece of an answer.
 	IdleTimeout   = 2 * time.Minute  // Between requests.
 )
 
 // How long the server may take.
 const (
-	QueueTimeout = time.Second      // Until a node ID can give the requested IDs.
+	QueueTimeout = time.Second      // Until a node ID has the requested IDs.
 	StoreTimeout = 15 * time.Second // Until it calls the store.
-	CallTimeout  = 5 * time.Second  // For the call. It is short, so that leases are renewed in time.
-	WriteTimeout = 30 * time.Second // For an answer. It is longer than the store may take.
+	CallTimeout  = 5 * time.Second  // For that call. Leases must be renewed in time.
+	WriteTimeout = 30 * time.Second // For an answer, including the store.
+
+	// To make an ID for /readyz. If the clock has gone back, uid60 waits longer, and is not ready.
+	ReadyTimeout = time.Second
+	ReadyFor     = 100 * time.Millisecond // Until it makes another such ID.
 )
 
 // Take takes n from a limit and returns 0. If fewer are left, it takes none and returns how long
-// to wait. A nil limit has no end.
+// to wait. A nil limit permits everything.
 func Take(l *rate.Limiter, n int) time.Duration {
 	if l == nil {
 		return 0
@@ -67,7 +71,7 @@ func Take(l *rate.Limiter, n int) time.Duration {
 	return max(time.Millisecond, Lacks(l, n, now))
 }
 
-// Lacks returns how long after now the limit has n, without taking them.
+// Lacks returns the time from now until the limit has n. It takes none.
 func Lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
 	if l == nil {
 		return 0

@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// An address that opens as many connections as it can leaves some to other addresses.
+// One address opens as many connections as it can. Other addresses still get some.
 func TestLimit(t *testing.T) { synctest.Test(t, testLimit) }
 
 func testLimit(t *testing.T) {

@@ -20,12 +20,11 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/cmd/sortid/server/ids"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
 // A Monitor observes a server. It is safe for concurrent use.
 type Monitor struct {
-	Registry *prometheus.Registry // of all metrics
+	Metrics *prometheus.Registry // of the whole server
 
 	log      *slog.Logger
 	sources  *ids.Sources
@@ -37,7 +36,6 @@ type Monitor struct {
 	series map[answered]series
 }
 
-// answered are the labels by which requests are counted.
 type answered struct {
 	route  string
 	status int
@@ -48,10 +46,9 @@ type series struct {
 	duration prometheus.Observer
 }
 
-// New returns a monitor of a server that makes IDs of these sources.
 func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 	m := &Monitor{
-		Registry: prometheus.NewRegistry(), log: log, sources: sources,
+		Metrics: prometheus.NewRegistry(), log: log, sources: sources,
 		series: map[answered]series{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_requests_total", Help: "Requests by route and status code.",
@@ -62,12 +59,12 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 				1, 5},
 		}, []string{"route"}),
 	}
-	m.Registry.MustRegister(sources.Metrics()...)
-	m.Registry.MustRegister(collectors.NewGoCollector(),
+	m.Metrics.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.requests, m.duration, watch.Refused,
+		m.requests, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "sortid_build_info", Help: "1, with the versions of the server and of Go.",
+			Name:        "sortid_build_info",
+			Help:        "Always 1. The labels are the versions of the server and of Go.",
 			ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
 		}, func() float64 { return 1 }))
 	return m
@@ -76,7 +73,7 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 // Drain makes /readyz fail, and asks clients to close their connections.
 func (m *Monitor) Drain() { m.draining.Store(true) }
 
-// count counts a request. It keeps the series, because their look-up by labels is slower.
+// count counts a request. It keeps the series, because finding them by their labels is slower.
 func (m *Monitor) count(a answered, took time.Duration) {
 	m.mu.Lock()
 	of, ok := m.series[a]
@@ -90,7 +87,6 @@ func (m *Monitor) count(a answered, took time.Duration) {
 	of.duration.Observe(took.Seconds())
 }
 
-// Register registers /healthz, /readyz and /metrics.
 func (m *Monitor) Register(api huma.API) {
 	get := func(id, path, summary, permission, answer string, errors ...int) huma.Operation {
 		return access.Require(permission, huma.Operation{OperationID: id, Method: http.MethodGet,
@@ -102,8 +98,8 @@ func (m *Monitor) Register(api huma.API) {
 			Body: []byte(line + "\n")}, nil
 	}
 
-	huma.Register(api, get("healthz", "/healthz", "Say whether the process lives", access.PermitNone,
-		"the process lives"), func(context.Context, *struct{}) (*httpapi.Raw, error) {
+	huma.Register(api, get("healthz", "/healthz", "Say whether the process runs", access.PermitNone,
+		"the process runs"), func(context.Context, *struct{}) (*httpapi.Raw, error) {
 		return said("ok")
 	})
 
@@ -118,12 +114,13 @@ func (m *Monitor) Register(api huma.API) {
 			if err := m.sources.Ready(); err != nil {
 				m.log.Warn("not ready", "error", err)
 				return nil, huma.Error503ServiceUnavailable(
-					"a format has no node ID, or can make no ID now; the server's log says more")
+					"the server has no node ID of a format, or can make no ID now; " +
+						"its log says more")
 			}
 			return said("ready")
 		})
 
-	metrics := promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{DisableCompression: true})
+	metrics := promhttp.HandlerFor(m.Metrics, promhttp.HandlerOpts{DisableCompression: true})
 	huma.Register(api, get("metrics", "/metrics", "Metrics for Prometheus", access.PermitAdmin,
 		"the metrics, in the text format of Prometheus", http.StatusUnauthorized,
 		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),

@@ -34,7 +34,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Flush is for the compression, which does not call Unwrap.
+// Flush is for package gzhttp, which does not call Unwrap.
 func (r *recorder) Flush() { http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Fail is for [httpapi.Refuse].
@@ -49,7 +49,7 @@ var (
 	headerClose   = []string{"close"}
 )
 
-// Observe gives each request an ID, and logs and counts it.
+// Observe gives each request an ID, logs it and counts it.
 func (m *Monitor) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -61,7 +61,7 @@ func (m *Monitor) Observe(next http.Handler) http.Handler {
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p == http.ErrAbortHandler {
-				defer panic(p) // after it has been logged
+				defer panic(p) // after the request has been logged
 			} else if p != nil {
 				m.log.Error("panic", slog.String("request", id), slog.Any("value", p))
 				if rec.status == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,13 +13,10 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A checkedStore makes only changes that the protocol allows. It is safe for concurrent use.
-//
-// Each change needs a GetMany. The realm's record seldom changes, and this machine's clock
-// shows how the store's time goes on. So both are read again only when they are old, or before
-// a change is refused.
+// A checkedStore calls GetMany for each change. It reads the realm's own record and the store's
+// clock only if what it remembers is old, or before it refuses a change.
 type checkedStore struct {
-	store lease.Store
+	lease.Store
 
 	mu     sync.Mutex
 	realms map[string]known
@@ -26,32 +24,38 @@ type checkedStore struct {
 }
 
 type known struct {
-	root  lease.Record
-	read  time.Time     // when it was read
-	ahead time.Duration // the store's clock minus this machine's
-	lead  time.Duration // how far ahead clients' clocks may be, if the store has none
+	root  lease.Record  // The realm's own record.
+	read  time.Time     // When root was read.
+	ahead time.Duration // The store's clock minus this machine's.
+	lead  time.Duration // How far ahead clients' clocks may be, if the store has no clock.
 }
 
-// A count says how many records there are, and how many this server made since it counted.
+// A count is the number of records. since is how many this server made after it listed them.
 type count struct{ all, since int }
 
 const (
 	rememberFor  = 10 * time.Second
 	mostRealms   = 1000 // that are remembered
-	recountAfter = 1000 // records made by this server; others may make as many
+	recountAfter = 1000 // made by this server; other servers can make as many
 )
 
-func newCheckedStore(store lease.Store) *checkedStore {
-	return &checkedStore{store: store, realms: map[string]known{}, counts: map[string]count{}}
+// Checked returns a store that refuses changes that the protocol forbids, with [lease.ErrIllegal].
+func Checked(store lease.Store) lease.Store {
+	return &checkedStore{Store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
 
-// compareAndSet fails with [lease.ErrIllegal] if the protocol forbids a change.
-func (s *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change) (bool, error) {
+func (s *checkedStore) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
+	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
+}
+
+func (s *checkedStore) CompareAndSetMany(ctx context.Context,
+	changes []lease.Change) (bool, error) {
+	changes = slices.Clone(changes)
 	space, blocks, err := lease.Evidence(changes)
 	if err != nil {
 		return false, err
 	}
-	records, err := s.store.GetMany(ctx, space, blocks)
+	records, err := s.Store.GetMany(ctx, space, blocks)
 	if err != nil {
 		return false, err
 	}
@@ -71,7 +75,7 @@ func (s *checkedStore) compareAndSet(ctx context.Context, changes []lease.Change
 	if ok, err := s.allows(ctx, changes, records, made); !ok || err != nil {
 		return false, err
 	}
-	stored, err := s.store.CompareAndSetMany(ctx, changes)
+	stored, err := s.Store.CompareAndSetMany(ctx, changes)
 	if !stored && err == nil {
 		s.add(space, -made)
 	}
@@ -89,16 +93,16 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	case !k.root.Matches(changes[0].Prev):
 		return false, nil
 	case next.HWM != k.root.HWM || k.root.Revision != 0 && next.Generation != k.root.Generation:
-		return false, &lease.ChangeError{Reason: "a server does not pass on a fence; " + noFence}
+		return false, &lease.ChangeError{Reason: "a server does not fence a realm; " + noFence}
 	case k.root.Revision == 0:
-		names, err := s.store.Realms(ctx)
+		names, err := s.Store.Realms(ctx)
 		if err != nil {
 			return false, err
 		}
 		if len(names) >= limit.MaxRealms {
 			return false, &lease.ChangeError{Reason: fmt.Sprintf("the store has %d realms, and "+
-				"a server makes one only while there are fewer than %d; "+
-				"make it at the store itself", len(names), limit.MaxRealms)}
+				"a server makes a realm only while there are fewer than %d; "+
+				"make the realm at the store itself", len(names), limit.MaxRealms)}
 		}
 	}
 	if ok, err := k.with(records).Check(changes); !ok || err != nil {
@@ -106,17 +110,17 @@ func (s *checkedStore) changeRealm(ctx context.Context, changes []lease.Change,
 	}
 	changes[0].Prev = k.root
 	defer s.forget(realm)
-	return s.store.CompareAndSetMany(ctx, changes)
+	return s.Store.CompareAndSetMany(ctx, changes)
 }
 
-// baseRealm returns the realm of a name that may have a generation.
+// baseRealm returns a name without its generation, as in "orders" for "orders@0123456789abcdef".
 func baseRealm(name string) string {
 	realm, _, _ := strings.Cut(name, "@")
 	return realm
 }
 
-// allows reports whether the protocol allows changes of blocks. made is how many of the changes
-// make a record.
+// allows reports whether the protocol allows changes of node IDs. made is how many of the changes
+// make a new record.
 func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -128,7 +132,7 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			return ok, err
 		}
 	}
-	// The remembered record may be too old to refuse a change.
+	// The remembered record can be too old to refuse a change.
 	k, err := s.read(ctx, realm)
 	switch {
 	case err != nil:
@@ -139,12 +143,12 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 		return false, nil
 	}
 	return false,
-		&lease.ChangeError{Reason: "it makes a record in a generation that is not the realm's; " +
-			noFence}
+		&lease.ChangeError{Reason: "it makes a record in a generation that is not the realm's " +
+			"current one; " + noFence}
 }
 
-// noFence says what to do instead. A client that begins a generation could put overlapping records
-// into it.
+// noFence says what to do instead. A client could put overlapping records into the new generation
+// of a fence.
 const noFence = "fence the realm at the store itself"
 
 // check applies the protocol to changes, with the records that [lease.Evidence] asks for.
@@ -171,14 +175,14 @@ func (k known) with(records []lease.Record) lease.Known {
 
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
-// reserve counts n records that will be made, and returns how many there were. It seldom lists
+// reserve counts n records before they are made, and returns how many there were. It seldom lists
 // the records. If there are too many, it never lists them again: their number cannot fall.
 func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	s.mu.Lock()
 	c, ok := s.counts[space]
 	s.mu.Unlock()
 	if !ok || c.since+n > recountAfter && c.all < lease.MaxRecords {
-		records, err := s.store.List(ctx, space)
+		records, err := s.Store.List(ctx, space)
 		if err != nil {
 			return 0, err
 		}
@@ -203,12 +207,12 @@ func (s *checkedStore) add(space string, n int) int {
 }
 
 func (s *checkedStore) read(ctx context.Context, realm string) (known, error) {
-	root, err := s.store.Get(ctx, realm, lease.Block{})
+	root, err := s.Store.Get(ctx, realm, lease.Block{})
 	if err != nil {
 		return known{}, err
 	}
 	k := known{root: root, read: time.Now()}
-	now, err := s.store.Time(ctx)
+	now, err := s.Store.Time(ctx)
 	switch {
 	case errors.Is(err, lease.ErrNoTime):
 		k.lead = root.Terms.Duration(root.Terms.Lead)

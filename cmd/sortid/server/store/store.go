@@ -1,4 +1,4 @@
-// Package store serves a store of leases over HTTP, and refuses what the protocol forbids.
+// Package store serves a store of leases over HTTP.
 package store
 
 import (
@@ -25,43 +25,39 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// Endpoints give access to a store.
 type Endpoints struct {
-	Store      lease.Store
-	Conditions []string // under which the store loses no change
+	Store      lease.Store // from [Checked]
+	Conditions []string    // under which the store loses no change
 	Tokens     *access.Tokens
 	Gates      *limit.Gates
 	Log        *slog.Logger
-	// Change changes the store. Register sets it, to make only changes that the protocol allows.
-	Change func(context.Context, []lease.Change) (bool, error)
 
 	calls chan struct{} // full while clients' calls use both connections
 }
 
-// Register registers the endpoints.
 func (e *Endpoints) Register(api huma.API) {
-	e.Change = newCheckedStore(e.Store).compareAndSet
 	e.calls = make(chan struct{}, limit.MaxStoreCalls)
 	many := func(items *huma.Schema) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeArray, Items: items, MaxItems: new(limit.MaxMany)}
 	}
 	none, records := object(nil), object(properties{"records": arrayOf(recordSchema)}, "records")
 	register(e, api, "get", "Read records of a realm",
-		object(properties{"realm": realmSchema, "blocks": many(text("as in 42/8"))}, "realm",
-			"blocks"), records, e.get)
+		object(properties{"realm": realmSchema, "blocks": many(text(block))}, "realm", "blocks"),
+		records, e.get)
 	change := object(properties{"prev": recordSchema, "next": recordSchema}, "prev", "next")
 	register(e, api, "compare-and-set",
-		"Replace records in order, and stop at the first that has changed since it was read",
+		"Replace records in order, and stop at the first record that has changed since it was read",
 		object(properties{"changes": many(change)}, "changes"),
 		object(properties{"stored": {Type: huma.TypeBoolean}}, "stored"), e.compareAndSet)
-	register(e, api, "realms", "Name the realms that the token permits", none,
+	register(e, api, "realms", "List the realms that the token permits", none,
 		object(properties{"realms": arrayOf(text("a name"))}, "realms"), e.realms)
 	register(e, api, "list", "Read all records of a realm",
 		object(properties{"realm": realmSchema}, "realm"), records, e.list)
 	register(e, api, "time", "Read the store's clock", none,
 		object(properties{"time": {Type: huma.TypeString, Format: "date-time"}}, "time"), e.time)
-	register(e, api, "conditions", "Name the conditions under which the store loses no change", none,
-		object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"), e.conditions)
+	register(e, api, "conditions", "List the conditions under which the store loses no change",
+		none, object(properties{"conditions": arrayOf(text("a sentence"))}, "conditions"),
+		e.conditions)
 }
 
 type properties map[string]*huma.Schema
@@ -76,29 +72,31 @@ func arrayOf(items *huma.Schema) *huma.Schema {
 
 func text(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 
-// integer describes a 64-bit integer, which is a text in JSON.
+// integer describes a 64-bit integer, which is a string in JSON.
 func integer(doc string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: "^-?[0-9]+$", Description: doc}
 }
 
+const block = "A node ID and its size in bits, as in 42/8"
+
 var (
 	realmSchema = text(
-		"The name of the realm, with \"@\" and the generation for the records of its node IDs")
+		"The name of the realm; for records of its node IDs, \"@\" and the generation follow")
 	recordSchema = object(properties{
 		"realm":    realmSchema,
-		"block":    text("The node ID and its size, as in 42/8; 0/0 is the realm's own record"),
+		"block":    text(block + "; 0/0 is the realm's own record"),
 		"revision": integer("How often the record was changed; 0 if there is no record"),
 		"hwm":      integer("The first tick that was never granted"),
 		"state":    text("The state of the block: retired, whole, split or merging"),
 		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
-		"request":  integer("The grant's random number; in a retired half, the merge's revision"),
-		"deadline": integer("The tick from which on others may take the block"),
-		"name":     text("The holder's name, for people"),
+		"request":  integer("A grant's random number; in a retired half, the merge's revision"),
+		"deadline": integer("From this tick on, other holders may take the block"),
+		"name":     text("The name of the holder, for people"),
 		"key":      text("In a released block, proof that the owner released it"),
 		"terms": {Type: huma.TypeObject, AdditionalProperties: true,
 			Description: "The values that all leases of the realm share"},
-		"generation": text("The realm's generation"),
+		"generation": text("The current generation of the realm"),
 	}, "realm", "block", "revision", "hwm", "state")
 )
 
@@ -114,7 +112,7 @@ func (e *Endpoints) get(ctx context.Context,
 	out.Records = []lease.Record{}
 	switch len(in.Blocks) {
 	case 0:
-	case 1: // what Get returns survives a crash of the store
+	case 1: // only what Get returns survives a crash of the store
 		out.Records = make([]lease.Record, 1)
 		out.Records[0], err = e.Store.Get(ctx, in.Realm, in.Blocks[0])
 	default:
@@ -136,7 +134,7 @@ func (e *Endpoints) compareAndSet(ctx context.Context, in httpstore.CompareAndSe
 			return out, err
 		}
 	}
-	out.Stored, err = e.Change(ctx, changes)
+	out.Stored, err = e.Store.CompareAndSetMany(ctx, changes)
 	if wrong := (*lease.ChangeError)(nil); errors.As(err, &wrong) {
 		return out, httpapi.Invalid(wrong.Reason, fmt.Sprintf("body.changes[%d].next", wrong.Index))
 	}
@@ -183,7 +181,7 @@ func register[In, Out any](e *Endpoints, api huma.API, name, summary string, in,
 		Path:        httpapi.StorePath + name,
 		Summary:     summary,
 		Tags:        []string{"store"},
-		// Slow bodies delay only other bodies.
+		// A slow body delays only other bodies.
 		Middlewares: huma.Middlewares{e.Tokens.Through(e.Gates.StoreBodies), readJSON,
 			e.Tokens.Through(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
@@ -211,13 +209,13 @@ func register[In, Out any](e *Endpoints, api huma.API, name, summary string, in,
 		return &httpapi.Raw{ContentType: httpapi.TypeJSON, CacheControl: "no-store",
 			Body: append(b, '\n')}, nil
 	})
-	// readJSON reads the body, so huma does not describe it.
+	// huma does not describe the body, because readJSON reads it.
 	api.OpenAPI().Paths[op.Path].Post.RequestBody = &huma.RequestBody{
 		Required: true, Content: map[string]*huma.MediaType{httpapi.TypeJSON: {Schema: in}},
 	}
 }
 
-// call waits for the request's turn, and calls the store.
+// call waits for the request's turn.
 func call[In, Out any](ctx context.Context, e *Endpoints, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, limit.StoreTimeout,
@@ -236,8 +234,8 @@ func call[In, Out any](ctx context.Context, e *Endpoints, request In,
 
 type bodyKey struct{}
 
-// readJSON reads the body, which must have the type JSON: browsers let a foreign page send that
-// only if the server permits it.
+// readJSON reads the body, which must have the type JSON. A browser lets a foreign page send this
+// type only if the server permits it.
 func readJSON(ctx huma.Context, next func(huma.Context)) {
 	refuse := func(status int, format string, args ...any) {
 		_, w := humago.Unwrap(ctx)
@@ -278,7 +276,7 @@ func decodeBody[In any](ctx context.Context) (request In, err error) {
 	return request, nil
 }
 
-// problem hides the store's own errors, which may describe its network.
+// problem hides the store's own errors, because they can describe its network.
 func (e *Endpoints) problem(operation string, err error) error {
 	var status huma.StatusError
 	switch {

@@ -14,18 +14,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Interval is how often files are read.
-const Interval = time.Second
+const interval = time.Second
 
-// Refused shows which files are refused now. Servers of a process share it, because files are
-// opened before servers are made.
+// Refused shows which files are refused now. All servers of a process share it, because a file is
+// opened before its server is made.
 var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
 	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
 }, []string{"file"})
 
 // A watcher reads files that change together, such as a certificate and its key. It compares
-// their contents, because a change may keep a file's size and time.
+// their contents, because a change can keep a file's size and time.
 type watcher struct {
 	what  string
 	paths []string
@@ -35,8 +34,8 @@ type watcher struct {
 	failure  string   // the error of that reading
 }
 
-// Files calls use with the files' contents, and again after each change until ctx is done. If use
-// fails, it must keep the previous contents. The first error is returned. Later errors are logged,
+// Files calls use with the contents of files, and again after each change until ctx is done. If use
+// fails, it must keep the previous contents. Files returns the first error, and logs later errors
 // once for each change. what names the files in errors.
 func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
 	paths ...string) error {
@@ -54,7 +53,7 @@ func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte
 }
 
 func (w *watcher) watch(ctx context.Context, log *slog.Logger, refused prometheus.Gauge) {
-	ticker := time.NewTicker(Interval)
+	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -65,7 +64,7 @@ func (w *watcher) watch(ctx context.Context, log *slog.Logger, refused prometheu
 		switch changed, err := w.refresh(); {
 		case err != nil:
 			refused.Set(1)
-			log.Error("a changed file is not used; what was read before stays in use",
+			log.Error("a changed file is not used; the previous contents stay in use",
 				slog.Any("error", err))
 		case changed:
 			refused.Set(0)

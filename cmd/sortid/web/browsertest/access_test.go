@@ -178,7 +178,7 @@ func TestKeyboard(t *testing.T) {
 	tb.contains("#choose-result", "a node ID of 9 bits for each process")
 }
 
-// Nothing moves.
+// Nothing on the page moves.
 func TestMotion(t *testing.T) {
 	b, err := os.ReadFile("../page.css")
 	check(t, err)
@@ -187,8 +187,7 @@ func TestMotion(t *testing.T) {
 	}
 }
 
-// Field colours differ in all kinds of colour vision, dark and light, and their text is easy to
-// read.
+// Field colours differ in all kinds of colour vision, dark and light. Text on them is easy to read.
 func TestColours(t *testing.T) {
 	b, err := os.ReadFile("../page.css")
 	check(t, err)

@@ -63,7 +63,7 @@ func TestAgree(t *testing.T) {
 				text = append(s.Prefix.Known, "user")[0] + "_" + text
 			}
 			if _, e, err := s.ParseAny(text); err != nil || e != encoding {
-				encoding, text = s.Encodings[0], id.String() // the length of another encoding
+				encoding, text = s.Encodings[0], id.String() // the text looks like another encoding
 			}
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]
@@ -119,7 +119,7 @@ func TestAgreeUndetermined(t *testing.T) {
 			ids = append(ids, made...)
 		}
 	}
-	// An ID may by chance be a UUID of RFC 9562, and is then read as one.
+	// By chance, an ID can be a UUID of RFC 9562. The command then reads it as a UUID.
 	ids = slices.DeleteFunc(ids, func(id string) bool {
 		return len(id) == 36 && strings.IndexByte("12345678", id[14]) >= 0 &&
 			strings.IndexByte("89ab", id[19]) >= 0
@@ -178,7 +178,7 @@ func TestAgreePlan(t *testing.T) {
 			Rate, Burst, Years float64
 			Processes, Bits    int
 			Nodes              bool   `json:"can_assign_nodes"`
-			From               string // the page takes today
+			From               string // the page uses today
 		}
 		Recommended, Command string
 		Formats              []struct {

@@ -112,7 +112,7 @@ func startBrowser(t testing.TB) context.Context {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-dev-shm-usage", true),
-		// The domain of somebody else leads to this machine.
+		// A domain that belongs to somebody else leads to this machine.
 		chromedp.Flag("host-resolver-rules", "MAP evil.example 127.0.0.1"),
 		chromedp.Env("TZ=Europe/Berlin"))
 	started.cancels = append(started.cancels, cancel)
@@ -130,7 +130,7 @@ type tab struct {
 	testing.TB
 	ctx     context.Context
 	mayLoad string // the start of expected URLs
-	maySay  bool   // the browser may log
+	maySay  bool   // if true, the browser may log
 
 	mu       sync.Mutex
 	problems []string

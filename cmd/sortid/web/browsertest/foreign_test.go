@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A foreign page cannot change the store of a server without tokens, or make IDs: by a form, by
-// fetch, or through its own domain name.
+// A foreign page cannot change the store of a server without tokens, or make IDs. It tries a form,
+// fetch, and its own domain name.
 func TestForeignPage(t *testing.T) {
 	tb := tabOf(t)
 	server := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "s.db"))

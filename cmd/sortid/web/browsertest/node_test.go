@@ -20,12 +20,13 @@ func npm(t testing.TB, name string) string {
 		"--prefix", dir, name)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		testserver.Missing(t, "npm cannot install %s, so the test was not made: %v\n%s", name, err, out)
+		testserver.Missing(t, "npm cannot install %s, so the test did not run: %v\n%s", name, err,
+			out)
 	}
 	return dir
 }
 
-// The module's own tests.
+// The tests of the npm package.
 func TestNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs Node: not with -short")
@@ -33,7 +34,7 @@ func TestNode(t *testing.T) {
 	output(t, "..", "", program(t, "node", "nodejs"), "--test")
 }
 
-// The published package and the one of scru128's author read each other's IDs.
+// The packed package and the one by scru128's author read each other's IDs.
 func TestNpm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("installs a package: not with -short")

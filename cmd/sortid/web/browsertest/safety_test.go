@@ -44,7 +44,7 @@ func TestRubbish(t *testing.T) {
 	}
 }
 
-// Characters that are invisible or change the text's direction appear as codes, also in file names.
+// Invisible characters, and characters that change the direction of text, appear as codes.
 func TestHiddenCharacters(t *testing.T) {
 	tb := open(t, "")
 	const id = "03ha0fadamez822zrqzfunrpx"
@@ -64,7 +64,7 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "is no ID")
 }
 
-// Only what the policy's hashes allow runs, styles or loads.
+// The policy forbids everything except the script and style with its hashes.
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
 	is(tb, true,
@@ -96,5 +96,5 @@ func TestPolicy(t *testing.T) {
 	// The policy also forbids HTML that the page's own script makes.
 	is(tb, "TypeError",
 		`(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`)
-	tb.taken() // violations are in the console
+	tb.taken() // the violations that the console has
 }

@@ -38,5 +38,5 @@ func TestServed(t *testing.T) {
 	tb.contains("#result .card", "2022-04-03T11:40:14.308Z")
 	is(tb, 0, `performance.getEntriesByType("resource").length`)
 	is(tb, "refused", `fetch("/").then((r) => r.text()).catch(() => "refused")`) // by the policy
-	tb.taken()                                                                   // the console says so
+	tb.taken()                                                                   // the console has it
 }

@@ -74,7 +74,7 @@ func TestLookAtAFew(t *testing.T) {
 	tb.paste("0u2pf62ji4b9\n\n" + example + "\r\nnot-an-id!\n 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 ")
 	tb.counts("#result .card", 3)
 	tb.contains("#result", "Line 4: not-an-id! is no ID")
-	tb.contains("#status", "3 IDs; 1 line without one")
+	tb.contains("#status", "3 IDs; 1 line without an ID")
 }
 
 func TestWrong(t *testing.T) {
@@ -84,7 +84,7 @@ func TestWrong(t *testing.T) {
 		"0372ijojuxuhjsfkeryi2mrt!":    `"!" at offset 24`,
 		"0372ijojuxuhjsfkeryi2mrt":     "it has 24 characters, and scru128 25: was one lost?",
 		"n1.txt":                       "6 characters fits no format",
-		"f5lxx1zz5pnorynqglhzmsp33":    "its time would be 10889-08-02T05:31:50.655Z, and plausible is 2010-01-01 to",
+		"f5lxx1zz5pnorynqglhzmsp33":    "its time would be 10889-08-02T05:31:50.655Z, and plausible times are 2010-01-01 to",
 		strings.Repeat("9", 50):        "larger than the largest ID",
 		"Zm9vYmFyYmF6cXV4cXV1eHF1dXU=": "is no ID",
 	} {
@@ -186,7 +186,7 @@ GET /orders/03ha0fadamez822zrqzfunrpx?x=1 200
 func TestLog(t *testing.T) {
 	tb := open(t, "")
 	tb.paste(logText)
-	tb.contains("#status", "3 IDs; 1 line without one")
+	tb.contains("#status", "3 IDs; 1 line without an ID")
 	tb.contains("#result", "line 1, column 33", "line 3, column 8", "line 4, column 13",
 		"GET /orders/")
 	tb.marks("03ha0fadamez822zrqzfunrpx 01a1fe9e-a177-6f8d-cfdd-e552d33a1615 03ha0fadamez822zrqzfunrpx")
@@ -445,5 +445,5 @@ func TestChoose(t *testing.T) {
 	tb.contains("#choose-status", "rate is 0")
 	tb.set("choose-rate", "1")
 	tb.set("choose-processes", "1")
-	tb.contains("#choose-result", "one generator never makes an ID twice", "None, of any format")
+	tb.contains("#choose-result", "one generator never makes an ID twice", "None for any format")
 }

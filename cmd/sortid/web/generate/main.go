@@ -1,5 +1,4 @@
-// The command generate writes package format's table into formats.js, and our formats' names into
-// sortid.d.ts.
+// The command generate writes formats.js from package format, and our formats into sortid.d.ts.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Codecs on random values, other inputs than texts, and detection.
+// Tests codecs with random values and with inputs other than texts, and tests detection.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { readFileSync } from "node:fs";
@@ -64,7 +64,7 @@ test("the smallest ID of a time, and the bounds of a range", () => {
   function ID(format) { return format.fromInt(format.max); }
 });
 
-test("wrong input is named", () => {
+test("errors name the wrong input", () => {
   for (const [text, reason] of [
     ["017fef39c2641ba56a9483188841e05g", '"g" at offset 31'], ["12", "32"],
   ]) {
@@ -86,7 +86,7 @@ test("wrong input is named", () => {
   assert.throws(() => scru128.parse("x".repeat(1_000_000)), (error) => error.message.length < 200);
 });
 
-test("an unknown text is taken for what it is", () => {
+test("the format of an unknown text is found", () => {
   const day = 86_400_000;
   for (const format of ours) {
     for (let years = 0; years < 8; years++) {
@@ -97,7 +97,7 @@ test("an unknown text is taken for what it is", () => {
         const id = format.generator({ now: () => time, ...node }).generate();
         for (const encoding of format.encodings) {
           const text = id.in(encoding);
-          // By chance it has a UUID's bits.
+          // By chance an ID can also be a UUID.
           const found = detect(text).filter((candidate) => ours.includes(candidate.id.format));
           const at = found.findIndex((candidate) =>
             candidate.id.equals(id) && candidate.encoding === encoding);

@@ -1,4 +1,4 @@
-// The types declare what the module exports, and the package holds what it needs.
+// Tests the types and the files of the package.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -12,7 +12,7 @@ test("sortid.d.ts declares every export, and nothing else", () => {
   assert.deepEqual(declared.sort(), Object.keys(sortid).sort());
 });
 
-test("package.json names files that are there", () => {
+test("package.json names files that exist", () => {
   const { files, exports } = JSON.parse(read("package.json"));
   const { types, default: script } = exports["."];
   for (const name of [...files, types, script]) assert.ok(read(name).length > 0, name);

@@ -1,4 +1,4 @@
-// Generators under a clock and an entropy source that the test moves.
+// Tests generators with a clock and an entropy source that the test controls.
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
@@ -11,7 +11,7 @@ const node = (format) => (format === scru64 ? { node: "42/8" } : {});
 const ones = (bytes) => bytes.fill(0xff);
 const zeros = (bytes) => bytes.fill(0);
 
-test("IDs strictly increase and show the clock's time, wherever it goes within ten seconds", () => {
+test("IDs strictly increase and show the clock's time, if it goes back by less than 10 s", () => {
   for (const format of formats) {
     let now = START;
     const generator = format.generator({ now: () => now, ...node(format) });
@@ -20,7 +20,7 @@ test("IDs strictly increase and show the clock's time, wherever it goes within t
       now += [0, 0, 1, 7, -3, 0][i % 6];
       if (i === 2500) now -= 9000;
       if (i === 2600) now += 9000;
-      // It would wait for that time.
+      // Otherwise uid60 would wait for that time.
       if (last.fields.sequence === 511n) now = Math.max(now, last.milli + 1);
       const id = generator.generate();
       assert.equal(id.compare(last), 1, `${format.name}: ${id} after ${last}`);
@@ -47,7 +47,7 @@ test("random bits are new, and all of them are used", () => {
       euid: ((1n << 15n) - 1n) << 7n, uid60: (1n << 9n) - 1n,
     }[format.name];
     if (want !== undefined) assert.equal(moving.toString(2), want.toString(2), format.name);
-    for (const { kind, low: at, bits } of format.layout) { // of any format
+    for (const { kind, low: at, bits } of format.layout) { // also of formats not named above
       const all = (1n << BigInt(bits)) - 1n;
       if (kind === "random") assert.equal((or & ~and) >> BigInt(at) & all, all, format.name);
     }
@@ -100,7 +100,7 @@ test("scru64: the node ID, the counter, and full counters", () => {
   now += 256;
   full.generate();
 
-  // From 20 node bits on, half of the counter stays free.
+  // With 20 or more node bits, the counter starts in its lower half.
   const half = scru64.generator({ now: () => now, node: "5/20", random: ones });
   assert.equal(half.generate().fields.node_ctr, 5n << 4n | 7n);
 
@@ -132,7 +132,7 @@ test("scru128: counter_hi is renewed each second, counter_lo each millisecond", 
   const over = full.generate(); // both counters are full
   assert.equal(over.milli, now + 1);
   assert.equal(over.fields.counter_hi, 0n);
-  const next = full.generate(); // counter_lo is
+  const next = full.generate(); // only counter_lo is full
   assert.deepEqual([next.fields.counter_hi, next.fields.counter_lo], [1n, 0n]);
 });
 
@@ -188,7 +188,7 @@ test("uid60: the sequence goes round between milliseconds, and the worker ID", (
   last = generator.generate();
   assert.deepEqual([last.fields.sequence, last.milli], [0n, START + 1]);
   now += 5;
-  assert.equal(generator.generate().fields.sequence, 1n); // it goes on over milliseconds
+  assert.equal(generator.generate().fields.sequence, 1n); // it continues in later milliseconds
   assert.throws(() => uid60.generator({ worker: "1/10" }), RangeError);
 });
 

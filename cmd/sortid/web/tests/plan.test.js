@@ -1,4 +1,4 @@
-// The planner against the cases that the command has, too.
+// Tests the planner with the cases that also test the command.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -33,7 +33,7 @@ test("words", () => {
   assert.deepEqual([0.002, 1.536, 125, 9000].map(seconds), ["2 ms", "1.5 s", "2 min", "3 h"]);
 });
 
-test("what is out of range is named", () => {
+test("errors name the value that is out of range", () => {
   const wrong = { rate: 0, burst: -1, processes: 1.5, years: 1e5, bits: 32, from: "now" };
   for (const [name, value] of Object.entries(wrong)) {
     assert.throws(() => plan({ rate: 1, [name]: value }), new RegExp(`^RangeError: ${name} is`));

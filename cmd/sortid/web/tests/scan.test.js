@@ -1,4 +1,4 @@
-// Finding IDs in text, in the cases that the command has, too.
+// Tests finding IDs in text, with the cases that also test the command.
 import assert from "node:assert/strict";
 import { createCipheriv } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ test("shared cases", () => {
   }
 });
 
-// The command finds the same without a name.
+// If no format is given, the command finds the same IDs.
 test("IDs of others in text", () => {
   const sure = "uuidv1 uuidv6 uuidv7 ulid ksuid xid objectid typeid datadog-trace".split(" ");
   const { formats } = read("formats");
@@ -58,8 +58,8 @@ test("a Finder remembers hashes", () => {
   assert.equal(finder.find(id).length, 1);
 });
 
-// The bytes are fixed: of random UUIDs three in a hundred have a plausible time, and a text's first
-// one then counts as an ID.
+// The bytes are fixed. Three in a hundred random UUIDs have a plausible time, and count as IDs if
+// they come first in a text.
 test("random text holds no IDs", () => {
   const stream = createCipheriv("aes-128-ctr", Buffer.alloc(16, "key"), Buffer.alloc(16));
   const random = (size) => stream.update(Buffer.alloc(size));
@@ -75,7 +75,7 @@ test("random text holds no IDs", () => {
   assert.deepEqual(find(text, options([])).map(({ start, end }) => text.slice(start, end)), []);
 });
 
-test("what stands around an ID is taken off", () => {
+test("strip removes what is around an ID", () => {
   for (const [text, want, ...names] of [
     ["x", "x"], [" x\n", "x", "blanks"], ['"x",', "x", "comma", "quotes"],
     ["{'x'};", "x", "comma", "braces", "quotes"], ["<x>", "x", "brackets"],
@@ -88,7 +88,7 @@ test("what stands around an ID is taken off", () => {
   ]) assert.deepEqual(strip(text), { text: want, stripped: names }, text);
 });
 
-test("IDs of others are called that", () => {
+test("IDs of other formats are detected", () => {
   for (const [text, names, time] of [
     ["018bcfe5-68b1-7a5c-92d1-0123456789ab", "uuidv7 scru128", "2023-11-14T22:13:20.177Z"],
     ["018bcfe568b17a5c92d10123456789ab", "uuidv7 scru128", "2023-11-14T22:13:20.177Z"],

@@ -1,4 +1,4 @@
-// sortid.js and the author's package scru128 read each other's IDs. browsertest installs both.
+// sortid.js and the package scru128 read each other's IDs. browsertest installs both.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Scru128Generator, Scru128Id } from "scru128";
@@ -9,7 +9,7 @@ const show = (id) => [
 ].join(" ");
 const ours = (id) => [id.text, id.hex, ...Object.values(id.fields)].join(" ");
 
-test("what one writes the other reads", () => {
+test("each package reads the IDs of the other", () => {
   const peer = new Scru128Generator();
   for (let i = 0; i < 2000; i++) {
     const theirs = peer.generate();

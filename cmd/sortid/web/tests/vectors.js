@@ -20,7 +20,7 @@ export function checkVectors(format, vectors) {
     for (const [encoding, want] of Object.entries(encodings)) {
       same(v.note, encoding, id.in(encoding), want);
       same(v.note, `${encoding}, parsed`, format.parseAs(encoding, want).int, v.int);
-      // A decimal integer as long as a text is read as that.
+      // A decimal integer that is as long as a text is read as a text.
       if (encoding === "text" || !format.text.lengths.includes(want.length)) {
         same(v.note, `${encoding}, parsed in any encoding`, format.parseAny(want).id.int, v.int);
       }

@@ -1,4 +1,4 @@
-// The codecs against the vectors of the formats.
+// Tests the codecs with the vectors of the formats.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
