@@ -88,7 +88,7 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	for i := 0; i < len(list); i++ {
 		const far = 32
 		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
-			i += far // the IDs before it have this timestamp, too
+			i += far // all IDs up to here have this timestamp
 			continue
 		}
 		if ts := f.Timestamp(&list[i]); ts != current {

@@ -70,7 +70,7 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	if check != nil {
 		return guess, check
 	}
-	// The high bits of microseconds do not fit in the field. The best high bits make every
+	// The high bits of microseconds do not fit in the field. Suitable high bits make every
 	// timestamp look recent, so only the last month counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)

@@ -83,8 +83,8 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// bits returns random bits. The other parameters are names of faults: biased favors 1 in one bit,
-// short uses a seed of 16 bits, and stuck keeps a bit at 0.
+// bits returns random bits. The other parameters are names of faults: biased makes one bit 1 too
+// often, short uses a seed of 16 bits, and stuck keeps a bit at 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {

@@ -23,7 +23,7 @@ type Sink interface {
 	Accept(list []format.Words, line uint64)
 	// Back judges an ID that is smaller than the previous ID. It may count a fault.
 	Back(before, v *format.Words, line uint64) Step
-	// Gap means that the sink cannot compare the next ID with the previous ID.
+	// Gap means that the sink must not compare the next ID with the previous ID.
 	Gap()
 	// Restart means that the source starts again from a smaller ID.
 	Restart()

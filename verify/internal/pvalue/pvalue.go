@@ -20,7 +20,7 @@ func Chi2(x float64, df int) float64 {
 }
 
 // exact is the largest number of throws for which Coin adds binomial terms. For more throws, it
-// uses the normal distribution. Its p-values are close, and rarely smaller.
+// uses the normal distribution. Its p-values are close, or larger.
 const exact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.

@@ -12,7 +12,7 @@ import (
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // values to count; before them, if n > 0, the last counted value
+	buffer []uint64 // values to count; if n > 0, the first is already counted
 	n      uint64   // values counted
 
 	chunks     []chunk

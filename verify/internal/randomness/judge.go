@@ -21,7 +21,6 @@ import (
 // familyErrorRate and findings.Improbable is below one in a million.
 const familyErrorRate = 5e-7
 
-// The zero Set is empty.
 type Set struct {
 	fields  []*Field
 	rawName string
@@ -63,7 +62,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64
 	for i, f := range s.fields {
-		if f.SameOnly || f.fixedBits() != 0 { // judgeSame reports all that is needed
+		if f.SameOnly || f.fixedBits() != 0 { // judgeSame judges these fields
 			continue
 		}
 		results[i] = f.results()

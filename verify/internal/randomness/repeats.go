@@ -101,7 +101,7 @@ func (r *repeats) result() (seen uint64, expected, p float64) {
 	switch {
 	case load < 0.3: // rare and nearly independent repeats
 		return seen, expected, pvalue.Poisson(seen, expected)
-	case expectedEmpty < 1000: // unseen values are rare
+	case expectedEmpty < 1000: // nearly all values have occurred
 		return seen, expected, pvalue.Poisson(uint64(empty), expectedEmpty)
 	}
 	variance := cells * (math.Exp(-load) - (1+load)*math.Exp(-2*load))

@@ -16,13 +16,13 @@ import (
 // heads describes the heads of IDs: the high bits, down to the lowest bit of the counter. A head
 // begins with the tick, which ends at the lowest bit of the time.
 type heads struct {
-	field     format.Field // the counter
-	high, low format.Place // the head's two words
-	tickShift uint         // number of bits below the tick
-	within    uint64       // mask of the bits below the tick
-	counter   uint64       // mask of the counter
-	maxStart  uint64       // largest value of a new counter
-	hasHeader bool         // there are bits between tick and counter
+	field     format.Field // The counter.
+	high, low format.Place // The head's two words.
+	tickShift uint         // Number of bits below the tick.
+	within    uint64       // Mask of the bits below the tick.
+	counter   uint64       // Mask of the counter.
+	maxStart  uint64       // Largest value of a new counter.
+	hasHeader bool         // There is a header: bits between tick and counter.
 }
 
 type head struct{ high, low uint64 }
@@ -143,7 +143,7 @@ func (c *counter) run(list []format.Words, line uint64) {
 			high = c.high.Of(&list[i])
 		}
 		h := head{high, c.low.Of(&list[i])}
-		// Most IDs only add one to the head before. Judge the others.
+		// Most heads go up by one, without a carry. Judge the others.
 		if h.high != last.high || h.low != last.low+1 || h.low&mask == 0 || !known {
 			c.judge(last, h, &list[i], line+uint64(i))
 			known = true
@@ -162,7 +162,7 @@ func (c *counter) judge(last, h head, v *format.Words, line uint64) {
 			c.renewal.begin(tick, c.renewal.of(h) != c.renewal.of(last))
 		}
 	case c.field.Start == format.StartNever:
-		if now != (before+1)&c.counter && h != last { // counterRepeats reports repeats
+		if now != (before+1)&c.counter && h != last { // counterRepeats reports h == last
 			c.step.FoundID(line, v, "%s %d after %d", c.field.Name, now, before)
 		}
 	case tick == c.tick(last):
@@ -212,7 +212,7 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	c.changedBits |= last.low&c.within ^ c.tickStart
 	c.tickStart = h.low & c.within
 	if next && c.renewal != nil && last.low&c.within == c.within && c.renewal.of(h) == 0 {
-		c.overflows++ // both counters were full, so the next tick was used early
+		c.overflows++ // both counters were full, so the generator used the next tick
 		c.starts.add(start, line)
 		return
 	}
@@ -247,7 +247,7 @@ func (c *counter) back(before, v *format.Words, line uint64) order.Step {
 		c.foundHeader(last, h, v, line)
 		return order.Continue
 	case h.low == last.low:
-		if c.repeat != nil { // if nil, counterRepeats reports the repeat
+		if c.repeat != nil { // if repeat is nil, counterRepeats reports this fault
 			c.foundRepeat(v, line)
 		}
 		return order.Outlier
@@ -280,7 +280,7 @@ func (c *counter) concludeStarts() {
 		c.kept.Tries = 0
 		return
 	}
-	// By chance, a start with few random bits often continues the counter.
+	// With few random bits, a start often continues the old count by chance.
 	c.kept.Probability = math.Min(1, math.Ldexp(2, -s.width))
 	if c.withNode {
 		c.concludeNode()
@@ -322,7 +322,8 @@ func (c *counter) judgeCarry(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-// wrapsBelowNode reports whether four or more low bits changed from 1 to 0, and no other bits.
+// wrapsBelowNode reports whether at least four low bits changed from 1 to 0, and no other bit
+// changed.
 func (c *counter) wrapsBelowNode(before, now uint64) bool {
 	const least = 4
 	ones, wrapped := bits.TrailingZeros64(^before), before-now+1
@@ -333,7 +334,7 @@ func (c *counter) wrapsBelowNode(before, now uint64) bool {
 func (c *counter) concludeNode() {
 	s := c.starts
 	if c.kept.Certain() {
-		// If the counter continues in the next tick, the node ID seems to change.
+		// A counter that continues in the next tick makes the node ID seem to change.
 		for _, t := range []*findings.Check{c.node, c.overflow} {
 			t.Clear()
 			t.Skip("see %s", c.kept.Name)

@@ -10,7 +10,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A renewal checks an upper counter, which gets a new random value only after many ticks.
+// A renewal checks an upper counter, such as counter_hi of scru128. An upper counter gets a new
+// random value only after many ticks.
 type renewal struct {
 	format.Field
 	shift  uint // position in head.low
@@ -71,7 +72,7 @@ type counterRepeats struct {
 
 type used struct {
 	tick uint64
-	bits []uint64 // 1 for each value that has occurred
+	bits []uint64 // bit v is 1 if the value v has occurred
 }
 
 // recentTicks is how many ticks counterRepeats remembers. IDs of several ticks can alternate.

@@ -10,8 +10,8 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// Habits are a generator's choices where its format permits several, such as the counter's use. For
-// another project's format, they also say how the IDs of a tick are ordered.
+// Habits are choices that a format leaves to its generators, such as the use of the counter. For
+// another project's format, Habits also say how the IDs of a tick are ordered.
 type Habits struct {
 	// Usage is how the counter is used. The zero Usage means the format's only usage.
 	Usage format.Usage
@@ -115,7 +115,7 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// steps collects increasing IDs. It counts how many are wrong under each usage.
+// steps collects increasing IDs.
 type steps struct {
 	list []format.Words
 	gaps map[int]bool // indexes of IDs that cannot be compared with the previous ID
@@ -159,7 +159,7 @@ func (r *Rules) addHabits() {
 		switch {
 		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
 		case r.Unordered:
-			// There can be several generators, and some can count within a tick.
+			// Some of the generators can count within a tick, so only a constant bit is a fault.
 			sample := newRandom(r.Fields, f.Name, f.Low, f.Bits)
 			for _, half := range sample.fields {
 				half.SameOnly = true
@@ -189,8 +189,8 @@ func (r *Rules) addHabits() {
 	}
 }
 
-// firsts tests the random fields of only one ID in each tick. In the tick's other IDs, a generator
-// can count up.
+// firsts tests the random fields of only one ID in each tick, because the tick's other IDs can
+// count up from this ID.
 type firsts struct {
 	randoms   []randomField
 	timestamp func(*format.Words) uint64

@@ -26,15 +26,15 @@ type Context struct {
 type Rules struct {
 	*Context
 	usage          format.Usage
-	nodes          []scru64.NodeSpec // from the options
-	node           *findings.Check   // nil if node IDs are not checked
+	nodes          []scru64.NodeSpec // From the options.
+	node           *findings.Check   // Nil if node IDs are not checked.
 	fixed          []watched
-	watched        []watched // fields that must stay the same, or have a largest value
+	watched        []watched // Fields that must stay the same, or have a largest value.
 	randoms        []randomField
-	mixed          *mixed          // nil if no field has both data and random bits
-	counter        *counter        // nil if the counter's steps are not checked
-	counterRepeats *counterRepeats // nil if the counter restarts in each tick
-	firsts         firsts          // used if counter is nil
+	mixed          *mixed          // Nil if no field has both data and random bits.
+	counter        *counter        // Nil if the counter's steps are not checked.
+	counterRepeats *counterRepeats // Nil if the counter restarts in each tick.
+	firsts         firsts          // Used if counter is nil.
 }
 
 // New returns the rules of c.Format. [Options.Validate] must accept c.Options.

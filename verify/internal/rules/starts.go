@@ -2,15 +2,15 @@ package rules
 
 import "github.com/sortid/sortid/verify/internal/randomness"
 
-// starts tests the starts of a counter: its first value in each tick. If the number of random bits
-// in a start is unknown, starts infers it. The bits above the random bits must not change.
+// A start is a counter's first value in a tick. starts tests the random bits in starts. If their
+// number is unknown, it infers the number. The bits above the random bits must not change.
 type starts struct {
 	counter *counter
-	size    int    // of the counter, in bits
-	width   int    // number of random bits, or -1 if unknown
-	top     uint64 // the bits above the random bits, in the newest start
-	topZero bool   // top must be 0
-	n       uint64 // number of starts
+	size    int    // Of the counter, in bits.
+	width   int    // Number of random bits, or -1 if unknown.
+	top     uint64 // The bits above the random bits, in the newest start.
+	topZero bool   // Top must be 0.
+	n       uint64 // Number of starts.
 
 	judged  bool
 	pending []start
