@@ -1,5 +1,5 @@
 // Package conformance has the tests that all five formats share. It compares codecs with math/big
-// and the published vectors, and tests generators with a clock and entropy that the tests control.
+// and published test vectors, and tests generators with a clock and entropy that the tests control.
 package conformance
 
 import (
@@ -50,7 +50,7 @@ type Codec[T ID[T]] struct {
 	// Text and Number are independent of the format's package.
 	Text      func(*big.Int) string
 	Number    func(text string) (n *big.Int, ok bool)
-	Fields    func(T) map[string]string // the values are decimal
+	Fields    func(T) map[string]string // values are decimal
 	FromBytes func([]byte) (T, error)   // nil if IDs are integers
 	Sorts     bool                      // texts sort like IDs
 

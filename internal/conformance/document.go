@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the vectors of the format")
 
-// A Document has facts from a format's document. The tests compute the vectors from these
+// A Document has facts from a format's document. The tests compute test vectors from these
 // facts with math/big, without the format's package.
 type Document struct {
 	Layout   string                          // the fields and their bits, from the highest
@@ -35,7 +35,6 @@ type Document struct {
 	Underscored []string
 }
 
-// testDocument makes the vectors, and compares them with the file.
 func (c *Codec[T]) testDocument(t *testing.T) {
 	b := Must[[]byte](t)(json.MarshalIndent(c.vectors(t), "", "  "))
 	b = append(b, '\n')
@@ -157,7 +156,7 @@ func (c *Codec[T]) valid(note string, n *big.Int, text string) Valid {
 	return v
 }
 
-// Cases returns a text in upper, lower and mixed case, if that changes the text.
+// Cases returns a text in upper, lower and mixed case, without the text itself.
 func Cases(s string) map[string]string {
 	v := map[string]string{}
 	mixed := []byte(strings.ToLower(s))

@@ -35,9 +35,10 @@ type Generator[T ID[T]] struct {
 	Tick    time.Duration
 	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// A generator makes at least Burst IDs in one tick.
+	// A generator can make at least Burst IDs in one tick.
 	Burst int
-	// Leads says that a generator with a full tick uses the next tick. If false, it waits.
+	// Leads says that a generator with a full tick uses the next tick. If Leads is
+	// false, the generator waits.
 	Leads bool
 	// Shared says that a new tick does not restart the count of IDs. After each Burst IDs, the next
 	// ID needs a later tick, even if the IDs are in several ticks.
@@ -199,8 +200,8 @@ func (g *Generator[T]) tick(t time.Time) time.Time {
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// supply returns how many IDs the generator certainly makes without an error, but at most n. With
-// Leads, the default allowance limits the number.
+// supply returns how many IDs the generator certainly makes without an error, but at most n. If
+// g.Leads is true, the default allowance limits the number.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks

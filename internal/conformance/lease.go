@@ -132,7 +132,7 @@ func (g *Leased[T]) testLater(t *testing.T) {
 }
 
 // The first granted tick is ahead of the clock by more than RollbackAllowance. The policy decides
-// between an error and a wait. Later, when the clock is near enough, the generator uses this tick.
+// between an error and a wait. Later, when the clock is near enough, the generator uses the tick.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
@@ -271,7 +271,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	}
 }
 
-// A Fill that waits keeps the IDs made so far.
+// A Fill that waits keeps the IDs made before.
 func (g *Leased[T]) testWaitFill(t *testing.T) {
 	const ticks = 60
 	gen, l, clock := g.start(t, 0, 2, Start, Setup{RollbackPolicy: sortid.RollbackWait})
