@@ -96,7 +96,7 @@ func TestNodes(t *testing.T) {
 		}
 	}
 	facts := fmt.Sprint(check(t, "scru64", lines, Options{}).Facts)
-	if !strings.Contains(facts, "00101010, or the first of these bits") {
+	if !strings.Contains(facts, "00101010, or only the high bits of this number") {
 		t.Errorf("the node ID 42/8 is not inferred: %s", facts)
 	}
 }

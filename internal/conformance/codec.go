@@ -1,5 +1,5 @@
 // Package conformance has the tests that all five formats share. It compares codecs with math/big
-// and the published vectors, and tests generators with a clock and entropy that the tests control.
+// and published test vectors, and tests generators with a clock and entropy that the tests control.
 package conformance
 
 import (
@@ -40,9 +40,9 @@ type pointer interface {
 }
 
 type Codec[T ID[T]] struct {
-	Format string   // of the package and of its vectors
+	Format string   // the name of the package and its vectors
 	Limit  *big.Int // the smallest integer that is not an ID
-	Size   int      // of the binary form
+	Size   int      // of the binary form in bytes
 
 	Parse     func(string) (T, error)
 	MustParse func(string) T
@@ -50,9 +50,9 @@ type Codec[T ID[T]] struct {
 	// Text and Number are independent of the format's package.
 	Text      func(*big.Int) string
 	Number    func(text string) (n *big.Int, ok bool)
-	Fields    func(T) map[string]string // in decimal
-	FromBytes func([]byte) (T, error)   // nil for integers
-	Sorts     bool                      // texts sort as IDs do
+	Fields    func(T) map[string]string // values are decimal
+	FromBytes func([]byte) (T, error)   // nil if IDs are integers
+	Sorts     bool                      // texts sort like IDs
 
 	// Others are further text forms, by their names in the vectors.
 	Others map[string]Form[T]
@@ -76,7 +76,6 @@ func (c *Codec[T]) random(r *rand.Rand) *big.Int {
 	return n.Mod(n, c.Limit)
 }
 
-// Big returns the integer of an ID.
 func Big[T encoding.BinaryMarshaler](id T) *big.Int {
 	b, err := id.MarshalBinary()
 	if err != nil {

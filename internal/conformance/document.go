@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "write the vectors of the format")
 
-// A Document has what a format's document says. The vectors are computed from it with math/big,
-// without the format's package.
+// A Document has facts from a format's document. The tests compute test vectors from these
+// facts with math/big, without the format's package.
 type Document struct {
 	Layout   string                          // the fields and their bits, from the highest
 	Printed  string                          // texts in the document
@@ -31,11 +31,10 @@ type Document struct {
 	// Variants returns other texts of the same ID. The keys are the vectors' notes.
 	Variants func(text string) map[string]string
 	Invalid  []Invalid
-	// Underscored has texts that contain the separator of typed IDs, if there are any.
+	// Underscored has texts of IDs that contain _, the separator of typed IDs. It can be nil.
 	Underscored []string
 }
 
-// testDocument makes the vectors, and compares them with the file.
 func (c *Codec[T]) testDocument(t *testing.T) {
 	b := Must[[]byte](t)(json.MarshalIndent(c.vectors(t), "", "  "))
 	b = append(b, '\n')
@@ -103,8 +102,8 @@ func width(field []string) uint {
 	return uint(n)
 }
 
-// addBoundaries adds IDs with 0, 1, half or the maximum in one field. Their other fields are zero,
-// or as in the largest ID.
+// addBoundaries adds IDs with 0, 1, half, the maximum, or one less in one field. Their other fields
+// are zero, or as in the largest ID.
 func (c *Codec[T]) addBoundaries(v *Vectors) {
 	add := func(n *big.Int, note string, args ...any) {
 		v.Valid = append(v.Valid, c.valid(fmt.Sprintf(note, args...), n, c.Text(n)))
@@ -157,7 +156,7 @@ func (c *Codec[T]) valid(note string, n *big.Int, text string) Valid {
 	return v
 }
 
-// Cases returns a text in upper, lower and mixed case, if that changes the text.
+// Cases returns a text in upper, lower and mixed case, without the text itself.
 func Cases(s string) map[string]string {
 	v := map[string]string{}
 	mixed := []byte(strings.ToLower(s))
@@ -178,7 +177,6 @@ func Wrong(note, text, reason string) Invalid {
 	return Invalid{Note: note, Text: text, Reason: reason, Offset: -1}
 }
 
-// WrongLengths returns texts of wrong lengths.
 func WrongLengths(unit string, texts ...string) (out []Invalid) {
 	for _, s := range texts {
 		out = append(out, Wrong(fmt.Sprintf("%d %s", len(s), unit), s, "length"))
@@ -186,7 +184,6 @@ func WrongLengths(unit string, texts ...string) (out []Invalid) {
 	return out
 }
 
-// WrongSymbols returns variants of a text with bad symbols.
 func WrongSymbols(text, bad string) (out []Invalid) {
 	add := func(offset int, text, note string, args ...any) {
 		out = append(out, Invalid{Note: fmt.Sprintf(note, args...), Text: text, Reason: "symbol",

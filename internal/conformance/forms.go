@@ -20,8 +20,8 @@ var (
 	Reset    = Setup{RollbackPolicy: sortid.RollbackReset}
 )
 
-// Refused tests options that NewGenerator refuses. A key of wrong is the part of the error that
-// names fields of the options.
+// Refused tests that newGenerator refuses options. Each key of wrong names fields of the options,
+// and the error must contain the key.
 func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	wrong map[string][]O) {
 	t.Helper()
@@ -35,8 +35,8 @@ func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	}
 }
 
-// Column tests a wrapper of IDs for columns of another type. It tests the wrapper's value, and that
-// the wrapper and the ID can scan the sources.
+// Column tests an ID's wrapper for database columns of another type. It tests the wrapper's value,
+// and that both the wrapper and the ID scan each source.
 func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, sources ...any) {
 	t.Helper()
 	if v, err := any(wrapped).(driver.Valuer).Value(); !reflect.DeepEqual(v, value) || err != nil {
@@ -54,7 +54,7 @@ func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, 
 	}
 }
 
-// KeepsOn tests that invalid texts do not change the value.
+// KeepsOn tests that UnmarshalText of an invalid text does not change w.
 func KeepsOn[W comparable](t *testing.T, w W, texts ...string) {
 	t.Helper()
 	for _, bad := range texts {

@@ -35,20 +35,18 @@ type Generator[T ID[T]] struct {
 	Tick    time.Duration
 	Default sortid.RollbackPolicy // the meaning of RollbackDefault
 
-	// Burst is how many IDs a generator makes in one tick, at least, if the clock stands still.
-	// Then it uses another tick or waits.
+	// A generator can make at least Burst IDs in one tick.
 	Burst int
-	// Leads: after Burst IDs, the generator uses later ticks and does not wait.
+	// Leads says that a generator with a full tick uses the next tick. If Leads is
+	// false, the generator waits.
 	Leads bool
-	// Shared: a new tick does not restart the count of IDs. After each Burst IDs, in one tick or in
-	// several, the next ID needs a later tick.
-	Shared bool
-	// NoEntropy: the IDs have no random bits.
-	NoEntropy bool
-	// Unordered: the IDs are in no order, and the policy does not matter.
-	Unordered bool
-	// Leased: there is no reset, and the lease sets the range of time. If entropy fails, a tick may
-	// be lost.
+	// Shared says that a new tick does not restart the count of IDs. After each Burst IDs, the next
+	// ID needs a later tick, even if the IDs are in several ticks.
+	Shared    bool
+	NoEntropy bool // IDs have no random bits
+	Unordered bool // IDs are in no order, and the policy does not matter
+	// Leased says that the generator has a lease. The lease limits the time, and a reset is not
+	// possible. If entropy fails, the generator can skip a tick.
 	Leased bool
 	// Random masks the bits of the binary form that are random in each ID.
 	Random []byte
@@ -98,7 +96,7 @@ func (c Constant) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A Limited source fails with Err when no bytes are left.
+// A Limited source fails with Err after Left bytes.
 type Limited struct {
 	io.Reader
 	Left int
@@ -170,7 +168,7 @@ func (g *Generator[T]) Run(t *testing.T) {
 	}
 }
 
-// Must returns a function that returns v, or ends the test on an error.
+// Must returns a function that returns v. On an error, it ends the test.
 func Must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -181,7 +179,6 @@ func Must[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// Increasing tests that each ID is larger than the previous ID.
 func Increasing[T ID[T]](t testing.TB, ids []T) {
 	t.Helper()
 	for i := 1; i < len(ids); i++ {
@@ -191,7 +188,7 @@ func Increasing[T ID[T]](t testing.TB, ids []T) {
 	}
 }
 
-// start returns a generator and its clock, which shows the time at.
+// start returns a generator and its clock. The parameter at is the clock's first time.
 func (g *Generator[T]) start(t testing.TB, at time.Time, s Setup) (Gen[T], *Clock) {
 	clock := NewClock(at)
 	s.Clock = clock.Now
@@ -203,8 +200,8 @@ func (g *Generator[T]) tick(t time.Time) time.Time {
 	return time.UnixMicro(us - us%g.Tick.Microseconds()).UTC()
 }
 
-// supply returns n. With Leads, it returns at most the number of IDs that are certainly possible
-// within the default allowance.
+// supply returns how many IDs the generator certainly makes without an error, but at most n. If
+// g.Leads is true, the default allowance limits the number.
 func (g *Generator[T]) supply(n int) int {
 	if ticks := int(10 * time.Second / g.Tick); g.Leads && g.Burst < n/ticks+1 {
 		return g.Burst * ticks
@@ -324,7 +321,7 @@ func (g *Generator[T]) testFrozen(t *testing.T) {
 		id, err := gen.GenerateContext(ctx)
 		if err != nil {
 			if !errors.Is(err, context.DeadlineExceeded) || id != *new(T) {
-				t.Fatalf("with all of a tick used up: %v, %v, want the context's error", id, err)
+				t.Fatalf("after all IDs of a tick: %v, %v, want the context's error", id, err)
 			}
 			break
 		}
@@ -404,8 +401,7 @@ func (g *Generator[T]) testFillClock(t *testing.T) {
 	}
 }
 
-// With the system's entropy, every random bit is random in each ID, also in the IDs of the fast
-// path.
+// With the system's entropy, all bits in Random are random, also after the first ID of a tick.
 func (g *Generator[T]) testRandom(t *testing.T) {
 	const ticks, each = 32, 32
 	for _, name := range []string{"Generate", "Fill"} {
@@ -449,7 +445,7 @@ func (g *Generator[T]) testRandom(t *testing.T) {
 				continue
 			}
 			random = true
-			// With fair bits, this happens once in 10^50 tests.
+			// A fair bit fails once in 10^50 tests.
 			if got < n/4 || got > 3*n/4 {
 				t.Errorf("%s: bit %d is set in %d of %d IDs", name, j, got, n)
 			}
@@ -602,10 +598,10 @@ func (g *Generator[T]) testWaitTarget(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	if id, err := gen.GenerateContext(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("a tick before its time: %v, %v, want the context's error", id, err)
+		t.Fatalf("a tick too early: %v, %v, want the context's error", id, err)
 	}
 	if until, _ := g.Core(gen).Waits(); !until.Equal(Start.Add(-ticks * g.Tick)) {
-		t.Errorf("it waits for %v, want %v", until, Start.Add(-ticks*g.Tick))
+		t.Errorf("it waits until %v, want %v", until, Start.Add(-ticks*g.Tick))
 	}
 	clock.Add(g.Tick)
 	// The context has ended, so a wait is an error.
@@ -622,7 +618,8 @@ func (g *Generator[T]) testDefaultPolicy(t *testing.T) {
 	}
 }
 
-// If the entropy source fails or returns too few bytes, Generate returns no ID. Later it does.
+// If the entropy source fails or returns too few bytes, Generate returns no ID. When the
+// source works again, Generate does, too.
 func (g *Generator[T]) testEntropy(t *testing.T) {
 	broken := errors.New("broken")
 	for n := range 64 {

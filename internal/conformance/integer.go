@@ -12,7 +12,7 @@ import (
 )
 
 // AboveMax tests that no function reads or writes an integer above max as an ID. Text is the
-// wrapper for a column of texts.
+// ID type for database columns of texts.
 func AboveMax[T interface {
 	~uint64
 	ID[T]

@@ -18,15 +18,14 @@ import (
 type Leased[T ID[T]] struct {
 	New    func(t testing.TB, l sortid.Lease, s Setup) (Gen[T], error)
 	Format lease.Format
-	Size   int // of the node IDs, at least 3 bits
+	Size   int // of node IDs in bits, at least 3
 	Node   func(T) uint32
-	At     func(T) int64
-	Last   int64 // the last timestamp; it is reserved, like 0
-	// Leads: with a full counter, the generator uses later ticks. Otherwise it waits.
-	Leads bool
+	At     func(T) int64 // the timestamp
+	Last   int64         // the largest timestamp; generators never use it, nor 0
+	Leads  bool          // if the counter is full, the generator uses later ticks and does not wait
 }
 
-// patience is enough on a slow machine. After it, a test fails instead of hanging.
+// After patience, a test fails instead of hanging. A slow machine needs less.
 const patience = 2 * time.Minute
 
 func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
@@ -42,8 +41,7 @@ func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	return Must[Gen[T]](t)(g.New(t, l, s))
 }
 
-// start leases a node ID for some ticks. It returns a generator with this lease, the lease, and a
-// clock that shows the time at.
+// start leases a node ID for some ticks. It returns a generator, its lease and its clock.
 func (g *Leased[T]) start(t testing.TB, node uint32, ticks int64, at time.Time,
 	s Setup) (Gen[T], *window.Window, *Clock) {
 	t.Helper()
@@ -83,7 +81,7 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("Allocations", g.testAllocations)
 }
 
-// IDs have the lease's node ID, and only ticks of its window. After a renewal, the IDs continue.
+// IDs have the lease's node ID and its granted ticks. After a renewal, the IDs continue.
 func (g *Leased[T]) testWindow(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 3, Start, Setup{Entropy: Entropy(1)})
 	var ids []T
@@ -93,7 +91,7 @@ func (g *Leased[T]) testWindow(t *testing.T) {
 			g.check(t, ids[len(ids)-1], 5, tick)
 		}
 		if tick == 2 {
-			clock.Add(g.Format.Tick - time.Microsecond) // the window's last moment
+			clock.Add(g.Format.Tick - time.Microsecond) // the last granted moment
 			ids = append(ids, Must[T](t)(gen.Generate()))
 			g.check(t, ids[len(ids)-1], 5, tick)
 			clock.Add(time.Microsecond - g.Format.Tick)
@@ -133,8 +131,8 @@ func (g *Leased[T]) testLater(t *testing.T) {
 	Increasing(t, ids)
 }
 
-// If the window begins ahead of the clock by more than the allowance, the policy decides between
-// an error and a wait. The generator uses the claimed tick when the clock is near enough.
+// The first granted tick is ahead of the clock by more than RollbackAllowance. The policy decides
+// between an error and a wait. Later, when the clock is near enough, the generator uses the tick.
 func (g *Leased[T]) testTooFarAhead(t *testing.T) {
 	for _, policy := range []sortid.RollbackPolicy{sortid.RollbackAbort, sortid.RollbackWait} {
 		for _, random := range []Constant{0, 0x55, 0xff} {
@@ -201,7 +199,8 @@ func (g *Leased[T]) testOverflow(t *testing.T) {
 	}
 }
 
-// A generator waits until the clock has passed the claimed tick. It claims no other tick before.
+// With a full counter, a generator waits until the clock has passed the claimed tick. It claims
+// another tick only then.
 func (g *Leased[T]) testOverflowWait(t *testing.T) {
 	gen, l, clock := g.start(t, 5, 4, Start.Add(-g.Format.Tick), Setup{Entropy: Constant(0xff)})
 	ctx := Ended(t)
@@ -219,7 +218,7 @@ func (g *Leased[T]) testOverflowWait(t *testing.T) {
 			last = id
 		}
 		if !errors.Is(err, sortid.ErrOverflow) || !errors.Is(err, context.Canceled) {
-			t.Fatalf("with all of a tick used up: %v, want ErrOverflow and the context's error",
+			t.Fatalf("after all IDs of a tick: %v, want ErrOverflow and the context's error",
 				err)
 		}
 		if used := l.Used() - g.now(); used != int64(max(step-1, 0)) {
@@ -272,7 +271,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	}
 }
 
-// A Fill that waits keeps the IDs made so far.
+// A Fill that waits keeps the IDs made before.
 func (g *Leased[T]) testWaitFill(t *testing.T) {
 	const ticks = 60
 	gen, l, clock := g.start(t, 0, 2, Start, Setup{RollbackPolicy: sortid.RollbackWait})
@@ -292,14 +291,14 @@ func (g *Leased[T]) testWaitFill(t *testing.T) {
 			clock.Add(-g.Format.Tick)
 		}
 		l.Close()
-		clock.Add(3 * g.Format.Tick) // past the remaining tick
+		clock.Add(3 * g.Format.Tick) // past the last granted tick
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
 		err := gen.FillContext(ctx, ids)
 		if err == nil {
-			err = ctx.Err() // a generator that never stops would not return this error
+			err = ctx.Err() // FillContext ignores ctx if it never waits
 		}
 		if errors.Is(err, sortid.ErrLeaseClosed) {
 			break
@@ -357,8 +356,8 @@ func (g *Leased[T]) testShared(t *testing.T) {
 	wg.Wait()
 }
 
-// The clock, renewals and counters are random. IDs increase and are in granted windows, and no two
-// generators have the same tick.
+// The clock, renewals and counters are random. IDs increase and have granted ticks. No two
+// generators use the same tick.
 func (g *Leased[T]) testRandomWalk(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -370,23 +369,23 @@ func (g *Leased[T]) testRandomWalk(t *testing.T) {
 			gens[i] = g.generator(t, w, Setup{Clock: clock.Now, Entropy: Entropy(seed),
 				RollbackAllowance: 30 * g.Format.Tick, RollbackPolicy: sortid.RollbackAbort})
 		}
-		hwm, made, ctx := g.now(), 0, Ended(t)
+		end, made, ctx := g.now(), 0, Ended(t)
 		for range 3000 {
 			switch r.IntN(4) {
 			case 0:
 				clock.Add(time.Duration(r.Int64N(9)-3) * g.Format.Tick / 2)
 			case 1:
 				now := int64(clock.Now().Sub(g.Format.Epoch) / g.Format.Tick)
-				if hwm > now+25 { // otherwise all IDs are soon too far ahead of the clock
+				if end > now+25 { // do not grant ticks that are too far ahead of the clock
 					continue
 				}
-				lo := max(hwm, now) + r.Int64N(3)
-				hwm = lo + 1 + r.Int64N(5)
+				lo := max(end, now) + r.Int64N(3)
+				end = lo + 1 + r.Int64N(5)
 				node := r.Uint32N(1 << g.Size)
-				for at := lo; at < hwm; at++ {
+				for at := lo; at < end; at++ {
 					granted[at] = node
 				}
-				w.Set(window.Grant{NodeID: node, Lo: lo, Hi: hwm}, hwm)
+				w.Set(window.Grant{NodeID: node, Lo: lo, Hi: end}, end)
 			default:
 				i := r.IntN(len(gens))
 				id, err := gens[i].GenerateContext(ctx)

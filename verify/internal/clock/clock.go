@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Options describe the source's clock.
 type Options struct {
 	Now       func() time.Time
 	From, To  time.Time // possible times; zero means the default
@@ -25,28 +24,27 @@ type Checker struct {
 	found *findings.List
 
 	possible, unit, epoch, resolution, frozen *findings.Check
-	lowest, highest                           uint64 // Possible timestamps.
-	outside                                   uint64 // first impossible timestamp
+	lowest, highest                           uint64 // the range of possible timestamps
+	outside                                   uint64 // the first impossible timestamp
 	anyOutside                                bool
 
-	n            uint64
-	current      uint64
-	since        uint64 // n at the first ID of current
-	line         uint64 // line of that ID
+	n            uint64 // number of IDs
+	current      uint64 // the newest timestamp
+	since        uint64 // number of IDs before the first ID with this timestamp
+	line         uint64 // line of this first ID
 	ticks        uint64
 	first        uint64
 	last         uint64
-	divisor      uint64 // greatest common divisor of steps
-	maxPerTick   uint64 // most consecutive IDs with one timestamp
-	longestPause uint64 // largest step
+	divisor      uint64 // greatest common divisor of the steps between timestamps
+	maxPerTick   uint64 // largest number of consecutive IDs with the same timestamp
+	longestPause uint64 // largest step forward
 	timeline     timeline
 	live         *liveChecker
 }
 
-// maxPerMilli is more IDs than any generator makes in a millisecond.
+// No generator makes maxPerMilli IDs in a millisecond.
 const maxPerMilli = 1_000_000
 
-// NewChecker returns a checker that adds its checks to found.
 func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	k := &Checker{
 		f: f, o: o, found: found,
@@ -90,7 +88,7 @@ func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	for i := 0; i < len(list); i++ {
 		const far = 32
 		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
-			i += far // all IDs between have this timestamp
+			i += far // all IDs up to here have this timestamp
 			continue
 		}
 		if ts := f.Timestamp(&list[i]); ts != current {
@@ -147,7 +145,6 @@ func (k *Checker) Received(newest format.Words, at time.Time, line uint64) {
 	}
 }
 
-// Finish ends the checks and reports the times.
 func (k *Checker) Finish(r *report.Report) {
 	if k.n == 0 {
 		return
@@ -158,7 +155,7 @@ func (k *Checker) Finish(r *report.Report) {
 	r.Timeline = k.timeline.result(f)
 	k.explainOutside()
 
-	// The probability that all steps of a correct clock have this divisor.
+	// The probability that the divisor divides all steps of a correct clock.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
 	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&
 		chance < findings.Improbable {

@@ -38,8 +38,8 @@ var epochs = []time.Time{
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for a unit or an epoch that moves the impossible timestamp into the last ten
-// years. It returns the check of the unit or the epoch, or nil.
+// guessMistake looks for another unit or epoch that explains the first impossible timestamp: its
+// time is then in the last ten years. It returns the check of the unit or the epoch, or nil.
 func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	f, now := k.f, k.o.Now()
 	const decade = 10 * 365.2425 * 86400
@@ -70,8 +70,8 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	if check != nil {
 		return guess, check
 	}
-	// The high bits of microseconds do not fit in the field. With suitable high bits, every
-	// timestamp looks recent, so only the last month counts.
+	// The high bits of microseconds do not fit in the field. Suitable high bits make every
+	// timestamp look recent, so only the last month counts.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())

@@ -18,12 +18,12 @@ type liveChecker struct {
 	allowance                       time.Duration // largest lead of a correct generator
 	ahead, lagging, stopped, drifts *findings.Check
 
-	points   []report.Lead // each has the largest lead of perPoint blocks
+	points   []report.Lead // each is the largest lead in perPoint calls of add
 	perPoint int
-	n        int // blocks in the last point
+	n        int // calls of add for the last point
 
 	timestamp uint64
-	moved     time.Time // when timestamp last changed
+	moved     time.Time // when timestamp last increased
 	mostAhead time.Duration
 	start     time.Time
 }
@@ -33,7 +33,7 @@ const (
 	// newest ID may be, because programs buffer their output.
 	tolerance    = time.Second
 	lagTolerance = 10 * time.Second
-	// maxStay is longer than a generator keeps a timestamp after a rollback.
+	// After a rollback, a correct generator keeps a timestamp for less than maxStay.
 	maxStay = 15 * time.Second
 
 	maxDrift  = 0.002 // four times the rate at which NTP adjusts clocks

@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// A timeline counts the IDs in each interval. Above maxIntervals, it doubles the intervals' width.
+// A timeline counts the IDs in each interval. It makes intervals wider if there are too many.
 type timeline struct {
 	width  uint64
 	first  uint64

@@ -11,7 +11,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Improbable is the probability below which an event is a fault, not chance.
+// Improbable is a probability. A less probable event is a fault, not chance.
 const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
@@ -31,7 +31,7 @@ func (l *List) Check(name, title string) *Check {
 }
 
 // Chance adds a check for an event that correct generators also cause. In each try, they cause the
-// event with this probability.
+// event with the given probability.
 func (l *List) Chance(name, title string, probability float64) *Chance {
 	c := &Chance{Check: l.Check(name, title), Probability: probability}
 	l.chances = append(l.chances, c)
@@ -61,10 +61,10 @@ func (l *List) JudgeChances() {
 	}
 }
 
-// SkipAll skips all checks without a fault, except in the groups but.
-func (l *List) SkipAll(reason string, but ...string) {
+// SkipAll skips all checks without a fault, except the checks of some groups.
+func (l *List) SkipAll(reason string, except ...string) {
 	for _, c := range l.checks {
-		if !slices.Contains(but, c.Group()) {
+		if !slices.Contains(except, c.Group()) {
 			c.Skip("%s", reason)
 		}
 	}
@@ -123,7 +123,7 @@ func (c *Check) Join(other *Check, line uint64) {
 
 func (c *Check) Clear() { c.Count, c.Examples = 0, nil }
 
-// Skip records why the check was not made, unless it has a fault.
+// Skip records why the check was not made. It does nothing if the check has found a fault.
 func (c *Check) Skip(format string, args ...any) {
 	if c.Count == 0 {
 		c.Status, c.Detail = report.Skip, fmt.Sprintf(format, args...)
@@ -134,7 +134,7 @@ func (c *Check) Skip(format string, args ...any) {
 type Chance struct {
 	*Check
 	Tries       uint64
-	Probability float64 // in one try
+	Probability float64 // of the event in one try
 }
 
 // Certain reports whether there are more faults than chance explains.

@@ -30,17 +30,16 @@ var (
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model of n IDs. Before each ID, the clock advances with probability pace.
+// New returns a model that makes n IDs. The clock advances before an ID with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is reports whether to make the fault now. If it is the model's fault, the probability is 1/sides.
+// is returns true with probability 1/sides if the model has this fault.
 func (m *Model) is(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
 
-// Tick advances the clock with probability pace.
 func (m *Model) Tick() {
 	switch {
 	case m.Float64() >= m.pace:
@@ -66,7 +65,7 @@ func (m *Model) step(jump uint64) uint64 {
 	return 1
 }
 
-// Timestamp returns the clock's timestamp, with the model's fault.
+// Timestamp returns the clock's timestamp. The model's fault can change it.
 func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	ms := m.MS - epoch.UnixMilli()
 	switch m.fault {
@@ -84,8 +83,8 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// bits returns random bits, except with these faults: a biased bit, a short seed of 16 bits, and a
-// bit stuck at 0.
+// bits returns random bits. The other parameters are names of faults: biased makes one bit 1 too
+// often, short uses a seed of 16 bits, and stuck keeps a bit at 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
 	if m.is(short, 1) {
@@ -209,8 +208,8 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of IDs. The high ext bits of random16 extend the counter. The next node
-// bits are a node ID. If micros is true, the counter contains microseconds.
+// SCRU160 returns texts of IDs. In random16, ext is the number of bits that extend the counter, and
+// node is the size of the node ID. If micros is true, the counter contains microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -275,7 +274,7 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	return lines
 }
 
-// EUID returns texts of IDs with ext bits of extension.
+// EUID returns texts of IDs. The parameter ext is the size of the extension in bits.
 func EUID(m *Model, ext int) (lines []string) {
 	var last, high, header uint64
 	for range m.n {
@@ -315,7 +314,7 @@ func EUID(m *Model, ext int) (lines []string) {
 	return lines
 }
 
-// UID60 returns texts of IDs with a worker ID of worker bits.
+// UID60 returns texts of IDs. The parameter worker is the size of the worker ID in bits.
 func UID60(m *Model, worker int) (lines []string) {
 	sequence, used := uint64(511), 0
 	var last uint64
@@ -367,13 +366,13 @@ func UID60(m *Model, worker int) (lines []string) {
 
 func Text(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
-// A Subject is a model in one mode, with verify's options.
+// A Subject is a generator in one mode, with verify's options.
 type Subject struct {
 	Format, Mode string
 	Make         func(m *Model) []string
 	Nodes        []string
 	NodeBits     int
-	LeavesTicks  bool
+	LeavesTicks  bool     // a full counter advances the timestamp
 	Random       []string // the random fields
 }
 
@@ -398,10 +397,13 @@ var Subjects = []Subject{
 		NodeBits: 3},
 }
 
-// Controls has a broken generator in each line: the formats and modes of [Subjects], the fault, and
-// the check that must fail. Settings that are not the default follow: the clock's pace
-// (pace), the number of IDs (n), and prefixes of other checks that may also fail (also). With
-// "mixed", the IDs are not in order.
+// Controls has a broken generator in each line: formats and modes of [Subjects], the fault, and the
+// check that must fail. These settings can follow:
+//
+//	pace=  the probability that the clock advances before an ID
+//	n=     the number of IDs
+//	also=  prefixes of other checks that can fail
+//	mixed  the IDs are not in order
 const Controls = `
 scru128,scru160,euid seconds               clock.unit pace=1
 scru128,scru160,euid epoch2010             clock.epoch
@@ -487,7 +489,6 @@ euid           stuck-bit             random.random_low.same mixed
 uid60          biased                random.random.balance mixed
 `
 
-// Find returns the subject of a format in a mode.
 func Find(formatName, mode string) Subject {
 	for _, s := range Subjects {
 		if s.Format == formatName && s.Mode == mode {
@@ -502,7 +503,7 @@ func Sample(formatName string, n int) []string {
 	return Find(formatName, "").Make(New(7, "", n, 0.1))
 }
 
-// Stream returns n lines of scru128 IDs, on average each IDs in a millisecond.
-func Stream(n, each int) []byte {
-	return []byte(Text(SCRU128(New(1, "", n, 1/float64(each)))))
+// Stream returns n lines with scru128 IDs. On average, a millisecond has perMilli IDs.
+func Stream(n, perMilli int) []byte {
+	return []byte(Text(SCRU128(New(1, "", n, 1/float64(perMilli)))))
 }

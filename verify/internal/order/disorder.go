@@ -9,22 +9,22 @@ import (
 	"github.com/sortid/sortid/verify/internal/findings"
 )
 
-// A Disorder measures how late IDs come: how much older they are than the newest ID before them,
-// and how many lines too late.
+// A Disorder measures late IDs: IDs that come after a larger ID. It measures how much older a late
+// ID is than the newest ID before it, and how many lines too late it comes.
 type Disorder struct {
 	f         *format.Format
-	newest    format.Words
+	newest    format.Words // the largest ID so far
 	n         uint64
-	late      uint64 // IDs smaller than an earlier ID
-	maxLag    uint64 // largest lag behind the newest ID, in ticks
-	latest    item
-	lags      histogram // of late IDs, in ticks
+	late      uint64    // number of late IDs
+	maxLag    uint64    // largest lag behind the newest ID, in ticks
+	latest    item      // the ID with this lag
+	lags      histogram // in ticks
 	linesLate histogram
 	truncated bool // linesLate can be too small
 
-	// A ring of the last IDs that were larger than all earlier IDs.
+	// The latest IDs that were larger than all earlier IDs, in a ring buffer.
 	records []item
-	head    int
+	head    int // index of the oldest record
 }
 
 const maxRecords = 1 << 14
@@ -33,7 +33,6 @@ func NewDisorder(f *format.Format) *Disorder {
 	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
 }
 
-// Feed adds IDs on consecutive lines.
 func (l *Disorder) Feed(list []format.Words, line uint64) {
 	l.n += uint64(len(list))
 	for i, v := range list {
@@ -54,7 +53,7 @@ func (l *Disorder) Feed(list []format.Words, line uint64) {
 			l.maxLag, l.latest = by, item{v, at}
 		}
 		l.lags.add(by)
-		// v belongs before the first larger record.
+		// v belongs on the line of the first record that is not smaller.
 		n := len(l.records)
 		k := sort.Search(n, func(k int) bool { return !l.records[(l.head+k)%n].id.Less(&v) })
 		if k == 0 && n == maxRecords {
@@ -64,7 +63,6 @@ func (l *Disorder) Feed(list []format.Words, line uint64) {
 	}
 }
 
-// Report adds the findings as facts.
 func (l *Disorder) Report(found *findings.List) {
 	if l.late == 0 {
 		if l.n > 0 {
@@ -87,13 +85,13 @@ func (l *Disorder) Report(found *findings.List) {
 		words.Count(l.linesLate.most), more)
 }
 
-// The numbers in a bucket of a histogram differ by less than an eighth.
+// A histogram counts numbers in buckets. The numbers in a bucket differ by less than an eighth.
 type histogram struct {
 	n, most uint64
 	counts  [8 * 65]uint64
 }
 
-// The length and the four leading bits of v determine its bucket.
+// The length of v in bits and its four leading bits determine its bucket.
 func bucket(v uint64) int {
 	if v < 8 {
 		return int(v)
@@ -108,7 +106,7 @@ func (h *histogram) add(v uint64) {
 	h.counts[bucket(v)]++
 }
 
-// quantile returns a number such that a share q of the numbers is not larger.
+// quantile returns a limit. A share q of the numbers is at most this limit.
 func (h *histogram) quantile(q float64) uint64 {
 	want := uint64(q * float64(h.n))
 	for i, n := range h.counts {

@@ -11,9 +11,8 @@ import (
 // A Step is the judgement of an ID that is smaller than the previous ID.
 type Step uint8
 
-// The kinds of steps back.
 const (
-	Unknown  Step = iota // the rules do not explain the ID
+	Unknown  Step = iota // the sink cannot judge the ID
 	Outlier              // only this ID is wrong
 	Continue             // the source continues from this ID
 )
@@ -24,7 +23,7 @@ type Sink interface {
 	Accept(list []format.Words, line uint64)
 	// Back judges an ID that is smaller than the previous ID. It may count a fault.
 	Back(before, v *format.Words, line uint64) Step
-	// Gap means that the step to the next ID cannot be judged.
+	// Gap means that the sink must not compare the next ID with the previous ID.
 	Gap()
 	// Restart means that the source starts again from a smaller ID.
 	Restart()
@@ -44,10 +43,10 @@ type Checker struct {
 	f        *format.Format
 	sink     Sink
 	state    state
-	last     item // the ID before held, with line 0 if there is none
-	held     item
-	released bool // the sink has received held
-	odd      item // the ID after held, if it is smaller
+	previous item // the ID before current; its line is 0 if there is no such ID
+	current  item
+	released bool // the sink has received current
+	smaller  item // the ID after current, if it is smaller
 	one      [1]format.Words
 	n        uint64
 
@@ -64,11 +63,11 @@ type state uint8
 
 const (
 	empty  state = iota
-	steady       // held is the newest ID
-	broken       // odd is the newest ID
+	steady       // current is the newest ID
+	broken       // smaller is the newest ID
 )
 
-// NewChecker adds its checks to found, which already has the check rollback.
+// NewChecker adds its checks to found. The caller has already added the check rollback.
 func NewChecker(f *format.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Checker {
 	return &Checker{
@@ -89,7 +88,7 @@ func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 
 func (o *Checker) feed(list []format.Words, line uint64, rising bool) {
 	for len(list) > 0 {
-		if o.state != steady || !o.held.id.Less(&list[0]) {
+		if o.state != steady || !o.current.id.Less(&list[0]) {
 			o.step(item{list[0], line})
 			list, line = list[1:], line+1
 			continue
@@ -99,29 +98,29 @@ func (o *Checker) feed(list []format.Words, line uint64, rising bool) {
 			n = reading.Ascending(list)
 		}
 		o.release()
-		o.last = o.held
+		o.previous = o.current
 		if n > 1 {
 			o.sink.Accept(list[:n-1], line)
-			o.last = item{list[n-2], line + uint64(n) - 2}
+			o.previous = item{list[n-2], line + uint64(n) - 2}
 		}
 		o.hold(item{list[n-1], line + uint64(n) - 1})
 		list, line = list[n:], line+uint64(n)
 	}
 }
 
-func (o *Checker) hold(v item) { o.held, o.released, o.state = v, false, steady }
+func (o *Checker) hold(v item) { o.current, o.released, o.state = v, false, steady }
 
 func (o *Checker) release() {
 	if !o.released {
-		o.one[0] = o.held.id
-		o.sink.Accept(o.one[:], o.held.line)
+		o.one[0] = o.current.id
+		o.sink.Accept(o.one[:], o.current.line)
 		o.released = true
 	}
 }
 
 // Gap must be called after a line without an ID.
 func (o *Checker) Gap() {
-	o.judgeOdd(item{})
+	o.judgeSmaller(item{})
 	if o.state == steady {
 		o.release()
 	}
@@ -135,7 +134,7 @@ func (o *Checker) Finish() {
 			c.Skip("an order needs at least two IDs")
 		}
 	}
-	o.judgeOdd(item{})
+	o.judgeSmaller(item{})
 	if o.state == steady {
 		o.release()
 	}
@@ -146,18 +145,18 @@ func (o *Checker) step(v item) {
 	case empty:
 		o.hold(v)
 	case broken:
-		o.judgeOdd(v)
+		o.judgeSmaller(v)
 	case steady:
-		if v.id == o.held.id {
-			o.foundDuplicate(o.held, v)
+		if v.id == o.current.id {
+			o.foundDuplicate(o.current, v)
 			return
 		}
-		switch o.sink.Back(&o.held.id, &v.id, v.line) {
+		switch o.sink.Back(&o.current.id, &v.id, v.line) {
 		case Outlier:
 		case Continue:
 			o.restart(v)
 		default:
-			o.odd, o.state = v, broken
+			o.smaller, o.state = v, broken
 		}
 	}
 }
@@ -169,40 +168,40 @@ func (o *Checker) foundDuplicate(first, second item) {
 func (o *Checker) restart(v item) {
 	o.release()
 	o.sink.Restart()
-	o.last = item{}
+	o.previous = item{}
 	o.hold(v)
 }
 
-// judgeOdd uses the next ID to decide what is wrong. At a gap or the end, next has line 0.
-func (o *Checker) judgeOdd(next item) {
+// judgeSmaller uses the next ID to decide what is wrong. At a gap or the end, next.line is 0.
+func (o *Checker) judgeSmaller(next item) {
 	if o.state != broken {
 		return
 	}
 	none := next.line == 0
 	o.state = steady
-	switch fits := o.last.line == 0 || o.last.id.Less(&o.odd.id); {
-	case !none && next.id == o.odd.id:
-		o.foundDuplicate(o.odd, next)
+	switch fits := o.previous.line == 0 || o.previous.id.Less(&o.smaller.id); {
+	case !none && next.id == o.smaller.id:
+		o.foundDuplicate(o.smaller, next)
 		o.state = broken
 		return
-	case fits && (none || o.held.id.Less(&next.id)):
-		o.swapped.FoundID(o.odd.line, &o.odd.id,
-			"is smaller than the ID in line %d, and belongs before that ID", o.held.line)
+	case fits && (none || o.current.id.Less(&next.id)):
+		o.swapped.FoundID(o.smaller.line, &o.smaller.id,
+			"is smaller than the ID in line %d, and belongs before that ID", o.current.line)
 		o.sink.Gap()
-		o.released = true // the sink gets neither held nor odd
-	case fits && o.odd.id.Less(&next.id):
-		o.ahead.FoundID(o.held.line, &o.held.id, "is larger than the IDs after it, by %s",
+		o.released = true // the sink receives neither current nor smaller
+	case fits && o.smaller.id.Less(&next.id):
+		o.ahead.FoundID(o.current.line, &o.current.id, "is larger than the IDs after it, by %s",
 			o.distance())
 		o.sink.Gap()
-		o.hold(o.odd)
-	case !none && o.held.id.Less(&next.id):
-		o.behind.FoundID(o.odd.line, &o.odd.id, "is smaller than the IDs before it, by %s",
+		o.hold(o.smaller)
+	case !none && o.current.id.Less(&next.id):
+		o.behind.FoundID(o.smaller.line, &o.smaller.id, "is smaller than the IDs before it, by %s",
 			o.distance())
 		o.release()
 		o.sink.Gap()
 	default:
 		o.wentBack()
-		o.restart(o.odd)
+		o.restart(o.smaller)
 	}
 	if !none {
 		o.feed([]format.Words{next.id}, next.line, true)
@@ -210,15 +209,15 @@ func (o *Checker) judgeOdd(next item) {
 }
 
 func (o *Checker) wentBack() {
-	f, odd := o.f, &o.odd
-	from, to := f.Timestamp(&o.held.id), f.Timestamp(&odd.id)
+	f, v := o.f, &o.smaller
+	from, to := f.Timestamp(&o.current.id), f.Timestamp(&v.id)
 	if from == to {
-		o.back.FoundID(odd.line, &odd.id,
-			"is smaller than the ID in line %d, but has the same timestamp", o.held.line)
+		o.back.FoundID(v.line, &v.id,
+			"is smaller than the ID in line %d, but has the same timestamp", o.current.line)
 		return
 	}
 	foundRollback(o.rollback, &o.largestRollback, f, from-to)
-	o.rollback.FoundID(odd.line, &odd.id, "the timestamp goes back by %s, from %s",
+	o.rollback.FoundID(v.line, &v.id, "the timestamp goes back by %s, from %s",
 		words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
 }
 
@@ -230,8 +229,8 @@ func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint
 }
 
 func (o *Checker) distance() string {
-	if odd, held := o.f.Timestamp(&o.odd.id), o.f.Timestamp(&o.held.id); odd != held {
-		return words.Span(o.f.Tick, max(odd, held)-min(odd, held))
+	if a, b := o.f.Timestamp(&o.smaller.id), o.f.Timestamp(&o.current.id); a != b {
+		return words.Span(o.f.Tick, max(a, b)-min(a, b))
 	}
 	return "less than a tick"
 }

@@ -1,5 +1,6 @@
-// Package pvalue computes p-values: the probability that chance has an outcome at least as extreme.
-// P-values are precise down to the smallest float64, because verify has very small limits.
+// Package pvalue computes p-values. A p-value is the probability that chance causes an outcome at
+// least as extreme as the given outcome. Even tiny p-values are precise, because verify has
+// very small limits.
 package pvalue
 
 import (
@@ -18,8 +19,8 @@ func Chi2(x float64, df int) float64 {
 	return twoSided(lower, upper)
 }
 
-// exact is the largest number of throws for which Coin adds binomial terms. For more throws, the
-// normal distribution is close, and its tails are heavier.
+// exact is the largest number of throws for which Coin adds binomial terms. For more throws, it
+// uses the normal distribution. Its p-values are close, or larger.
 const exact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.
@@ -38,7 +39,7 @@ func Coin(k, n uint64) float64 {
 		}
 		return min(1, 2*sum)
 	}
-	// The 0.5 corrects for the steps of the binomial distribution.
+	// 0.5 is the continuity correction.
 	d := max(0, float64(n)/2-float64(low)-0.5)
 	return Normal(2 * d / math.Sqrt(float64(n)))
 }
@@ -50,7 +51,7 @@ func logChoose(n, k uint64) float64 {
 	return a - b - c
 }
 
-// AtLeast returns the probability of k or more events if their expected number is mean (Poisson).
+// AtLeast returns the probability of k or more events in a Poisson distribution with this mean.
 func AtLeast(k uint64, mean float64) float64 {
 	if k == 0 {
 		return 1
@@ -59,7 +60,7 @@ func AtLeast(k uint64, mean float64) float64 {
 	return lower
 }
 
-// Poisson returns the two-sided p-value of k events if their expected number is mean.
+// Poisson returns the two-sided p-value of k events in a Poisson distribution with this mean.
 func Poisson(k uint64, mean float64) float64 {
 	_, atMost := gamma(float64(k)+1, mean)
 	return twoSided(AtLeast(k, mean), atMost)
@@ -116,8 +117,8 @@ func away(v, tiny float64) float64 {
 	return v
 }
 
-// Holm corrects p-values for their number by Holm's method. Then the probability that chance puts
-// a result below a limit is at most this limit.
+// Holm corrects p-values for their number by Holm's method. The probability that chance puts any
+// corrected p-value below a limit is at most this limit.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {

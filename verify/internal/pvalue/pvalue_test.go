@@ -13,7 +13,7 @@ func close(a, b, relative float64) bool {
 func poissonTail(k int, mean float64) float64 {
 	const prec = 300
 	m := new(big.Float).SetPrec(prec).SetFloat64(mean)
-	// m is small, so use the series of e^-m.
+	// The series of e^m converges fast, because m is small.
 	e, term := big.NewFloat(1).SetPrec(prec), big.NewFloat(1).SetPrec(prec)
 	for i := 1; i < 2000; i++ {
 		term.Mul(term, m).Quo(term, new(big.Float).SetPrec(prec).SetInt64(int64(i)))
@@ -52,8 +52,8 @@ func TestGammaAgainstSums(t *testing.T) {
 	}
 }
 
-// The upper tail of the chi-square distribution has closed forms. For one degree of freedom it is
-// the normal distribution's tail, for two e^(-x/2), for four (1 + x/2) e^(-x/2).
+// For 1, 2 and 4 degrees of freedom, the upper tail of the chi-square distribution is a simple
+// formula.
 func TestChi2ClosedForms(t *testing.T) {
 	for _, x := range []float64{2, 3, 10, 40, 100, 700} {
 		for _, c := range []struct {

@@ -1,14 +1,15 @@
 package randomness
 
-// columns counts, for each of 64 bits, the words in which the bit is 1. Plane k has bit k of all
-// counts. A word waits for another word of the same weight. So the length of a carry depends only
-// on the number of words, and the processor can predict it.
+// columns counts, for each of 64 bits, the words in which the bit is 1. planes[k] has bit k of all
+// counts. waiting[k] is not yet added to planes[k], because it waits for a second word to add. So
+// the length of a carry depends only on n, and the processor can predict it.
 type columns struct {
 	planes  [48]uint64
 	waiting [48]uint64 // waiting[k] is in use if bit k of n is 1
 	n       uint64
 }
 
+// full adds three bits at each position.
 func full(a, b, c uint64) (sum, carry uint64) {
 	half := a ^ b
 	return half ^ c, a&b | half&c
@@ -47,7 +48,7 @@ func (c *columns) carry(w uint64, k int) {
 	c.waiting[k] = w
 }
 
-// Bit 0 is the lowest.
+// count returns the count of a bit. Bit 0 is the lowest.
 func (c *columns) count(bit int) (n uint64) {
 	for k := range c.planes {
 		n += c.planes[k] >> bit & 1 << k

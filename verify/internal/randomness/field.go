@@ -12,20 +12,20 @@ import (
 type Field struct {
 	name   string
 	width  int
-	buffer []uint64 // the last counted value if n > 0, then values to count
+	buffer []uint64 // values to count; if n > 0, the first is already counted
 	n      uint64   // values counted
 
 	chunks     []chunk
-	neighbours columns // bits that differ from the next higher bit
-	// Bits that differ from the previous value. Fields of at most 32 bits use the high half of
-	// neighbours instead.
+	neighbours columns // counts bits that differ from the next higher bit
+	// Counts bits that differ from the previous value. Fields of at most 32 bits use the high half
+	// of neighbours instead.
 	changes       columns
 	products      float64 // sum of (value - middle) * (next value - middle)
 	middle        float64
 	variance      float64
 	repeats       *repeats
 	raw           *BitWriter
-	near, changed []uint64 // scratch
+	near, changed []uint64 // buffers of compare
 
 	// SameOnly means that the field need not be random: Judge looks only for constant bits.
 	SameOnly bool
@@ -40,7 +40,7 @@ type chunk struct {
 const (
 	fieldBuffer = 1024
 
-	// maxWhole is the largest width at which values are counted whole, not byte by byte.
+	// Up to a width of maxWhole bits, whole values are counted. Above it, each byte is counted.
 	maxWhole = 12
 )
 
@@ -85,7 +85,7 @@ func (f *Field) Grow(n int) []uint64 {
 	return f.buffer[at:]
 }
 
-// Only the last value stays in the buffer.
+// count counts the values in the buffer. Only the last value stays there.
 func (f *Field) count() {
 	fresh := f.buffer
 	if f.n > 0 {
@@ -159,8 +159,8 @@ func (f *Field) Toggled(bit int) uint64 {
 	return f.changes.count(bit)
 }
 
-// addChunks counts two bytes in one loop if it can, because then the additions wait less for each
-// other.
+// addChunks counts two bytes of a value in one loop if possible, because the processor can do both
+// additions at the same time.
 func addChunks(chunks []chunk, values []uint64) {
 	for len(chunks) > 0 {
 		c, shift := chunks[0], chunks[0].shift&63
@@ -182,7 +182,7 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred ignores the lowest of 64 bits.
+// centred returns v minus the middle of all values. If v has 64 bits, it ignores the lowest bit.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1
@@ -190,14 +190,14 @@ func (f *Field) centred(v uint64) float64 {
 	return float64(int64(v)) - f.middle
 }
 
-// chi2 returns the p-value of the counts. With few values, it uses only some of the high bits.
+// chi2 returns the p-value of the counts. With few values, it uses only high bits of the chunk.
 func (c *chunk) chi2(n uint64) (p float64, width int, x float64, ok bool) {
 	width = c.width
 	for width > 0 && n < minCell<<width {
 		width--
 	}
 	if width < 2 {
-		return 0, 0, 0, false // balance tests single bits
+		return 0, 0, 0, false // testBalance already tests single bits
 	}
 	cells := make([]uint64, 1<<width)
 	for v, count := range c.counts {
@@ -241,7 +241,7 @@ var (
 // kinds has all kinds except testSame, which has no p-value.
 var kinds = []kind{testBalance, testBytes, testRuns, testSerial, testNeighbours, testRepeats}
 
-// A result belongs to one test of a bit, a chunk or the whole field.
+// A result is the outcome of one test of a bit, a chunk or the whole field.
 type result struct {
 	kind kind
 	p    float64
@@ -249,10 +249,10 @@ type result struct {
 }
 
 const (
-	// If the mean count of a cell is at least minCell, the far tail of the chi-square distribution
-	// is right.
+	// A cell is a count in chi2. If the mean count is at least minCell, the chi-square distribution
+	// is right even for very small p-values.
 	minCell = 64
-	// The mean of more than minProducts products has nearly the normal distribution.
+	// The mean of more than minProducts products has nearly a normal distribution.
 	minProducts = 1000
 )
 

@@ -17,11 +17,10 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// familyErrorRate is the probability that a report of correct fields has a failed test. Together
-// with findings.Improbable, it is below one in a million.
+// familyErrorRate is the probability that a report of correct fields has a failed test. The sum of
+// familyErrorRate and findings.Improbable is below one in a million.
 const familyErrorRate = 5e-7
 
-// A Set is one source's random fields. The zero value is empty.
 type Set struct {
 	fields  []*Field
 	rawName string
@@ -41,7 +40,6 @@ func (s *Set) Raw(name string) *BitWriter {
 	return s.raw
 }
 
-// Flush writes the remaining bits and returns the first error of all writes.
 func (s *Set) Flush() error {
 	if s.raw == nil {
 		return nil
@@ -64,7 +62,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64
 	for i, f := range s.fields {
-		if f.SameOnly || f.fixedBits() != 0 { // the check for constant bits says enough
+		if f.SameOnly || f.fixedBits() != 0 { // judgeSame judges these fields
 			continue
 		}
 		results[i] = f.results()
@@ -72,7 +70,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			ps = append(ps, r.p)
 		}
 	}
-	adjusted := pvalue.Holm(ps) // of the results not read yet
+	adjusted := pvalue.Holm(ps) // of the results that the loop has not reached
 	for i, f := range s.fields {
 		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
 			Ones: []float64{}}
@@ -121,7 +119,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	return fields
 }
 
-// fewValues is how many values rule out that a bit is constant by chance.
+// In fewValues random values, no bit is constant by chance.
 const fewValues = 64
 
 // fixedBits returns the bits that never change, or none if there are too few values.

@@ -148,10 +148,12 @@ func TestRepeatsPValues(t *testing.T) {
 			}
 		}
 		if x := float64(low) / float64(rounds); x < 0.2 || x > 0.62 {
-			t.Errorf("width %d, %d values: a share of %.3f below 0.5", c.width, c.n, x)
+			t.Errorf("width %d, %d values: a share of %.3f of the p-values is below 0.5", c.width,
+				c.n, x)
 		}
 		if tiny > rounds/100+3+rounds/100 {
-			t.Errorf("width %d, %d values: %d of %d below 0.01", c.width, c.n, tiny, rounds)
+			t.Errorf("width %d, %d values: %d of %d p-values are below 0.01", c.width, c.n, tiny,
+				rounds)
 		}
 	}
 }
@@ -217,8 +219,8 @@ func TestPValuesAreUniform(t *testing.T) {
 		n := float64(total[test])
 		for i, u := range limits {
 			got := float64(below[test][i])
-			// The results for one stream depend on each other, and few repeats have few
-			// p-values. So the bounds are wide.
+			// The bounds are wide, because the results of one field depend on each other. Also, a
+			// small number of repeats has only a few possible p-values.
 			sd := 1.5 * math.Sqrt(n*u*(1-u))
 			low := n*u - 5*sd
 			if test == testRepeats {

@@ -27,7 +27,7 @@ const (
 	minSlots = 1 << 10
 	maxSlots = 1 << 16
 
-	// minRepeatWidth is the smallest width at which repeats show more than counts of values.
+	// In fields narrower than minRepeatWidth, the counts of values already show repeats.
 	minRepeatWidth = 20
 )
 
@@ -69,7 +69,7 @@ func (r *repeats) keep(hash uint64, count uint32) {
 	}
 }
 
-// makeRoom doubles the slots, or halves the limit of the hashes if there are already maxSlots.
+// makeRoom doubles the number of slots, up to maxSlots. Then it halves the limit of the hashes.
 func (r *repeats) makeRoom() {
 	old, n := r.slots, 2*len(r.slots)
 	if n > maxSlots {
@@ -85,7 +85,7 @@ func (r *repeats) makeRoom() {
 	}
 }
 
-// expected is the number of repeats that chance explains.
+// result returns the number of repeats, the number that chance explains, and the p-value.
 func (r *repeats) result() (seen uint64, expected, p float64) {
 	cells := math.Ldexp(1, r.width-r.halvings)
 	k := float64(r.draws)
@@ -101,7 +101,7 @@ func (r *repeats) result() (seen uint64, expected, p float64) {
 	switch {
 	case load < 0.3: // rare and nearly independent repeats
 		return seen, expected, pvalue.Poisson(seen, expected)
-	case expectedEmpty < 1000: // unseen values are rare
+	case expectedEmpty < 1000: // nearly all values have occurred
 		return seen, expected, pvalue.Poisson(uint64(empty), expectedEmpty)
 	}
 	variance := cells * (math.Exp(-load) - (1+load)*math.Exp(-2*load))

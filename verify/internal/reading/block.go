@@ -26,22 +26,21 @@ type Block struct {
 	buffer   []byte
 	text     []byte
 	first    bool
-	overlong bool // the last line is too long and continues
+	overlong bool // the last line continues after the block, and is too long
 	ready    chan struct{}
 }
 
 // A Segment has IDs of one encoding on consecutive lines.
 type Segment struct {
-	Line     uint64 // line of the first ID, from 0 in the block
+	Line     uint64 // line of the first ID, counted from 0 in the block
 	Encoding format.Encoding
 	Rising   bool // whether the IDs strictly increase
 	Gap      bool // a line without an ID precedes it
 
 	start  int // index of the first ID in the block
-	length int // of each text
+	length int // of the text of each ID
 }
 
-// Segment returns the IDs of segment i.
 func (b *Block) Segment(i int) []format.Words {
 	end := len(b.IDs)
 	if i+1 < len(b.Segments) {

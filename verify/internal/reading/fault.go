@@ -14,14 +14,14 @@ type Fault int
 const (
 	TooLong Fault = iota
 	BadLength
-	BadSymbol      // A character outside the encoding.
-	BadRange       // A number out of range.
-	BadCheckSymbol // A wrong check symbol.
-	BadLayout      // A wrong version or variant.
-	OtherFormat    // An ID of another format.
-	BadRoundTrip   // Not the text that the format writes.
-	BadCase        // Right except for its case.
-	BadLineEnd     // CR LF, or a byte order mark.
+	BadSymbol
+	BadRange
+	BadCheckSymbol
+	BadLayout
+	OtherFormat
+	BadRoundTrip
+	BadCase
+	BadLineEnd
 	Blank
 	FaultCount int = iota
 )
@@ -40,7 +40,6 @@ var faultChecks = [FaultCount]struct{ name, title string }{
 	Blank:          {"blank", "no line is empty"},
 }
 
-// Check returns the name and title of the fault's check.
 func (f Fault) Check() (name, title string) {
 	return "form." + faultChecks[f].name, faultChecks[f].title
 }
@@ -65,7 +64,7 @@ func (f Fault) Tolerable() bool { return f >= BadCase }
 
 func faultOf(encoding format.Encoding, err error) Fault {
 	if encoding == format.Int {
-		return BadRange // its text has only digits
+		return BadRange // the text has only digits, so the number is too large
 	}
 	switch {
 	case errors.Is(err, sortid.ErrLength):

@@ -8,12 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// ErrShrunk means that a file became shorter while it was read.
 var ErrShrunk = errors.New("the file became shorter while it was read")
 
-// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If it grows,
-// the reader also reads the added bytes. The reader of a regular file has a method
-// Position() int64 for concurrent use, which returns how many bytes were read.
+// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If the file
+// grows, the reader also reads the added bytes. The reader of a regular file has the method
+// Position() int64. It returns how many bytes were read, and is safe for concurrent use.
 func Open(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// BlockSize is a good size of the blocks of a single input.
+	// BlockSize is the default size of a block, in bytes.
 	BlockSize = 256 << 10
-	// MaxParsers is the largest useful number of parsers. Parsing takes less than MaxParsers times
-	// as long as checking.
+	// MaxParsers is the largest useful number of parsers. Four parsers are faster than the one
+	// goroutine that checks the IDs.
 	MaxParsers = 4
 
 	// fillTime is the longest wait for a full block.
 	fillTime = 100 * time.Millisecond
 )
 
-// A Reader reads lines in blocks.
 type Reader struct {
 	free, queue chan *Block
 	stop        context.CancelFunc
@@ -33,12 +32,11 @@ type Reader struct {
 type Options struct {
 	Format  *format.Format
 	Now     func() time.Time // Nil means time.Now.
-	Eager   bool             // Pass on blocks before they are full.
+	Eager   bool             // Do not wait until a block is full.
 	Size    int              // Bytes of a block; 0 means BlockSize.
 	Parsers int              // Goroutines that parse; 0 means 1.
 }
 
-// New starts reading. Blocks come from Next and go back to Release.
 func New(ctx context.Context, r io.Reader, o Options) *Reader {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -80,14 +78,13 @@ func (s *Reader) Next() *Block {
 	return b
 }
 
-// Release lets the reader use a block again.
 func (s *Reader) Release(b *Block) { s.free <- b }
 
 // Close ends the reading, but does not interrupt a running Read.
 func (s *Reader) Close() { s.stop() }
 
-// block returns a free block, or nil if ctx has ended. It makes buffers only when needed, because a
-// short input uses few.
+// block returns a free block, or nil if ctx has ended. It makes a buffer only when needed: a short
+// input needs few buffers.
 func (s *Reader) block(ctx context.Context, size int) *Block {
 	select {
 	case b := <-s.free:

@@ -13,16 +13,16 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// heads says where the head of an ID is. The head is the bits from the first to the end of the
-// counter.
+// heads describes the heads of IDs: the high bits, down to the lowest bit of the counter. A head
+// begins with the tick, which ends at the lowest bit of the time.
 type heads struct {
-	field     format.Field // the counter
+	field     format.Field // The counter.
 	high, low format.Place // The head's two words.
-	tickShift uint         // Position of the tick's lowest bit. A new tick restarts the counter.
-	within    uint64       // Bits below the tick.
-	counter   uint64
-	most      uint64 // Bits that can be 1 in a new counter.
-	hasHeader bool   // There are bits between tick and counter.
+	tickShift uint         // Number of bits below the tick.
+	within    uint64       // Mask of the bits below the tick.
+	counter   uint64       // Mask of the counter.
+	maxStart  uint64       // Largest value of a new counter.
+	hasHeader bool         // There is a header: bits between tick and counter.
 }
 
 type head struct{ high, low uint64 }
@@ -35,8 +35,8 @@ func newHeads(f *format.Format, layout []format.Field) (hs heads) {
 			end = field.Low
 		case format.KindCounter:
 			hs.field, hs.counter = field, 1<<field.Bits-1
-			if hs.most = hs.counter; field.Start == format.StartHalf {
-				hs.most >>= 1
+			if hs.maxStart = hs.counter; field.Start == format.StartHalf {
+				hs.maxStart >>= 1
 			}
 		}
 		hs.hasHeader = hs.hasHeader || field.PartBits != ""
@@ -65,26 +65,26 @@ func (hs *heads) header(h head) uint64 {
 type counter struct {
 	heads
 	*Context
-	guarded bool // the size of the node ID is unknown, so counter includes the node ID
+	withNode bool // the size of the node ID is unknown, so the counter includes the node ID
 
-	starts  *starts  // nil if the counter never starts again
+	starts  *starts  // nil if the counter continues in a new tick
 	renewal *renewal // nil if there is no upper counter
-	taken   *taken   // nil if no field is partly random
+	mixed   *mixed   // nil if no field has both data and random bits
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	changed, start, node          *findings.Check
 	kept                          *findings.Chance
 
-	known                            bool // before is the head of the previous ID
-	before                           head
-	tickStart                        uint64 // header and counter of the tick's first ID
-	changedBits                      uint64 // bits that changed within a tick
-	carries, overflows, guardCarries uint64
+	known                          bool   // before is set
+	before                         head   // of the previous ID
+	tickStart                      uint64 // header and counter of the tick's first ID
+	changedBits                    uint64 // bits that changed within a tick
+	carries, overflows, topCarries uint64
 }
 
 func (r *Rules) addCounter() {
-	c := &counter{heads: newHeads(r.Format, r.usage.Layout), Context: r.Context, taken: r.taken,
-		guarded: r.Format.NodeCounter > 0 && len(r.nodes) == 0, node: r.node}
+	c := &counter{heads: newHeads(r.Format, r.usage.Layout), Context: r.Context, mixed: r.mixed,
+		withNode: r.Format.NodeCounter > 0 && len(r.nodes) == 0, node: r.node}
 	r.counter = c
 	var names []string
 	for _, f := range r.usage.Layout {
@@ -101,7 +101,7 @@ func (r *Rules) addCounter() {
 		c.overflow = r.check("overflow",
 			"within a tick the %s does not go from %d back to 0", name, c.counter)
 		c.overflow.Severity = report.Warn
-		r.sequences = &sequences{heads: &c.heads,
+		r.counterRepeats = &counterRepeats{heads: &c.heads,
 			check: r.check(name, "no %s occurs twice in a tick", name)}
 		return
 	}
@@ -135,7 +135,7 @@ func (r *Rules) addCounter() {
 func (c *counter) run(list []format.Words, line uint64) {
 	last, known := c.before, c.known
 	mask := c.counter & 0xff
-	// The IDs increase. If the first and the last have the same high word, all IDs have it.
+	// The IDs increase. If the first and the last ID have the same high word, every ID has it.
 	high := c.high.Of(&list[0])
 	oneHigh := high == c.high.Of(&list[len(list)-1])
 	for i := range list {
@@ -143,7 +143,7 @@ func (c *counter) run(list []format.Words, line uint64) {
 			high = c.high.Of(&list[i])
 		}
 		h := head{high, c.low.Of(&list[i])}
-		// Most steps add one without a carry.
+		// Most heads go up by one, without a carry. Judge the others.
 		if h.high != last.high || h.low != last.low+1 || h.low&mask == 0 || !known {
 			c.judge(last, h, &list[i], line+uint64(i))
 			known = true
@@ -162,7 +162,7 @@ func (c *counter) judge(last, h head, v *format.Words, line uint64) {
 			c.renewal.begin(tick, c.renewal.of(h) != c.renewal.of(last))
 		}
 	case c.field.Start == format.StartNever:
-		if now != (before+1)&c.counter && h != last { // sequences reports equal heads
+		if now != (before+1)&c.counter && h != last { // counterRepeats reports h == last
 			c.step.FoundID(line, v, "%s %d after %d", c.field.Name, now, before)
 		}
 	case tick == c.tick(last):
@@ -179,8 +179,8 @@ func (c *counter) judgeWithin(last, h head, v *format.Words, line uint64) {
 		c.foundHeader(last, h, v, line)
 	case by == 0:
 		c.foundRepeat(v, line)
-	case by == 1 && c.guarded:
-		c.judgeGuard(last, h, v, line)
+	case by == 1 && c.withNode:
+		c.judgeCarry(last, h, v, line)
 	case by == 1 && h.low&c.counter != 0:
 	case by == 1 && c.carry != nil:
 		c.carries++
@@ -212,7 +212,7 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	c.changedBits |= last.low&c.within ^ c.tickStart
 	c.tickStart = h.low & c.within
 	if next && c.renewal != nil && last.low&c.within == c.within && c.renewal.of(h) == 0 {
-		c.overflows++ // both counters were full, so the next tick begins early
+		c.overflows++ // both counters were full, so the generator used the next tick
 		c.starts.add(start, line)
 		return
 	}
@@ -223,12 +223,13 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	if start-before <= 1 {
 		c.kept.FoundID(line, v, "%s continues from the previous line, with %d", c.field.Name, start)
 	}
-	if start > c.most {
-		c.start.FoundID(line, v, "the counter starts at %d, which is more than %d", start, c.most)
+	if start > c.maxStart {
+		c.start.FoundID(line, v, "the counter starts at %d, which is more than %d", start,
+			c.maxStart)
 	}
-	c.starts.add(start&c.most, line)
-	if c.taken != nil {
-		c.taken.add(v)
+	c.starts.add(start&c.maxStart, line)
+	if c.mixed != nil {
+		c.mixed.add(v)
 	}
 	if c.renewal != nil {
 		c.renewal.judge(last, h, tick, v, line)
@@ -246,7 +247,7 @@ func (c *counter) back(before, v *format.Words, line uint64) order.Step {
 		c.foundHeader(last, h, v, line)
 		return order.Continue
 	case h.low == last.low:
-		if c.repeat != nil { // otherwise sequences reports the repeat
+		if c.repeat != nil { // if repeat is nil, counterRepeats reports this fault
 			c.foundRepeat(v, line)
 		}
 		return order.Outlier
@@ -254,7 +255,7 @@ func (c *counter) back(before, v *format.Words, line uint64) order.Step {
 		c.carry.FoundID(line, v,
 			"%s starts again at 0, but the counter above it does not go up", c.field.Name)
 		return order.Continue
-	case c.overflow != nil && (mayWrap || c.guardWraps(last.low, h.low)):
+	case c.overflow != nil && (mayWrap || c.wrapsBelowNode(last.low, h.low)):
 		c.overflow.FoundID(line, v,
 			"%s goes back to 0 in the same tick, so the ID is smaller than the previous ID",
 			c.field.Name)
@@ -279,21 +280,21 @@ func (c *counter) concludeStarts() {
 		c.kept.Tries = 0
 		return
 	}
-	// A start with few random bits often repeats.
+	// With few random bits, a start often continues the old count by chance.
 	c.kept.Probability = math.Min(1, math.Ldexp(2, -s.width))
-	if c.guarded {
-		c.concludeGuard()
+	if c.withNode {
+		c.concludeNode()
 	}
 	if s.n > 1 && c.field.Start != format.StartRandom {
 		c.Fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
 	}
-	// A counter of one bit is only a guard bit.
+	// A counter of one bit can always start at 0. Wider counters must have random bits.
 	size := c.field.Bits
-	if c.guarded {
+	if c.withNode {
 		size = bits.Len64(c.changedBits)
 	}
 	bad := c.CounterStart == 0 && size >= 2
-	if c.field.Start == format.StartHalf { // this counter may start at zero
+	if c.field.Start == format.StartHalf { // this counter can always start at 0
 		bad = s.top != 0
 	}
 	if s.width == 0 && s.n >= fewStarts && bad {
@@ -304,10 +305,9 @@ func (c *counter) concludeStarts() {
 	}
 }
 
-// judgeGuard checks a step by one that can carry into the node ID. Above the random bits, a bit
-// that is 0 in all starts can be a guard bit, so a carry may set it. A bit that is 1 there belongs
-// to the node ID.
-func (c *counter) judgeGuard(last, h head, v *format.Words, line uint64) {
+// judgeCarry checks a step by one if the counter includes the node ID. A carry out of the random
+// bits must change only bits that start at 0. A bit that starts at 1 belongs to the node ID.
+func (c *counter) judgeCarry(last, h head, v *format.Words, line uint64) {
 	s := c.starts
 	if s.width < 0 {
 		return
@@ -316,24 +316,25 @@ func (c *counter) judgeGuard(last, h head, v *format.Words, line uint64) {
 	if full := uint64(1)<<s.width - 1; before&full != full {
 		return
 	}
-	c.guardCarries++
+	c.topCarries++
 	if changed := (before ^ h.low&c.counter) >> s.width; changed&s.top != 0 {
 		c.foundCarry(v, line)
 	}
 }
 
-// guardWraps reports whether enough low bits changed from 1 to 0.
-func (c *counter) guardWraps(before, now uint64) bool {
+// wrapsBelowNode reports whether at least four low bits changed from 1 to 0, and no other bit
+// changed.
+func (c *counter) wrapsBelowNode(before, now uint64) bool {
 	const least = 4
 	ones, wrapped := bits.TrailingZeros64(^before), before-now+1
 	width := bits.TrailingZeros64(wrapped)
-	return c.guarded && wrapped&(wrapped-1) == 0 && width <= ones && width >= least
+	return c.withNode && wrapped&(wrapped-1) == 0 && width <= ones && width >= least
 }
 
-func (c *counter) concludeGuard() {
+func (c *counter) concludeNode() {
 	s := c.starts
 	if c.kept.Certain() {
-		// If the counter continues in the next tick, the node ID seems to change.
+		// A counter that continues in the next tick makes the node ID seem to change.
 		for _, t := range []*findings.Check{c.node, c.overflow} {
 			t.Clear()
 			t.Skip("see %s", c.kept.Name)
@@ -343,17 +344,17 @@ func (c *counter) concludeGuard() {
 		return
 	}
 	size := s.size - max(s.width, bits.Len64(c.changedBits))
-	if c.guardCarries > 0 {
+	if c.topCarries > 0 {
 		c.Fact("node ID", "at most %d bits", size)
 	} else {
-		c.Fact("node ID", "%0*b, or the first of these bits", size, s.top)
+		c.Fact("node ID", "%0*b, or only the high bits of this number", size, s.top)
 	}
 }
 
-// topChanged counts a fault: in a start, the bits above the random bits have changed.
+// topChanged reports a start with a wrong bit above the random bits.
 func (c *counter) topChanged(value, line uint64) {
 	s := c.starts
-	if !c.guarded {
+	if !c.withNode {
 		c.start.Found(line, "", "the counter starts at %d, which has more than %s", value,
 			words.Plural(uint64(s.width), "random bit"))
 		return

@@ -10,23 +10,24 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A renewal checks an upper counter, which gets a new random value only after some ticks.
+// A renewal checks an upper counter, such as counter_hi of scru128. An upper counter gets a new
+// random value only after many ticks.
 type renewal struct {
 	format.Field
-	shift   uint // position in head.low
-	mask    uint64
-	values  *randomness.Field
-	missed  *findings.Chance
-	early   *findings.Check
-	at      uint64 // the last renewal was in this tick or earlier
-	exactly bool   // the last renewal was in tick at
+	shift  uint // position in head.low
+	mask   uint64
+	values *randomness.Field
+	missed *findings.Chance
+	early  *findings.Check
+	since  uint64 // the last renewal was in this tick or earlier
+	seen   bool   // the input contains the last renewal
 }
 
 const never = math.MaxUint64
 
 func newRenewal(c *counter, f format.Field) *renewal {
 	return &renewal{Field: f, shift: uint(f.Low - c.field.Low), mask: 1<<f.Bits - 1,
-		values: c.Fields.Add(f.Name, f.Bits), at: never,
+		values: c.Fields.Add(f.Name, f.Bits), since: never,
 		missed: c.Chance("rules."+f.Name,
 			fmt.Sprintf("%s is renewed after %d ticks", f.Name, f.Every), math.Ldexp(1, -f.Bits)),
 		early: c.check(f.Name+".early", "%s is kept for at least %d ticks", f.Name, f.Every)}
@@ -35,35 +36,35 @@ func newRenewal(c *counter, f format.Field) *renewal {
 func (n *renewal) of(h head) uint64 { return h.low >> n.shift & n.mask }
 
 func (n *renewal) begin(tick uint64, renewed bool) {
-	if renewed || tick < n.at {
-		n.at, n.exactly = tick, false
+	if renewed || tick < n.since {
+		n.since, n.seen = tick, false
 	}
 }
 
 func (n *renewal) judge(last, h head, now uint64, v *format.Words, line uint64) {
 	value := n.of(h)
-	due := now-n.at >= n.Every
+	due := now-n.since >= n.Every
 	if due {
 		n.missed.Tries++
 	}
 	switch {
 	case value != n.of(last):
-		if !due && n.exactly {
+		if !due && n.seen {
 			n.early.FoundID(line, v, "%s is renewed after %s", n.Name,
-				words.Plural(now-n.at, "tick"))
+				words.Plural(now-n.since, "tick"))
 		}
 		n.values.Add(value)
-		n.at, n.exactly = now, true
+		n.since, n.seen = now, true
 	case due:
 		n.missed.FoundID(line, v, "%s has not been renewed for %s", n.Name,
-			words.Plural(now-n.at, "tick"))
-		n.at = now
+			words.Plural(now-n.since, "tick"))
+		n.since = now
 	}
 }
 
-// sequences checks a counter that continues from tick to tick. The counter must not repeat a value
-// in a tick, even on distant lines.
-type sequences struct {
+// counterRepeats checks a counter that continues from tick to tick. The counter must not repeat a
+// value in a tick, even on distant lines.
+type counterRepeats struct {
 	heads  *heads
 	check  *findings.Check
 	recent [recentTicks]used
@@ -71,14 +72,13 @@ type sequences struct {
 
 type used struct {
 	tick uint64
-	bits []uint64
+	bits []uint64 // bit v is 1 if the value v has occurred
 }
 
-// recentTicks is how many ticks sequences remembers. So it finds repeats even if IDs of several
-// ticks alternate.
+// recentTicks is how many ticks counterRepeats remembers. IDs of several ticks can alternate.
 const recentTicks = 16
 
-func (s *sequences) add(list []format.Words, line uint64) {
+func (s *counterRepeats) add(list []format.Words, line uint64) {
 	u := s.heads
 	for i := range list {
 		h := u.of(&list[i])
@@ -91,10 +91,10 @@ func (s *sequences) add(list []format.Words, line uint64) {
 }
 
 // fresh records a value. It reports whether the value is new in its tick.
-func (s *sequences) fresh(tick, value, most uint64) bool {
+func (s *counterRepeats) fresh(tick, value, largest uint64) bool {
 	u := &s.recent[tick%recentTicks]
 	if u.bits == nil {
-		u.bits = make([]uint64, most/64+1)
+		u.bits = make([]uint64, largest/64+1)
 	}
 	if u.tick != tick {
 		clear(u.bits)

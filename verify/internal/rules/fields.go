@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A watched is a field that must have the same value in all IDs, or has a largest value.
+// A watched field must have the same value in all IDs, or has a largest value.
 type watched struct {
 	format.Field
 	place format.Place
@@ -45,26 +45,26 @@ func (w *watched) judge(list []format.Words, line uint64) {
 	}
 }
 
-// A random is a field of random bits. A field of more than 64 bits has two halves.
-type random struct {
+// A randomField has only random bits. If it has more than 64 bits, it consists of two halves.
+type randomField struct {
 	name   string
 	places []format.Place
 	fields []*randomness.Field
-	raw    *randomness.BitWriter // gets the bits of both halves
+	raw    *randomness.BitWriter // writes the bits of both halves, or nil
 }
 
-func newRandom(set *randomness.Set, name string, low, bits int) random {
+func newRandom(set *randomness.Set, name string, low, bits int) randomField {
 	if bits <= 64 {
-		return random{name: name, places: []format.Place{format.PlaceOf(low, bits)},
+		return randomField{name: name, places: []format.Place{format.PlaceOf(low, bits)},
 			fields: []*randomness.Field{set.Add(name, bits)}}
 	}
 	half := bits / 2
-	return random{name: name, raw: set.Raw(name),
+	return randomField{name: name, raw: set.Raw(name),
 		places: []format.Place{format.PlaceOf(low+half, bits-half), format.PlaceOf(low, half)},
 		fields: []*randomness.Field{set.Add(name+".high", bits-half), set.Add(name+".low", half)}}
 }
 
-func (f *random) add(list []format.Words) {
+func (f *randomField) add(list []format.Words) {
 	for i, field := range f.fields {
 		place := f.places[i]
 		for rest := list; len(rest) > 0; {
@@ -84,7 +84,7 @@ func (f *random) add(list []format.Words) {
 	}
 }
 
-func (f *random) hintNode(found *findings.List) {
+func (f *randomField) hintNode(found *findings.List) {
 	values := f.fields[0]
 	same := 0
 	for bit := values.Width() - 1; bit >= 0 && values.Toggled(bit) == 0; bit-- {
@@ -97,9 +97,9 @@ func (f *random) hintNode(found *findings.List) {
 	}
 }
 
-// A taken collects the random bits of a field whose low bits are data. Another field contains the
-// number of data bits. A taken ignores IDs that have more or fewer random bits than the first ID.
-type taken struct {
+// A mixed field has random bits, but its low bits are data. Another field contains the number of
+// data bits. The random bits are tested only in IDs with as many random bits as the first ID.
+type mixed struct {
 	set           *randomness.Set
 	name          string
 	place, length format.Place
@@ -108,8 +108,8 @@ type taken struct {
 	lengths       []uint64 // number of IDs for each number of data bits
 }
 
-func newTaken(set *randomness.Set, f format.Field, layout []format.Field) *taken {
-	t := &taken{set: set, name: f.Name, place: f.Place(), bits: -1}
+func newMixed(set *randomness.Set, f format.Field, layout []format.Field) *mixed {
+	t := &mixed{set: set, name: f.Name, place: f.Place(), bits: -1}
 	for _, other := range layout {
 		if other.Name == f.PartBits {
 			t.length = other.Place()
@@ -119,13 +119,13 @@ func newTaken(set *randomness.Set, f format.Field, layout []format.Field) *taken
 	return t
 }
 
-func (t *taken) addAll(list []format.Words) {
+func (t *mixed) addAll(list []format.Words) {
 	for i := range list {
 		t.add(&list[i])
 	}
 }
 
-func (t *taken) add(v *format.Words) {
+func (t *mixed) add(v *format.Words) {
 	length := int(t.length.Of(v))
 	bits := t.place.Width() - length
 	if t.bits < 0 {
@@ -138,13 +138,13 @@ func (t *taken) add(v *format.Words) {
 	}
 }
 
-func (t *taken) count(list []format.Words) {
+func (t *mixed) count(list []format.Words) {
 	for i := range list {
 		t.lengths[t.length.Of(&list[i])]++
 	}
 }
 
-func (t *taken) report(found *findings.List) {
+func (t *mixed) report(found *findings.List) {
 	for length, n := range t.lengths {
 		switch {
 		case n == 0:

@@ -10,28 +10,28 @@ import (
 	"github.com/sortid/sortid/verify/internal/reading"
 )
 
-// Habits describe a generator where its format leaves a choice, such as how the counter is used.
-// For another project's format, they also say whether and by which bits IDs of a tick are in order.
+// Habits are choices that a format leaves to its generators, such as the use of the counter. For
+// another project's format, Habits also say how the IDs of a tick are ordered.
 type Habits struct {
 	// Usage is how the counter is used. The zero Usage means the format's only usage.
 	Usage format.Usage
 	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
-	// Ordered is the lowest bit that orders the IDs of a tick, in a counter or a finer time. If no
-	// such bit is found, Ordered is the number of bits of an ID.
+	// Ordered is the position of the lowest bit that orders the IDs of a tick. The bit belongs to a
+	// counter or a finer time. Without such a bit, Ordered is the size of an ID in bits.
 	Ordered int
 	// Changing names fields that could be node IDs, but change from ID to ID.
 	Changing []string
 }
 
 const (
-	// habitIDs is how many IDs are enough to find habits.
+	// habitIDs is how many IDs are enough to infer habits.
 	habitIDs = 4096
-	// fewPairs is how many steps within a tick are enough to rule out chance.
+	// fewPairs is how many increases within ticks are enough to infer Ordered.
 	fewPairs = 40
 )
 
-// Open reports whether the generator's habits must be found from its IDs.
+// Open reports whether the generator's habits must be inferred from its IDs.
 func (o *Options) Open(f *format.Format) bool {
 	usages, _ := o.layouts(f)
 	return !o.Unordered && (len(usages) > 1 || !f.Generates())
@@ -42,7 +42,7 @@ type Sample struct {
 	f     *format.Format
 	list  []format.Words
 	steps steps
-	order *order.Checker // passes list to steps, except IDs that break the order
+	order *order.Checker // passes the IDs to steps, except IDs that break the order
 }
 
 func NewSample(f *format.Format) *Sample {
@@ -52,14 +52,14 @@ func NewSample(f *format.Format) *Sample {
 	return s
 }
 
-// Add adds IDs until the sample is full. at has the line of the first ID.
-func (s *Sample) Add(list []format.Words, at reading.Segment) {
-	if at.Gap {
+// Add adds the IDs of a segment until the sample is full.
+func (s *Sample) Add(list []format.Words, segment reading.Segment) {
+	if segment.Gap {
 		s.order.Gap()
 	}
 	list = list[:min(len(list), habitIDs-len(s.list))]
 	s.list = append(s.list, list...)
-	s.order.Feed(list, at.Line, at.Rising)
+	s.order.Feed(list, segment.Line, segment.Rising)
 }
 
 func (s *Sample) Full() bool { return len(s.list) == habitIDs }
@@ -115,10 +115,10 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// steps collects increasing IDs, to count faults under each usage.
+// steps collects increasing IDs.
 type steps struct {
 	list []format.Words
-	gaps map[int]bool // indexes of IDs whose step from the previous ID cannot be judged
+	gaps map[int]bool // indexes of IDs that cannot be compared with the previous ID
 }
 
 func (s *steps) Accept(list []format.Words, _ uint64) { s.list = append(s.list, list...) }
@@ -139,7 +139,7 @@ func (s *steps) faults(f *format.Format, u format.Usage) (n int) {
 		}
 		h, before := heads.of(&list[i]), heads.of(&list[i-1])
 		counter, same := h.low&heads.counter, heads.tick(h) == heads.tick(before)
-		bad := same && counter != before.low&heads.counter+1 || !same && counter > heads.most
+		bad := same && counter != before.low&heads.counter+1 || !same && counter > heads.maxStart
 		for _, w := range fields {
 			v := w.place.Of(&list[i])
 			bad = bad || w.Most > 0 && v > w.Most || w.Most == 0 && v != w.place.Of(&list[i-1])
@@ -159,7 +159,7 @@ func (r *Rules) addHabits() {
 		switch {
 		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Unordered):
 		case r.Unordered:
-			// If there are several generators, some can count within a tick.
+			// Some of the generators can count within a tick, so only a constant bit is a fault.
 			sample := newRandom(r.Fields, f.Name, f.Low, f.Bits)
 			for _, half := range sample.fields {
 				half.SameOnly = true
@@ -189,17 +189,17 @@ func (r *Rules) addHabits() {
 	}
 }
 
-// firsts tests the random fields of only one ID in each tick, because a generator can count within
-// a tick.
+// firsts tests the random fields of only one ID in each tick, because the tick's other IDs can
+// count up from this ID.
 type firsts struct {
-	randoms   []random
+	randoms   []randomField
 	timestamp func(*format.Words) uint64
 	tick      uint64
 	known     bool
-	sampled   map[uint64]bool // if unordered, the ticks whose random fields were read
+	sampled   map[uint64]bool // ticks already tested; nil if the IDs are in order
 }
 
-// maxSamples is how many ticks firsts reads of unordered IDs.
+// maxSamples is how many ticks of unordered IDs firsts tests.
 const maxSamples = 4096
 
 func (s *firsts) add(list []format.Words) {

@@ -21,7 +21,7 @@ type Options struct {
 	NodeBits     int
 }
 
-// None means no bits; 0 means unknown.
+// None in an option means no bits. The value 0 means an unknown number of bits.
 const None = -1
 
 func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A Context is what [New] needs: where the rules report findings, and what they check.
+// A Context has the arguments of [New]: what the rules check, and where they report findings.
 type Context struct {
 	*findings.List
 	Options
@@ -25,16 +25,16 @@ type Context struct {
 
 type Rules struct {
 	*Context
-	usage     format.Usage
-	nodes     []scru64.NodeSpec // from the options
-	node      *findings.Check   // nil if node IDs are not checked
-	fixed     []watched
-	watched   []watched // fields that must stay the same, or have a largest value
-	randoms   []random
-	taken     *taken     // nil if no field is partly random
-	counter   *counter   // nil if the counter's steps are not checked
-	sequences *sequences // nil if the counter restarts in each tick
-	firsts    firsts     // used if counter is nil
+	usage          format.Usage
+	nodes          []scru64.NodeSpec // From the options.
+	node           *findings.Check   // Nil if node IDs are not checked.
+	fixed          []watched
+	watched        []watched // Fields that must stay the same, or have a largest value.
+	randoms        []randomField
+	mixed          *mixed          // Nil if no field has both data and random bits.
+	counter        *counter        // Nil if the counter's steps are not checked.
+	counterRepeats *counterRepeats // Nil if the counter restarts in each tick.
+	firsts         firsts          // Used if counter is nil.
 }
 
 // New returns the rules of c.Format. [Options.Validate] must accept c.Options.
@@ -68,7 +68,7 @@ func New(c *Context) *Rules {
 	}
 	for _, f := range r.usage.Layout {
 		if f.PartBits != "" {
-			r.taken = newTaken(r.Fields, f, r.usage.Layout)
+			r.mixed = newMixed(r.Fields, f, r.usage.Layout)
 		}
 	}
 	if r.Format.Generates() {
@@ -86,7 +86,7 @@ func (c *Context) check(name, title string, args ...any) *findings.Check {
 	return c.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
-// watch adds a check for each field that must stay the same or has a largest value, in all usages.
+// watch adds a check for each field that must stay the same or has a largest value, in any usage.
 func (r *Rules) watch(usages []format.Usage) {
 	checks := map[string]*findings.Check{}
 	for _, u := range usages {
@@ -127,15 +127,15 @@ func (r *Rules) addRandoms() {
 	}
 }
 
-// Each checks what does not depend on order. The IDs are on consecutive lines, the first on line.
+// Each checks what does not depend on order. The IDs are on consecutive lines.
 func (r *Rules) Each(list []format.Words, line uint64) {
 	for i := range r.randoms {
 		r.randoms[i].add(list)
 	}
-	if r.taken != nil {
-		r.taken.count(list)
+	if r.mixed != nil {
+		r.mixed.count(list)
 		if r.Stateless {
-			r.taken.addAll(list)
+			r.mixed.addAll(list)
 		}
 	}
 	if r.Unordered {
@@ -147,8 +147,8 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 	if len(r.nodes) > 0 {
 		r.checkSpecs(list, line)
 	}
-	if r.sequences != nil {
-		r.sequences.add(list, line)
+	if r.counterRepeats != nil {
+		r.counterRepeats.add(list, line)
 	}
 }
 
@@ -176,7 +176,7 @@ func (r *Rules) Gap() {
 func (r *Rules) Restart() {
 	r.Gap()
 	if r.counter != nil && r.counter.renewal != nil {
-		r.counter.renewal.at = never
+		r.counter.renewal.since = never
 	}
 }
 
@@ -188,7 +188,6 @@ func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	return r.counter.back(before, v, line)
 }
 
-// Finish ends the checks and adds facts.
 func (r *Rules) Finish() {
 	if r.usage.Title != "" && !r.Unordered {
 		r.Fact("usage", "%s", r.usage.Title)
@@ -204,8 +203,8 @@ func (r *Rules) Finish() {
 	if r.counter != nil && r.counter.starts != nil {
 		r.counter.concludeStarts()
 	}
-	if r.taken != nil {
-		r.taken.report(r.List)
+	if r.mixed != nil {
+		r.mixed.report(r.List)
 	}
 	if r.counter != nil {
 		r.counter.countCarries()

@@ -2,15 +2,15 @@ package rules
 
 import "github.com/sortid/sortid/verify/internal/randomness"
 
-// starts collects the counter's first value in each tick, and tests its random bits. If their
-// number is unknown, starts infers it. The bits above the random bits must not change.
+// A start is a counter's first value in a tick. starts tests the random bits in starts. If their
+// number is unknown, it infers the number. The bits above the random bits must not change.
 type starts struct {
 	counter *counter
 	size    int    // Of the counter, in bits.
-	width   int    // Random bits, or -1 if unknown.
-	top     uint64 // The bits above the random bits, in the last start.
-	topZero bool   // The bits in top must be zero.
-	n       uint64
+	width   int    // Number of random bits, or -1 if unknown.
+	top     uint64 // The bits above the random bits, in the newest start.
+	topZero bool   // Top must be 0.
+	n       uint64 // Number of starts.
 
 	judged  bool
 	pending []start
@@ -20,16 +20,16 @@ type starts struct {
 type start struct{ value, line uint64 }
 
 const (
-	// inferenceStarts is how many starts are enough to infer the width. With probability 10^-11, a
-	// random bit changes so rarely that infer misses it.
+	// inferenceStarts is how many starts are enough to infer the number of random bits. The
+	// probability that infer misses a random bit is 10^-11.
 	inferenceStarts = 64
-	// fewStarts is how many equal starts rule out chance.
+	// fewStarts equal starts cannot be chance.
 	fewStarts = 20
 )
 
-// newStarts returns starts with width random bits. A negative width means unknown.
+// newStarts returns starts with width random bits. A negative width means an unknown number.
 func newStarts(c *counter, width int) *starts {
-	s := &starts{counter: c, size: c.field.Bits, width: -1, topZero: width >= 0 && !c.guarded}
+	s := &starts{counter: c, size: c.field.Bits, width: -1, topZero: width >= 0 && !c.withNode}
 	if width >= 0 {
 		s.learned(width)
 	}
@@ -39,7 +39,7 @@ func newStarts(c *counter, width int) *starts {
 func (s *starts) add(value, line uint64) {
 	s.n++
 	switch {
-	case s.width == s.size: // no bits above
+	case s.width == s.size: // all bits are random
 		s.field.Add(value)
 		return
 	case s.width >= 0:
