@@ -121,7 +121,16 @@ func SCRU128(m *Model) (lines []string) {
 			case "lo-sequential":
 				lo = now * 977 & (1<<24 - 1)
 			}
-			if now-renewed >= 1000 && m.fault != "hi-kept" || m.fault == "hi-often" || now < last {
+			every := uint64(1000)
+			switch m.fault {
+			case "hi-often":
+				every = 0
+			case "hi-late":
+				every = 1500
+			case "hi-kept":
+				every = 1 << 48
+			}
+			if now-renewed >= every || now < last {
 				if renewed = now; !m.is("hi-half", 2) {
 					counter = m.bits(24, "hi-biased", "", "") << 24
 					if m.is("hi-biased", 2) {
@@ -425,6 +434,7 @@ scru128        lo-sequential         random.counter_lo.serial
 scru128        lo-biased             random.counter_lo.balance pace=0.5
 scru128        hi-often              rules.counter_hi.early
 scru128        hi-kept               rules.counter_hi
+scru128        hi-late               rules.counter_hi pace=0.5
 scru128        hi-half               rules.counter_hi
 scru128        hi-biased             random.counter_hi.balance pace=1
 scru128        biased                random.entropy.balance

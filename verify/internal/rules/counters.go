@@ -58,7 +58,7 @@ func (n *renewal) judge(last, h head, now uint64, v *format.Words, line uint64) 
 	case due:
 		n.missed.FoundID(line, v, "%s has not been renewed for %s", n.Name,
 			words.Plural(now-n.since, "tick"))
-		n.since = now
+		n.since, n.seen = now, false
 	}
 }
 
