@@ -53,7 +53,6 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 	return all
 }
 
-// Find finds the same duplicates as a map.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
 		f, _ := format.LookupAny(formatName)
@@ -133,7 +132,7 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// Find accepts more sources than one merge, and leaves nothing on disk.
+// Find accepts more sources than one merge.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
@@ -168,7 +167,7 @@ func TestFindNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// By chance, the models also share other IDs.
+		// By chance, the sources can share more IDs.
 		if len(r.Clashes) != 1 || r.Clashes[0].Sources != [2]string{"one", "two"} ||
 			r.Clashes[0].Node != want || r.Clashes[0].Duplicates < 10 {
 			t.Errorf("size %d: %+v", size, r.Clashes)
@@ -218,7 +217,7 @@ func TestFindTrouble(t *testing.T) {
 	}
 }
 
-// Find finds the same duplicates as a map in any input, cut into three sources.
+// Find counts the same duplicates as a map, in any input that is cut into three sources.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
@@ -302,7 +301,7 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// endless returns sorted IDs. After some bytes it cancels the context and waits.
+// endless reads some bytes. Then it cancels the context and waits until the context has ended.
 type endless struct {
 	io.Reader
 	left   int
@@ -373,7 +372,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%+v after %+v", p, before)
 		}
 		last[p.Stage] = p
-		s.progress.shown = time.Time{} // each time
+		s.progress.shown = time.Time{} // so that each block is shown
 	}
 	s.progress.shown = time.Time{}
 	if err := s.run(); err != nil {

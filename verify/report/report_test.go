@@ -129,7 +129,6 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Each writer of reports returns write errors.
 func TestWriteErrors(t *testing.T) {
 	r := check(t, 100, false)
 	for name, f := range map[string]func(io.Writer) error{
@@ -148,7 +147,7 @@ func TestWriteErrors(t *testing.T) {
 
 var errFull = errors.New("the disk is full")
 
-// Only counts and measures are numbers.
+// numbers requires that only counts and measures are numbers.
 func numbers(t *testing.T, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -261,7 +260,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	// The page is well-formed XML, except for two elements without an end tag.
+	// The page is XML, except for two elements without an end tag.
 	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	svgs, rects := 0, 0
@@ -280,7 +279,7 @@ func TestHTML(t *testing.T) {
 			case "rect":
 				rects++
 			case "script", "link", "img", "b>":
-				t.Errorf("an element %s", e.Name.Local)
+				t.Errorf("the page has an element %s", e.Name.Local)
 			}
 		}
 	}
