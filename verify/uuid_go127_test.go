@@ -11,8 +11,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// UUIDs of version 7 from the standard library pass, also as unordered IDs. They fail if they have
-// a fault.
+// UUIDs of version 7 from the standard library pass, also with Options.Unordered.
 func TestStandardUUID(t *testing.T) {
 	const n = 20_000
 	ids := make([]uuid.UUID, n)
