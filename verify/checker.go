@@ -31,9 +31,9 @@ type checker struct {
 	input    *findings.Check
 
 	held   []held        // the first IDs, until sample is full
-	sample *rules.Sample // infers, for example, the use of the counter
+	sample *rules.Sample // infers how the generator uses the format
 
-	// One of the next three is set.
+	// One of order, times and disorder is set.
 	order       *order.Checker  // if all IDs must increase
 	times       *order.Times    // if only times must be in order
 	disorder    *order.Disorder // if Options.Unordered is set

@@ -62,13 +62,12 @@ type control struct {
 	fault, want string
 	pace        float64
 	n           int
-	edit        func(lines []string) []string // makes the fault in correct IDs; or nil
+	edit        func(lines []string) []string // if not nil, makes the fault in correct IDs
 	also        []string                      // prefixes of other checks that may fail
 	mixed       bool
 }
 
 func controls(t *testing.T) (cs []control) {
-	// These controls are the same for all formats.
 	for _, formatName := range format.Names() {
 		c := control{Subject: model.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {

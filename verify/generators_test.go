@@ -27,7 +27,7 @@ type stepClock struct {
 	calls    atomic.Int64
 	wentBack atomic.Int64  // when the clock last went back
 	pace     time.Duration // how far each call moves the clock
-	back     time.Duration // how far the clock goes back
+	back     time.Duration
 }
 
 func (c *stepClock) Now() time.Time {
@@ -201,7 +201,7 @@ func byChance(o report.Outcome) bool {
 var soak = flag.Bool("soak", false,
 	"make ten times as many IDs with each generator, and more streams")
 
-// Our generators pass in each mode and with each function. The clock runs, jumps and goes back.
+// Our generators pass in each mode and with each function.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {
@@ -248,7 +248,6 @@ func TestGenerators(t *testing.T) {
 	}
 }
 
-// Generators pass with the system's clock and Options.Live.
 func TestGeneratorsLive(t *testing.T) {
 	length := 7 * time.Second
 	if testing.Short() {
@@ -269,7 +268,7 @@ func TestGeneratorsLive(t *testing.T) {
 				var start, made time.Time
 				var left []byte
 				got, err := Check(t.Context(), f.Name, readerFunc(func(b []byte) (int, error) {
-					if start.IsZero() { // not earlier, because the first read may be late
+					if start.IsZero() { // the first read may be late
 						start = time.Now()
 					}
 					if time.Since(start) > length {
@@ -289,7 +288,7 @@ func TestGeneratorsLive(t *testing.T) {
 					n := copy(b, left)
 					left = left[n:]
 					return n, nil
-				}), Options{Live: true, Now: func() time.Time { // because Check may be late
+				}), Options{Live: true, Now: func() time.Time { // Check may be late
 					if made.IsZero() {
 						return time.Now()
 					}

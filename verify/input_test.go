@@ -308,7 +308,7 @@ func TestReadError(t *testing.T) {
 			iotest.ErrReader(broken)), Options{})
 	if err != nil || r.Status != report.Fail || r.IDs != 100 ||
 		!strings.Contains(r.Check("input.read").Detail, broken.Error()) {
-		t.Errorf("%v, %+v", err, r)
+		t.Errorf("a reader that fails: %v, %+v", err, r)
 	}
 	r, err = Check(t.Context(), "scru128", readerFunc(func([]byte) (int, error) { return 0, nil }),
 		Options{})

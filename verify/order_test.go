@@ -57,7 +57,7 @@ func TestDisorder(t *testing.T) {
 		}
 		r := check(t, formatName, all, Options{Unordered: true})
 		if r.Status != report.Pass {
-			t.Errorf("%s: %+v", formatName, r.Failed())
+			t.Errorf("%s, unordered: %+v", formatName, r.Failed())
 		}
 		facts := fmt.Sprint(r.Facts)
 		for _, want := range []string{
@@ -124,7 +124,6 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// Check infers the usage of scru160's counter, or reads it from the options.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		mode string
@@ -167,7 +166,7 @@ func TestStateless(t *testing.T) {
 		t.Errorf("%+v", r.Failed())
 	}
 	if r := check(t, "scru128", lines, Options{}); r.Status != report.Fail {
-		t.Error("passes without the option")
+		t.Error("stateless IDs pass without the option")
 	}
 	for i, l := range lines {
 		v, _, _, _ := format.SCRU128.ReadLine([]byte(l))

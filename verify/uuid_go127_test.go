@@ -11,7 +11,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// UUIDs of version 7 from the standard library pass, also with Options.Unordered.
 func TestStandardUUID(t *testing.T) {
 	const n = 20_000
 	ids := make([]uuid.UUID, n)

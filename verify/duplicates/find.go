@@ -130,8 +130,8 @@ type search struct {
 
 	found      []found // one for each source
 	duplicates extsort.Writer
-	ids        uint64 // number of IDs read
-	compared   uint64 // number of IDs compared
+	ids        uint64 // how many were read
+	compared   uint64 // how many were compared
 	progress   progress
 }
 

@@ -132,7 +132,6 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// Find accepts more sources than one merge.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
@@ -144,7 +143,7 @@ func TestFindManySources(t *testing.T) {
 	r, err := Find(t.Context(), "scru128", sources, Options{Dir: dir})
 	if err != nil || r.Duplicates != 20 || r.First[0].Places[0].Source != "0" ||
 		r.First[0].Places[1].Source != fmt.Sprint(len(sources)-1) {
-		t.Errorf("%v, %+v", err, r.First)
+		t.Errorf("%d sources: %v, %+v", len(sources), err, r.First)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left on disk: %v", left)
@@ -173,7 +172,7 @@ func TestFindNodes(t *testing.T) {
 			t.Errorf("size %d: %+v", size, r.Clashes)
 		}
 		if size == 8 && (r.Sources[0].Node != "42/8" || r.Sources[2].Node != "106/8") {
-			t.Errorf("nodes %s and %s", r.Sources[0].Node, r.Sources[2].Node)
+			t.Errorf("node IDs %s and %s, want 42/8 and 106/8", r.Sources[0].Node, r.Sources[2].Node)
 		}
 	}
 }
@@ -188,7 +187,7 @@ func TestFindTrouble(t *testing.T) {
 	r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, false), broken}, Options{})
 	if err != nil || r.Status != report.Fail || r.Sources[0].Bad != 1 ||
 		r.Sources[0].Examples[0].Line != 51 || !strings.Contains(r.Sources[1].Error, "cut") {
-		t.Errorf("%v, %+v", err, r)
+		t.Errorf("a bad line and a read error: %v, %+v", err, r)
 	}
 	if r.Duplicates != 10 {
 		t.Errorf("%d duplicates, want 10", r.Duplicates)
@@ -196,7 +195,7 @@ func TestFindTrouble(t *testing.T) {
 	missing := File(filepath.Join(t.TempDir(), "none"))
 	if r, err := Find(t.Context(), "scru128", []Source{missing}, Options{}); !errors.Is(err,
 		os.ErrNotExist) {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("a missing file: %v, %v", r, err)
 	}
 	if r, err := Find(t.Context(), "scru128", nil, Options{}); err != nil ||
 		r.Status != report.Fail {

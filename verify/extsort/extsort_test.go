@@ -18,8 +18,7 @@ type record struct {
 	payload []byte
 }
 
-// With any memory, records of any length come out in the order of slices.SortFunc. Nothing is left
-// on disk.
+// With any memory, records of any length come out in the order of slices.SortFunc.
 func TestSorter(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -95,8 +94,8 @@ func TestSorterMemory(t *testing.T) {
 			t.Fatalf("%d bytes in memory after %d records", n, i)
 		}
 	}
-	if len(s.runs) != 100_000*(100+itemSize)/(1<<20) {
-		t.Errorf("%d runs", len(s.runs))
+	if want := 100_000 * (100 + itemSize) / (1 << 20); len(s.runs) != want {
+		t.Errorf("%d runs, want %d", len(s.runs), want)
 	}
 }
 
@@ -127,7 +126,7 @@ func TestTrouble(t *testing.T) {
 	}
 	run, err := w.Finish()
 	if err != nil || run.Size() != 3*(keySize+1+3) {
-		t.Fatalf("%d bytes, %v", run.Size(), err)
+		t.Fatalf("a run of 3 records has %d bytes, %v", run.Size(), err)
 	}
 	if err := os.Truncate(run.name, run.size-1); err != nil {
 		t.Fatal(err)
@@ -140,7 +139,7 @@ func TestTrouble(t *testing.T) {
 	n := 0
 	err = Merge([]*Reader{in}, func(*Reader, int, Key) error { n++; return nil })
 	if n != 2 || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%d records of a truncated run, %v", n, err)
+		t.Errorf("%d records of a truncated run, want 2; %v", n, err)
 	}
 
 	ended, cancel := context.WithCancel(t.Context())

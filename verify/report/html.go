@@ -32,10 +32,10 @@ type chart struct {
 	Label     string
 	Bars      []bar
 	Lines     []line
-	Curve     string  // points
-	Right     float64 // where the lines end
-	High, Low string  // labels at the left
-	From, To  string  // labels below
+	Curve     string // points
+	Right     float64
+	High, Low string // labels at the left
+	From, To  string // labels below
 }
 
 type bar struct {

@@ -74,10 +74,10 @@ type Field struct {
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
 	Worst    string  `json:"worst,omitempty"` // the result of the test with the p-value P
-	// Bias is the smallest bias that the tests find in 99 of 100 cases: how far the probability of
-	// a bit is from one half. Bias is 0 if there are too few values.
+	// Bias is how far a bit's probability must be from one half to be found in 99 of 100 cases. It
+	// is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
-	Ones []float64 `json:"ones"` // share of ones, highest bit first
+	Ones []float64 `json:"ones"` // each bit's share of ones, highest bit first
 }
 
 // A Timeline counts IDs over time.
@@ -126,12 +126,12 @@ type Unique struct {
 	Format     string
 	Status     Status
 	Sources    []Source
-	IDs        uint64      // IDs read
-	Compared   uint64      // IDs compared
-	Duplicates uint64      // IDs on more than one line
-	Extra      uint64      // lines to remove so that each ID is on one line
-	First      []Duplicate // the first duplicates
-	Clashes    []Clash     // only for scru64
+	IDs        uint64
+	Compared   uint64
+	Duplicates uint64 // IDs on more than one line
+	Extra      uint64 // lines to remove so that each ID is on one line
+	First      []Duplicate
+	Clashes    []Clash // only for scru64
 	Elapsed    time.Duration
 
 	Interrupted bool

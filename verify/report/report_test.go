@@ -165,7 +165,7 @@ func numbers(t *testing.T, path string, v any) {
 			"count", "line", "width", "values", "tests",
 			"compared", "duplicates", "extra_lines", "bad_lines",
 		}, path); number != want {
-			t.Errorf("%s is %v", path, v)
+			t.Errorf("%s is %v; is it a number: %v, want %v", path, v, number, want)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func TestJSON(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != 3 {
-		t.Fatalf("%d lines", len(lines))
+		t.Fatalf("%d lines, want 3", len(lines))
 	}
 	for i, line := range lines {
 		var v map[string]any
@@ -192,7 +192,7 @@ func TestJSON(t *testing.T) {
 			t.Errorf("line %d: %v %v", i, v["status"], v["source"])
 		}
 		if len(v["checks"].([]any)) < 20 {
-			t.Errorf("line %d: %v checks", i, v["checks"])
+			t.Errorf("line %d: fewer than 20 checks: %v", i, v["checks"])
 		}
 	}
 }
