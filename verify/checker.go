@@ -19,30 +19,31 @@ import (
 
 type checker struct {
 	f      *format.Format
-	timed  *format.Format // f, or the format of the IDs behind f's prefixes
+	timed  *format.Format // UUIDv7 if f is TypeID, which contains a UUIDv7; otherwise f
 	o      Options
 	report report.Report
 
 	found    findings.List
 	fields   randomness.Set
 	forms    [reading.FaultCount]*findings.Check
-	reserved *findings.Check // nil if no timestamp is reserved
-	text     *findings.Check // nil if texts do not sort
+	reserved *findings.Check // nil if the format reserves no timestamp
+	text     *findings.Check // nil if the format's texts do not sort like its IDs
 	input    *findings.Check
 
-	held   []held // the first IDs, until the sample shows the generator's habits
-	sample *rules.Sample
+	held   []held        // the first IDs, until sample is full
+	sample *rules.Sample // infers how the generator uses the format
 
-	order       *order.Checker  // exactly one of order, times and disorder is set
-	times       *order.Times    // set if only the times are in order
-	disorder    *order.Disorder // set with Options.Unordered
-	rollback    *findings.Check // nil if unordered
+	// One of order, times and disorder is set.
+	order       *order.Checker  // if all IDs must increase
+	times       *order.Times    // if only times must be in order
+	disorder    *order.Disorder // if Options.Unordered is set
+	rollback    *findings.Check // nil if Options.Unordered is set
 	clock       *clock.Checker
 	rules       *rules.Rules // nil while IDs are held
-	last        format.Words
-	encoding    format.Encoding // of the last ID; empty before the first
+	previous    format.Words
+	encoding    format.Encoding // of previous; empty before the first ID
 	intEncoding bool
-	gap         bool // a line without an ID came after the last ID
+	gap         bool // a line without an ID follows the previous ID
 	lastShown   time.Time
 }
 
@@ -64,7 +65,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	for i := range c.forms {
 		fault := reading.Fault(i)
 		if !fault.Possible(f) {
-			c.forms[i] = new(findings.Check) // never used or reported
+			c.forms[i] = new(findings.Check) // impossible, and never reported
 			continue
 		}
 		c.forms[i] = c.found.Check(fault.Check())
@@ -97,7 +98,7 @@ type held struct {
 	reading.Segment
 }
 
-// observe infers the generator's habits and checks the held IDs.
+// observe infers how the generator works, and then checks the held IDs.
 func (c *checker) observe() {
 	o := c.o.rules()
 	c.begin(c.sample.Habits(&o))
@@ -153,7 +154,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment checks IDs. s.Line counts from the start of the input.
+// segment checks IDs. s.Line is the line of the first ID, counted from the start of the input.
 func (c *checker) segment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
@@ -194,23 +195,24 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each passes the IDs to the rules. It omits repeats, because they say nothing about random bits.
+// each passes IDs to the rules. It omits an ID that equals the previous ID, because a copy has no
+// new random bits.
 func (c *checker) each(list []format.Words, line uint64, rising bool) {
-	if rising && list[0] != c.last {
+	if rising && list[0] != c.previous {
 		c.rules.Each(list, line)
-		c.last = list[len(list)-1]
+		c.previous = list[len(list)-1]
 		return
 	}
-	start, last := 0, c.last
+	start, previous := 0, c.previous
 	for i, v := range list {
-		if v == last {
+		if v == previous {
 			c.rules.Each(list[start:i], line+uint64(start))
 			start = i + 1
 		}
-		last = v
+		previous = v
 	}
 	c.rules.Each(list[start:], line+uint64(start))
-	c.last = last
+	c.previous = previous
 }
 
 func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {

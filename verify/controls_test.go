@@ -28,7 +28,8 @@ func check(t testing.TB, formatName string, lines []string, o Options) *report.R
 
 func options(s model.Subject) Options { return Options{Nodes: s.Nodes, NodeBits: s.NodeBits} }
 
-// Correct streams pass with any seed, pace and length. With -soak, each seed has all paces.
+// Correct IDs pass with any seed, pace of the clock and length. With -soak, each seed has all
+// paces.
 func TestSound(t *testing.T) {
 	seeds := 40
 	if testing.Short() {
@@ -47,7 +48,7 @@ func TestSound(t *testing.T) {
 						t.Fatalf("seed %d, pace %g, %d IDs: %+v %+v", seed, pace, n, r.Failed(), r.Warned())
 					}
 					if r.IDs != uint64(n) {
-						t.Errorf("%d IDs of %d", r.IDs, n)
+						t.Errorf("%d IDs, want %d", r.IDs, n)
 					}
 				}
 			}
@@ -61,13 +62,12 @@ type control struct {
 	fault, want string
 	pace        float64
 	n           int
-	edit        func(lines []string) []string // makes the fault instead of the generator
+	edit        func(lines []string) []string // if not nil, makes the fault in correct IDs
 	also        []string                      // prefixes of other checks that may fail
 	mixed       bool
 }
 
 func controls(t *testing.T) (cs []control) {
-	// These controls are the same for all formats.
 	for _, formatName := range format.Names() {
 		c := control{Subject: model.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {
@@ -137,7 +137,7 @@ func TestNegativeControls(t *testing.T) {
 			if c.edit != nil {
 				fault = ""
 			}
-			seed := fnv.New64a() // so that a new control does not change the seeds of others
+			seed := fnv.New64a() // the seed depends only on the control's name
 			seed.Write([]byte(t.Name()))
 			lines := c.Make(model.New(seed.Sum64(), fault, c.n, c.pace))
 			if c.edit != nil {
@@ -152,14 +152,15 @@ func TestNegativeControls(t *testing.T) {
 			if r.Status != report.Fail {
 				t.Fatal("no check fails")
 			}
-			// A bias can fail several tests of a field. Each other fault fails one check.
+			// A bias can make several tests of a field fail. Every other fault makes one check fail.
 			field, _, _ := strings.Cut(strings.TrimPrefix(c.want, "random."), ".")
 			for _, failed := range r.Failed() {
-				of := strings.HasPrefix(failed.Name, "random.") && strings.Contains(failed.Name, field)
+				expected := strings.HasPrefix(failed.Name, "random.") &&
+					strings.Contains(failed.Name, field)
 				for _, prefix := range c.also {
-					of = of || strings.HasPrefix(failed.Name, prefix)
+					expected = expected || strings.HasPrefix(failed.Name, prefix)
 				}
-				if failed.Name != c.want && !of {
+				if failed.Name != c.want && !expected {
 					t.Errorf("also fails %s: %s, %+v", failed.Name, failed.Detail, failed.Examples)
 				}
 			}
@@ -170,14 +171,14 @@ func TestNegativeControls(t *testing.T) {
 			case got.Count == 0 || got.Detail == "" && len(got.Examples) == 0:
 				t.Errorf("%s has no detail and no example: %+v", c.want, got)
 			case c.edit != nil && got.Count != 1:
-				t.Errorf("%s counts %d faults", c.want, got.Count)
+				t.Errorf("%s counts %d faults, want 1", c.want, got.Count)
 			}
 		})
 	}
 }
 
 // A uid60 generator may go from 511 to 0 within a millisecond if no sequence number repeats. This
-// is only a warning.
+// causes only a warning.
 func TestUID60Wrap(t *testing.T) {
 	for seed := range uint64(10) {
 		r := check(t, "uid60", model.UID60(model.New(seed, "wrap", 40_000, 0.004), 0), Options{})
@@ -185,7 +186,7 @@ func TestUID60Wrap(t *testing.T) {
 			t.Fatalf("%+v %+v", r.Failed(), r.Warned())
 		}
 		if n := r.Warned()[0].Count; n < 20 {
-			t.Errorf("%d times", n)
+			t.Errorf("%d warnings, want at least 20", n)
 		}
 	}
 }
@@ -207,12 +208,13 @@ func TestOutliers(t *testing.T) {
 				for _, c := range r.Failed() {
 					faults += c.Count
 				}
-				// The first ID may be older than the others without a fault.
+				// The first ID may be much older than the others.
 				want := uint64(1)
 				if name == "old" && at == 0 {
 					want = 0
 				}
-				if faults != want && !(want == 0 && formatName == "uid60") { // its sequence may have a gap
+				// uid60's sequence may have a gap.
+				if faults != want && !(want == 0 && formatName == "uid60") {
 					t.Errorf("%s: %s in line %d: %d faults, want %d: %+v", formatName, name, at+1,
 						faults, want, r.Failed())
 				}

@@ -13,8 +13,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// Any input has a report whose counts are consistent. The report does not depend on how reads
-// cut the input.
+// For any input, the counts of the report are consistent. They do not depend on the sizes of reads.
 func FuzzCheck(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := model.Sample(formatName, 40)

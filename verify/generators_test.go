@@ -19,15 +19,15 @@ import (
 )
 
 // A stepClock advances at each call. Sometimes it jumps forward, or back within the rollback
-// allowance. If a generator asks twice for one ID or batch, it is waiting. Then the clock moves to
-// the next millisecond.
+// allowance. If a generator asks twice for one ID or batch, the generator is waiting. Then the
+// clock moves to the next millisecond.
 type stepClock struct {
-	micros  atomic.Int64
-	asked   atomic.Bool
-	calls   atomic.Int64
-	stepped atomic.Int64
-	pace    time.Duration
-	back    time.Duration
+	micros   atomic.Int64
+	asked    atomic.Bool
+	calls    atomic.Int64
+	wentBack atomic.Int64  // when the clock last went back
+	pace     time.Duration // how far each call moves the clock
+	back     time.Duration
 }
 
 func (c *stepClock) Now() time.Time {
@@ -43,8 +43,8 @@ func (c *stepClock) Now() time.Time {
 	switch n := c.calls.Add(1); {
 	case n%70_001 == 0:
 		c.micros.Add((3 * time.Second).Microseconds())
-	case now-c.stepped.Load() > 4*back+100_000:
-		c.stepped.Store(now)
+	case now-c.wentBack.Load() > 4*back+100_000:
+		c.wentBack.Store(now)
 		c.micros.Add(-back)
 	}
 	return time.UnixMicro(c.micros.Add(c.pace.Microseconds()))
@@ -55,13 +55,11 @@ func (c *stepClock) next() { c.asked.Store(false) }
 
 const ms, us = time.Millisecond, time.Microsecond
 
-// A subject has the clock's pace for single IDs and for batches, how far the clock goes back, and
-// the size of the largest batch.
 type subject struct {
-	format, values string // values are the generator's options
-	single, fill   time.Duration
-	back           time.Duration
-	most           int
+	format, values string        // values are the generator's options
+	single, fill   time.Duration // the clock's pace for single IDs and for batches
+	back           time.Duration // how far the clock goes back
+	maxBatch       int           // IDs in the largest batch
 	options        Options
 }
 
@@ -91,7 +89,7 @@ var generators = []subject{
 }
 
 // generate writes at least n IDs one by one, in batches, or with several goroutines.
-func generate(t *testing.T, f *format.Format, values string, clock *stepClock, how string, most,
+func generate(t *testing.T, f *format.Format, values string, clock *stepClock, how string, maxBatch,
 	n int, ordered bool, w io.Writer) {
 	o := format.Options{Clock: clock.Now, Values: map[string]string{}}
 	if f.NodeCounter > 0 {
@@ -135,7 +133,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 		case "fill":
 			b := g.NewBatch()
 			for rest := round; rest > 0; {
-				k := min(rest, 1+r.IntN(most))
+				k := min(rest, 1+r.IntN(maxBatch))
 				out = fill(out, b, k)
 				rest -= k
 			}
@@ -147,7 +145,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 					b := g.NewBatch()
 					for i, n := 0, 0; i < round/goroutines; i += n {
 						if n = 1; i%3 == 0 && k%2 == 0 {
-							n = min(round/goroutines-i, 7, most)
+							n = min(round/goroutines-i, 7, maxBatch)
 							parts[k] = fill(parts[k], b, n)
 						} else {
 							parts[k] = one(parts[k])
@@ -181,8 +179,8 @@ func sorted(f *format.Format, lines []byte) (out []byte) {
 	return out
 }
 
-// passes requires a report without faults. By chance, one report in a million fails in a random
-// field, so passes tries twice.
+// passes requires a report without faults. Chance makes one report in a million fail, so passes
+// tries twice.
 func passes(t *testing.T, check func() *report.Report) {
 	t.Helper()
 	got := check()
@@ -203,7 +201,7 @@ func byChance(o report.Outcome) bool {
 var soak = flag.Bool("soak", false,
 	"make ten times as many IDs with each generator, and more streams")
 
-// Our generators pass in each mode and with each function. The clock runs, jumps and goes back.
+// Our generators pass in each mode and with each function.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {
@@ -231,9 +229,9 @@ func TestGenerators(t *testing.T) {
 					defer r.Close()
 					clock := &stepClock{pace: pace, back: g.back}
 					clock.micros.Store(conformance.Start.UnixMicro())
-					clock.stepped.Store(conformance.Start.UnixMicro())
+					clock.wentBack.Store(conformance.Start.UnixMicro())
 					go func() {
-						generate(t, f, g.values, clock, how, g.most, n, !g.options.Stateless, w)
+						generate(t, f, g.values, clock, how, g.maxBatch, n, !g.options.Stateless, w)
 						w.Close()
 					}()
 					got, err := Check(t.Context(), g.format, r, g.options)
@@ -241,7 +239,7 @@ func TestGenerators(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got.IDs < uint64(n) {
-						t.Errorf("%d IDs of %d", got.IDs, n)
+						t.Errorf("%d IDs, want %d", got.IDs, n)
 					}
 					return got
 				})
@@ -250,7 +248,6 @@ func TestGenerators(t *testing.T) {
 	}
 }
 
-// With the system's clock there is no lead, lag or drift.
 func TestGeneratorsLive(t *testing.T) {
 	length := 7 * time.Second
 	if testing.Short() {
@@ -271,7 +268,7 @@ func TestGeneratorsLive(t *testing.T) {
 				var start, made time.Time
 				var left []byte
 				got, err := Check(t.Context(), f.Name, readerFunc(func(b []byte) (int, error) {
-					if start.IsZero() { // not earlier, because a busy machine may be slow
+					if start.IsZero() { // the first read may be late
 						start = time.Now()
 					}
 					if time.Since(start) > length {
@@ -291,7 +288,7 @@ func TestGeneratorsLive(t *testing.T) {
 					n := copy(b, left)
 					left = left[n:]
 					return n, nil
-				}), Options{Live: true, Now: func() time.Time { // the check may be later
+				}), Options{Live: true, Now: func() time.Time { // Check may be late
 					if made.IsZero() {
 						return time.Now()
 					}

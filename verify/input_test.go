@@ -52,11 +52,11 @@ func TestInput(t *testing.T) {
 		{name: "empty", fail: []string{"input.ids"}, word: "the input is empty"},
 		{name: "newline", input: "\n", fail: []string{"input.ids"}, warn: []string{"form.blank"},
 			word: "none of 1 line"},
-		{name: "seq", input: seq, fail: []string{"input.ids", "form.range"},
+		{name: "numbers", input: seq, fail: []string{"input.ids", "form.range"},
 			word: "none of 1,000 lines is a scru128 ID"},
 		{name: "windows", input: strings.ReplaceAll(sound, "\n", "\r\n"),
 			warn: []string{"form.lineend"}, word: "CR LF", line: 1},
-		{name: "mark", input: "\ufeff" + sound, warn: []string{"form.lineend"},
+		{name: "byte order mark", input: "\ufeff" + sound, warn: []string{"form.lineend"},
 			word: "byte order mark", line: 1},
 		{name: "utf-16", input: utf16(sound), fail: []string{"input.ids", "form.length"},
 			word: "UTF-16"},
@@ -81,7 +81,7 @@ func TestInput(t *testing.T) {
 			fail: []string{"input.ids", "form.line"}, word: "longer than 64 KiB"},
 		{name: "64 KiB", input: replaced(strings.Repeat("x", 64<<10)),
 			fail: []string{"form.length"}, word: "65536 bytes", line: 500},
-		{name: "one more", input: replaced(strings.Repeat("x", 64<<10+1)),
+		{name: "64 KiB and one byte", input: replaced(strings.Repeat("x", 64<<10+1)),
 			fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
 		{name: "other format", input: replaced(model.Sample("scru64", 1)[0]),
 			fail: []string{"form.format"}, word: "is a scru64 ID", line: 500},
@@ -137,7 +137,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// Empty input passes no check. Lines without an ID pass only checks of their form.
+// Empty input passes no check. Lines without an ID pass only checks of the form and the input.
 func TestNothingPassedWithoutIDs(t *testing.T) {
 	for _, f := range format.Ours() {
 		for _, input := range []string{"", "what?\n"} {
@@ -192,7 +192,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// After a bad line, missing IDs are not a fault of the counters.
+// After a line without an ID, a gap in a counter is no fault.
 func TestStepsAcrossBadLines(t *testing.T) {
 	for _, formatName := range format.Names() {
 		lines := model.Sample(formatName, 5000)
@@ -224,7 +224,7 @@ func TestSchedules(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, s := range model.Subjects {
-		if testing.Short() && s.Mode != "" { // the mode adds no goroutines
+		if testing.Short() && s.Mode != "" { // a mode does not change the goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {
@@ -308,7 +308,7 @@ func TestReadError(t *testing.T) {
 			iotest.ErrReader(broken)), Options{})
 	if err != nil || r.Status != report.Fail || r.IDs != 100 ||
 		!strings.Contains(r.Check("input.read").Detail, broken.Error()) {
-		t.Errorf("%v, %+v", err, r)
+		t.Errorf("a reader that fails: %v, %+v", err, r)
 	}
 	r, err = Check(t.Context(), "scru128", readerFunc(func([]byte) (int, error) { return 0, nil }),
 		Options{})
@@ -317,7 +317,7 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// If the context ends, the report has the lines of a slow source, even if no block is full.
+// When the context ends, the report has all whole lines that were read.
 func TestCancel(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -381,7 +381,7 @@ func TestRaw(t *testing.T) {
 	}
 	check(t, "scru128", lines, Options{Raw: "entropy", RawTo: &got})
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
-		t.Errorf("entropy: %d bytes of %d, or wrong ones", got.Len(), want.Len())
+		t.Errorf("entropy: %d bytes, want %d, or their values differ", got.Len(), want.Len())
 	}
 	lines = model.Sample("scru160", 3000)
 	got.Reset()
@@ -392,7 +392,7 @@ func TestRaw(t *testing.T) {
 	}
 	check(t, "scru160", lines, Options{Raw: "random80", RawTo: &got})
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
-		t.Errorf("random80: %d bytes of %d, or wrong ones", got.Len(), want.Len())
+		t.Errorf("random80: %d bytes, want %d, or their values differ", got.Len(), want.Len())
 	}
 	for _, f := range format.Ours() {
 		s := model.Find(f.Name, "")

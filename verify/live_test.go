@@ -59,7 +59,7 @@ func TestLive(t *testing.T) {
 			t.Errorf("%s: %v, want %v: %+v", c.name, got, c.want, r.Failed())
 		}
 		if len(r.Lead) < 50 || len(r.Lead) > 240 {
-			t.Errorf("%s: %d points", c.name, len(r.Lead))
+			t.Errorf("%s: %d times compared with the clock, want 50 to 240", c.name, len(r.Lead))
 		}
 	}
 	r := liveRun(t, time.Second, 20*time.Millisecond,

@@ -57,7 +57,7 @@ func TestDisorder(t *testing.T) {
 		}
 		r := check(t, formatName, all, Options{Unordered: true})
 		if r.Status != report.Pass {
-			t.Errorf("%s: %+v", formatName, r.Failed())
+			t.Errorf("%s, unordered: %+v", formatName, r.Failed())
 		}
 		facts := fmt.Sprint(r.Facts)
 		for _, want := range []string{
@@ -75,7 +75,7 @@ func TestDisorder(t *testing.T) {
 	}
 }
 
-// Merged scru64 streams need known node IDs. No node ID may be a prefix of another node ID.
+// A scru64 ID must have one of the node IDs. No node ID may be a prefix of another node ID.
 func TestNodes(t *testing.T) {
 	lines := model.Sample("scru64", 1000)
 	for _, c := range []struct {
@@ -101,14 +101,14 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// verify infers guard bits and starts, or reads them from the options.
+// Check infers how many bits of a new counter are random, or reads the number from the options.
 func TestCounterStart(t *testing.T) {
 	lines := model.SCRU64(model.New(1, "guard", 20_000, 0.3))
 	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, None: false} {
 		r := check(t, "scru64", lines, Options{Nodes: []string{"42/8"}, CounterStart: start})
-		// With a start of 14 bits, the highest bit is never 1, which is a fault.
+		// The counter has 13 random bits. If Check expects 14, a bit that is always 0 is a fault.
 		if want = want && start != 14; want != (r.Status == report.Pass) {
-			t.Errorf("scru64 with 3 guard bits, CounterStart %d: %+v", start, r.Failed())
+			t.Errorf("scru64 with 13 random bits, CounterStart %d: %+v", start, r.Failed())
 		}
 	}
 	lines = model.SCRU64(model.New(1, "zero", 20_000, 0.3))
@@ -124,7 +124,6 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// verify infers the usage of scru160's counter, or reads it from the options.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		mode string
@@ -154,7 +153,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Stateless generators pass only with the option.
 func TestStateless(t *testing.T) {
 	m := model.New(1, "", 0, 0.1)
 	var lines []string
@@ -168,7 +166,7 @@ func TestStateless(t *testing.T) {
 		t.Errorf("%+v", r.Failed())
 	}
 	if r := check(t, "scru128", lines, Options{}); r.Status != report.Fail {
-		t.Error("passes without the option")
+		t.Error("stateless IDs pass without the option")
 	}
 	for i, l := range lines {
 		v, _, _, _ := format.SCRU128.ReadLine([]byte(l))

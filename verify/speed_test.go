@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// BenchmarkCheck measures all checks of scru128, with IDs of few and of many milliseconds.
+// BenchmarkCheck measures all checks of scru128, with many or few IDs in a millisecond.
 func BenchmarkCheck(b *testing.B) {
 	const n = 2_000_000
 	for _, each := range []int{10_000, 10, 1} {

@@ -11,8 +11,6 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// UUIDs of version 7 from the standard library pass, also as unordered IDs. They fail if they have
-// a fault.
 func TestStandardUUID(t *testing.T) {
 	const n = 20_000
 	ids := make([]uuid.UUID, n)

@@ -3,15 +3,14 @@
 //
 //   - Form: each line is a correct text of an ID.
 //   - Order: the IDs strictly increase.
-//   - The format's own rules: counters, node IDs, headers, sequences.
+//   - The format's own rules, for example for counters.
 //   - The clock: times that go back, a clock that stops, wrong units and epochs, drift.
 //   - Randomness of random fields: bias, patterns, repeated values.
 //
-// [Check] reads a source in constant memory. Package report writes its report. Package duplicates
-// finds IDs that occur twice.
+// [Check] reads an input of any size in constant memory. Package report writes reports. Package
+// duplicates finds IDs that occur twice.
 //
-// A correct generator passes. By chance alone, a check of randomness fails in fewer than one in a
-// million reports.
+// A correct generator passes. Chance alone makes fewer than one report in a million fail.
 package verify
 
 import (
@@ -36,13 +35,13 @@ var ErrOption = errors.New("verify: invalid option")
 // ErrShrunk means that a file became shorter while it was read.
 var ErrShrunk = reading.ErrShrunk
 
-// Options describe a source. The zero value describes all IDs of one generator with the format's
-// defaults, in the order of generation.
+// Options describe a source. The zero value is for all IDs of one generator, in the order of
+// generation. This generator uses the format's defaults.
 type Options struct {
 	Source string // the name in the report
 
 	// Unordered says that the IDs come from several generators, or are not in the order of
-	// generation. Check checks each ID separately, and reports how far the IDs are out of order.
+	// generation. Then Check checks each ID separately, and reports how late IDs come.
 	Unordered bool
 	// Stateless says that the generators keep no state. A stateless scru128 generator sets both
 	// counters at random in each ID. A stateless euid generator does not count within a
@@ -52,38 +51,38 @@ type Options struct {
 	// Live says that the generator runs now. Then Check compares the timestamps with this machine's
 	// clock.
 	Live bool
-	// From and To limit the possible times. The defaults are the start of format.PlausibleRange,
-	// and one day from now.
+	// From and To are the earliest and the latest possible time. Their defaults are the start of
+	// [format.Format.PlausibleRange] and one day from now.
 	From, To time.Time
 
-	// Nodes has the generator's scru64 node spec, such as "42/8". With Unordered, it has the specs
-	// of all generators. If Nodes is empty, Check infers the node ID.
+	// Nodes has the node spec of a scru64 generator: "42/8" is the node ID 42 of 8 bits. With
+	// Unordered, Nodes has the specs of all generators. If Nodes is empty, Check infers the node ID.
 	Nodes []string
-	// CounterStart is the number of random bits in a new scru64 or scru160 counter. With None, the
-	// counter starts at zero. With 0, Check infers the number.
+	// CounterStart is how many random bits a scru64 or scru160 counter has at the start of a tick.
+	// With None, the counter starts at zero. With 0, Check infers the number.
 	CounterStart int
 	// Usage is how scru160's counter is used: UsageDefault or UsageMicroseconds. If Usage is empty,
 	// Check infers the usage.
 	Usage string
-	// Extension is how many bits of random16 extend scru160's counter, or None. With 0, Check
-	// infers the number.
+	// Extension is how many bits of the field random16 extend scru160's counter, or None. With 0,
+	// Check infers the number.
 	Extension int
-	// NodeBits is the size in bits of the node ID in scru160's random16, or of the worker ID in
-	// uid60's random. If the IDs of another project's format end with a node ID and a counter,
-	// NodeBits is the size of this node ID. The counter has the other bits.
+	// NodeBits is the size in bits of the node ID in scru160's field random16, or of the worker ID
+	// in uid60's field random. If the IDs of another project's format end with a node ID and a
+	// counter, NodeBits is the size of this node ID. The counter has the other bits.
 	NodeBits int
 
-	// Raw names a random field. Check writes its tested bits to RawTo, high bit first.
+	// Raw names a random field. Check writes the bits that it tests to RawTo, high bit first.
 	Raw   string
 	RawTo io.Writer
 
 	// Progress is called from time to time.
 	Progress func(Progress)
-	// Now is this machine's clock, by default time.Now.
+	// Now reads this machine's clock. The default is time.Now.
 	Now func() time.Time
 }
 
-// None means no bits in CounterStart and Extension of [Options], because 0 means unknown there.
+// None means no bits, in [Options.CounterStart] and [Options.Extension]. There, 0 means unknown.
 const None = rules.None
 
 // The usages of scru160's counter.
@@ -122,8 +121,8 @@ func (o *Options) validate(f *format.Format) error {
 	return r.CheckRaw(f, o.Raw)
 }
 
-// Check reads IDs of the named format, one on each line, until the input or ctx ends. The report
-// has all faults and read errors. The only error that Check returns is [ErrOption].
+// Check reads IDs of the named format, one on each line, until the input or ctx ends. Faults and
+// read errors are in the report. The only error that Check returns is [ErrOption].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
 	f, err := format.LookupAny(formatName)
 	if err != nil {
@@ -158,11 +157,11 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 	return report
 }
 
-// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If it grows,
-// the reader also reads the added bytes.
+// Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If the file
+// grows, the reader also reads the added bytes.
 func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
 
-// Detect returns the most probable format of the first lines that have an ID. If the IDs are
+// Detect returns the most probable format of the IDs in head, the start of an input. If the IDs are
 // integers, Detect ignores the formats of other projects.
 func Detect(head []byte) (name string, ok bool) {
 	var common []*format.Format

@@ -32,9 +32,9 @@ type Source struct {
 	// Once says that the source can be opened only once, like standard input. Find then sorts it on
 	// disk.
 	Once bool
-	// Size is how many bytes there are to read, or 0 if unknown. If it is known, Open's readers
-	// must have a method Position() int64, which returns how many bytes were read. The method must
-	// be safe for concurrent use.
+	// Size is how many bytes there are to read, or 0 if unknown. If Size is known, the reader from
+	// Open must have a method Position() int64, which returns how many bytes were read. The method
+	// must be safe for concurrent use.
 	Size int64
 }
 
@@ -51,11 +51,11 @@ func File(name string) Source {
 
 // Options configure [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder for sorting, which needs 33 bytes for each ID. The default is the system's
-	// folder for temporary files.
+	// Dir is the folder for sorting. Each sorted ID needs 33 bytes in it. The default is the
+	// system's folder for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs, which the report names. If NodeBits is 0, the
-	// report has the first bits that the IDs of a source share.
+	// NodeBits is the size of scru64's node IDs in bits. A counter follows the node ID, so without
+	// the size, the report has only the first bits that all IDs of a source share.
 	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
@@ -72,7 +72,7 @@ type Progress struct {
 // A Stage is a part of a search.
 type Stage string
 
-// The stages. If all sources are in order, there is only the last stage.
+// The stages. If nothing must be sorted on disk, there is only the last stage.
 const (
 	StageOrder   Stage = "checking whether the IDs are in order"
 	StageSort    Stage = "sorting"
@@ -84,11 +84,9 @@ const (
 	maxPlaces  = 1000
 	maxClashes = 1000
 
-	// sortMemory is for the IDs that are sorted at once, mergeMemory for the text of all inputs of
-	// a merge, and mergeBlock for one block of this text.
-	sortMemory  = 44 << 20
-	mergeMemory = 32 << 20
-	mergeBlock  = 128 << 10
+	sortMemory  = 44 << 20  // bytes for the IDs that are sorted at once
+	mergeMemory = 32 << 20  // bytes for all sources of a merge
+	mergeBlock  = 128 << 10 // bytes of the largest block of a source
 )
 
 // Find finds IDs of the named format that are on more than one line, in one source or several. If
@@ -132,19 +130,22 @@ type search struct {
 
 	found      []found // one for each source
 	duplicates extsort.Writer
-	ids        uint64 // number of IDs read
-	compared   uint64 // how many of them were compared
+	ids        uint64 // how many were read
+	compared   uint64 // how many were compared
 	progress   progress
 }
 
 type found struct {
 	report.Source
 	bad  findings.Check // lines without an ID
-	node nodeBits       // if node ID and counter are one field
+	node nodeBits       // only for scru64
 }
 
-// nodeBits is about node ID and counter: which bits are 1 in all IDs, and which in at least one.
-type nodeBits struct{ always, ever uint64 }
+// nodeBits is about the bits of node ID and counter.
+type nodeBits struct {
+	always uint64 // bits that are 1 in all IDs
+	ever   uint64 // bits that are 1 in at least one ID
+}
 
 type progress struct {
 	Progress
@@ -152,8 +153,8 @@ type progress struct {
 	open  []interface{ Position() int64 }
 }
 
-// run tries to merge the sources as they are. If some are not in order, or can be read only once,
-// run first sorts these sources on disk.
+// run tries to merge the sources as they are. If some sources are not in order or can be read only
+// once, run first sorts these sources on disk.
 func (s *search) run() error {
 	s.copied = make([]bool, len(s.sources))
 	for i, in := range s.sources {
@@ -214,7 +215,7 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	if p, ok := r.(interface{ Position() int64 }); ok {
 		s.progress.open = append(s.progress.open, p)
 	}
-	// A reader has three blocks. A block's IDs usually need as much memory as its text.
+	// A reader has three blocks. The IDs of a block usually need as much memory as its text.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
@@ -246,8 +247,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 	return line
 }
 
-// begin begins a stage. The stage reads the runs, and the sources i for which s.copied[i] equals
-// the parameter copied.
+// begin begins a stage. The stage reads the runs, and each source i with s.copied[i] == copied.
 func (s *search) begin(stage Stage, copied bool, runs []*extsort.Run) {
 	p := progress{Progress: Progress{Stage: stage}, shown: s.progress.shown}
 	known := true
@@ -340,7 +340,7 @@ func (s *search) inputs(runs []*extsort.Run) (inputs []input, err error) {
 		if err != nil {
 			return inputs, err
 		}
-		inputs = append(inputs, &textInput{s: s, index: i, src: src, closer: closer})
+		inputs = append(inputs, &textInput{s: s, source: i, src: src, closer: closer})
 	}
 	for _, r := range runs {
 		in, err := r.Open(n)
@@ -368,7 +368,7 @@ func (s *search) merge(runs []*extsort.Run) error {
 	var last record
 	var buf [originSize]byte
 	first, noted := true, false
-	err = extsort.Merge(inputs, func(in input, at int, id format.Words) error {
+	err = extsort.Merge(inputs, func(in input, index int, id format.Words) error {
 		if s.compared++; s.compared%(1<<18) == 0 {
 			if s.ctx.Err() != nil {
 				return context.Cause(s.ctx)
@@ -376,7 +376,7 @@ func (s *search) merge(runs []*extsort.Run) error {
 			s.show(time.Now())
 		}
 		if id != last.id || first {
-			last, first, noted = record{id, in.origin(at)}, false, false
+			last, first, noted = record{id, in.origin(index)}, false, false
 			return nil
 		}
 		if !noted {
@@ -385,7 +385,7 @@ func (s *search) merge(runs []*extsort.Run) error {
 				return err
 			}
 		}
-		return s.duplicates.Add(id, in.origin(at).append(buf[:0]))
+		return s.duplicates.Add(id, in.origin(index).append(buf[:0]))
 	})
 	if err == nil {
 		err = context.Cause(s.ctx)
@@ -474,18 +474,19 @@ func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 	return all
 }
 
-// node returns the node ID. If its size is unknown, node returns the first bits that all IDs share.
-func (s *search) node(of nodeBits) string {
+// node returns the node ID. If its size is unknown, node returns the first bits that are the
+// same in all IDs.
+func (s *search) node(field nodeBits) string {
 	width := s.f.NodeCounter
-	same := width - bits.Len64(of.always^of.ever) // high bits that are the same in all IDs
+	same := width - bits.Len64(field.always^field.ever)
 	if size := s.o.NodeBits; size > 0 {
 		if same < size {
-			return fmt.Sprintf("several, of %d bits", size)
+			return fmt.Sprintf("several node IDs of %d bits", size)
 		}
-		return fmt.Sprintf("%d/%d", of.always>>(width-size), size)
+		return fmt.Sprintf("%d/%d", field.always>>(width-size), size)
 	}
 	if same == 0 {
-		return "several"
+		return "several node IDs"
 	}
-	return fmt.Sprintf("%0*b...", same, of.always>>(width-same))
+	return fmt.Sprintf("%0*b...", same, field.always>>(width-same))
 }

@@ -53,7 +53,6 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 	return all
 }
 
-// Find finds the same duplicates as a map.
 func TestFind(t *testing.T) {
 	for _, formatName := range format.Names() {
 		f, _ := format.LookupAny(formatName)
@@ -133,7 +132,6 @@ func TestFindEveryFormat(t *testing.T) {
 	}
 }
 
-// Find accepts more sources than one merge, and leaves nothing on disk.
 func TestFindManySources(t *testing.T) {
 	dir := t.TempDir()
 	var sources []Source
@@ -145,7 +143,7 @@ func TestFindManySources(t *testing.T) {
 	r, err := Find(t.Context(), "scru128", sources, Options{Dir: dir})
 	if err != nil || r.Duplicates != 20 || r.First[0].Places[0].Source != "0" ||
 		r.First[0].Places[1].Source != fmt.Sprint(len(sources)-1) {
-		t.Errorf("%v, %+v", err, r.First)
+		t.Errorf("%d sources: %v, %+v", len(sources), err, r.First)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left on disk: %v", left)
@@ -168,13 +166,13 @@ func TestFindNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// By chance, the models also share other IDs.
+		// By chance, the sources can share more IDs.
 		if len(r.Clashes) != 1 || r.Clashes[0].Sources != [2]string{"one", "two"} ||
 			r.Clashes[0].Node != want || r.Clashes[0].Duplicates < 10 {
 			t.Errorf("size %d: %+v", size, r.Clashes)
 		}
 		if size == 8 && (r.Sources[0].Node != "42/8" || r.Sources[2].Node != "106/8") {
-			t.Errorf("nodes %s and %s", r.Sources[0].Node, r.Sources[2].Node)
+			t.Errorf("node IDs %s and %s, want 42/8 and 106/8", r.Sources[0].Node, r.Sources[2].Node)
 		}
 	}
 }
@@ -189,7 +187,7 @@ func TestFindTrouble(t *testing.T) {
 	r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, false), broken}, Options{})
 	if err != nil || r.Status != report.Fail || r.Sources[0].Bad != 1 ||
 		r.Sources[0].Examples[0].Line != 51 || !strings.Contains(r.Sources[1].Error, "cut") {
-		t.Errorf("%v, %+v", err, r)
+		t.Errorf("a bad line and a read error: %v, %+v", err, r)
 	}
 	if r.Duplicates != 10 {
 		t.Errorf("%d duplicates, want 10", r.Duplicates)
@@ -197,7 +195,7 @@ func TestFindTrouble(t *testing.T) {
 	missing := File(filepath.Join(t.TempDir(), "none"))
 	if r, err := Find(t.Context(), "scru128", []Source{missing}, Options{}); !errors.Is(err,
 		os.ErrNotExist) {
-		t.Errorf("%v, %v", r, err)
+		t.Errorf("a missing file: %v, %v", r, err)
 	}
 	if r, err := Find(t.Context(), "scru128", nil, Options{}); err != nil ||
 		r.Status != report.Fail {
@@ -218,7 +216,7 @@ func TestFindTrouble(t *testing.T) {
 	}
 }
 
-// Find finds the same duplicates as a map in any input, cut into three sources.
+// Find counts the same duplicates as a map, in any input that is cut into three sources.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
 		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
@@ -302,7 +300,7 @@ func TestGeneratorsUnique(t *testing.T) {
 	}
 }
 
-// endless returns sorted IDs. After some bytes it cancels the context and waits.
+// endless reads some bytes. Then it cancels the context and waits until the context has ended.
 type endless struct {
 	io.Reader
 	left   int
@@ -373,7 +371,7 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%+v after %+v", p, before)
 		}
 		last[p.Stage] = p
-		s.progress.shown = time.Time{} // each time
+		s.progress.shown = time.Time{} // so that each block is shown
 	}
 	s.progress.shown = time.Time{}
 	if err := s.run(); err != nil {

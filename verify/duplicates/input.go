@@ -33,21 +33,21 @@ func originOf(payload []byte) origin {
 
 type input interface {
 	extsort.Input
-	origin(at int) origin
+	origin(index int) origin
 }
 
 type runInput struct{ *extsort.Reader }
 
-func (in runInput) origin(at int) origin { return originOf(in.Payload(at)) }
+func (in runInput) origin(index int) origin { return originOf(in.Payload(index)) }
 
 type textInput struct {
 	s      *search
-	index  int
+	source int
 	src    *reading.Reader
 	closer io.Closer
 	block  *reading.Block
-	line   uint64
-	next   int
+	line   uint64 // the block's first line
+	next   int    // index of the block's next segment
 }
 
 func (t *textInput) Next() ([]format.Words, error) {
@@ -63,12 +63,12 @@ func (t *textInput) Next() ([]format.Words, error) {
 		if t.block == nil || t.s.ctx.Err() != nil {
 			return nil, context.Cause(t.s.ctx)
 		}
-		t.line, t.next = t.s.account(t.index, t.block), 0
+		t.line, t.next = t.s.account(t.source, t.block), 0
 	}
 }
 
-func (t *textInput) origin(at int) origin {
-	return origin{uint32(t.index), t.line + t.block.Segments[t.next-1].Line + uint64(at)}
+func (t *textInput) origin(index int) origin {
+	return origin{uint32(t.source), t.line + t.block.Segments[t.next-1].Line + uint64(index)}
 }
 
 func (t *textInput) Close() error {
@@ -76,7 +76,8 @@ func (t *textInput) Close() error {
 	return t.closer.Close()
 }
 
-// groups yields the first maxPlaces records of each ID, and how many records the ID has.
+// groups reads the records from w. For each ID, it yields the first maxPlaces records, and the
+// number of all records.
 func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
 	r, err := w.Finish()
 	if err != nil {
@@ -93,13 +94,13 @@ func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
 		if err != nil {
 			return err
 		}
-		for at, id := range ids {
+		for i, id := range ids {
 			if n > 0 && id != group[0].id {
 				yield(group, n)
 				group, n = group[:0], 0
 			}
 			if n++; len(group) < maxPlaces {
-				group = append(group, record{id, originOf(in.Payload(at))})
+				group = append(group, record{id, originOf(in.Payload(i))})
 			}
 		}
 	}

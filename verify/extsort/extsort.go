@@ -1,6 +1,5 @@
-// Package extsort sorts records that do not fit in memory. A record is a [Key] and bytes, which are
-// called payload. A [Sorter] writes sorted files, which are called runs. [Merge] merges runs and
-// other sorted inputs.
+// Package extsort sorts records that do not fit in memory. A record has a [Key] and a payload. A
+// [Sorter] writes runs, which are sorted files. [Merge] merges runs and other sorted inputs.
 package extsort
 
 import (
@@ -18,10 +17,10 @@ import (
 )
 
 const (
-	// MaxFanIn is the largest number of inputs of a merge.
+	// MaxFanIn is how many inputs one merge should have at most.
 	MaxFanIn = 256
 
-	// mergeMemory is how many bytes the blocks of all runs have. Long records can need more.
+	// mergeMemory is the memory for all runs of a merge, in bytes. Long records can need more.
 	mergeMemory = 32 << 20
 	runBuffer   = 1 << 16
 
@@ -32,8 +31,8 @@ const (
 // A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
 type Key = format.Words
 
-// A Dir is a folder for runs. The first run creates the folder in Parent. If Parent is empty, the
-// folder is in the system's folder for temporary files.
+// A Dir is a folder for runs. A Writer makes it in Parent before the first run. If Parent is empty,
+// the folder is in the system's folder for temporary files.
 type Dir struct {
 	Parent string
 
@@ -58,7 +57,7 @@ func (d *Dir) create() (*os.File, error) {
 	return os.CreateTemp(d.name, "")
 }
 
-// Close removes the folder and all runs. Close may be called during a sort, which then fails.
+// Close removes the folder and all runs. A sort that is running then fails.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +108,7 @@ func (w *Writer) Add(key Key, payload []byte) error {
 	return err
 }
 
-// Finish returns the run, which may be empty. The Writer can then write another run.
+// Finish returns the run, which can be empty. The Writer can then write another run.
 func (w *Writer) Finish() (*Run, error) {
 	if w.file == nil {
 		return &Run{}, nil
@@ -120,7 +119,7 @@ func (w *Writer) Finish() (*Run, error) {
 	return r, err
 }
 
-// Discard removes what was written.
+// Discard removes the unfinished run.
 func (w *Writer) Discard() {
 	if w.file != nil {
 		w.file.Close()
@@ -140,8 +139,8 @@ type Sorter struct {
 }
 
 type item struct {
-	key    Key
-	at, to uint32 // of its payload
+	key        Key
+	start, end uint32 // the payload is Sorter.payloads[start:end]
 }
 
 // Add adds a record. Records with the same key come out in any order.
@@ -151,9 +150,9 @@ func (s *Sorter) Add(key Key, payload []byte) error {
 			return err
 		}
 	}
-	at := uint32(len(s.payloads))
+	start := uint32(len(s.payloads))
 	s.payloads = append(s.payloads, payload...)
-	s.items = append(s.items, item{key, at, at + uint32(len(payload))})
+	s.items = append(s.items, item{key, start, start + uint32(len(payload))})
 	return nil
 }
 
@@ -161,7 +160,7 @@ func (s *Sorter) flush() error {
 	slices.SortFunc(s.items, func(a, b item) int { return a.key.Compare(b.key) })
 	w := Writer{Dir: s.Dir}
 	for _, i := range s.items {
-		if err := w.Add(i.key, s.payloads[i.at:i.to]); err != nil {
+		if err := w.Add(i.key, s.payloads[i.start:i.end]); err != nil {
 			return err
 		}
 	}
@@ -171,15 +170,15 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns the runs. If there are more than most, Finish merges some of them.
-func (s *Sorter) Finish(ctx context.Context, most int) ([]*Run, error) {
+// Finish returns the runs. If there are more than limit runs, Finish first merges some of them.
+func (s *Sorter) Finish(ctx context.Context, limit int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
 			return nil, err
 		}
 	}
 	s.items, s.payloads = nil, nil
-	for most = max(most, 2); len(s.runs) > most; {
+	for limit = max(limit, 2); len(s.runs) > limit; {
 		n := min(MaxFanIn, len(s.runs))
 		joined, err := join(ctx, s.Dir, s.runs[:n])
 		if err != nil {
@@ -206,11 +205,11 @@ func join(ctx context.Context, dir *Dir, runs []*Run) (*Run, error) {
 	}
 	w := Writer{Dir: dir}
 	n := 0
-	err := Merge(inputs, func(in *Reader, at int, key Key) error {
+	err := Merge(inputs, func(in *Reader, index int, key Key) error {
 		if n++; n%(1<<16) == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return w.Add(key, in.Payload(at))
+		return w.Add(key, in.Payload(index))
 	})
 	if err != nil {
 		w.Discard()
@@ -225,15 +224,15 @@ func join(ctx context.Context, dir *Dir, runs []*Run) (*Run, error) {
 
 // A Reader is an [Input] that reads a run.
 type Reader struct {
-	file   *os.File
-	at     int64
-	buffer []byte
-	rest   []byte // part of buffer not parsed yet
-	keys   []Key
-	places [][2]int // of the payloads in buffer
+	file     *os.File
+	position int64
+	buffer   []byte
+	rest     []byte // part of buffer not parsed yet
+	keys     []Key
+	payloads [][2]int // start and end of each payload in buffer
 }
 
-// Open opens the run for a merge with this number of inputs, because they share the memory.
+// Open opens the run for a merge. The more inputs the merge has, the less memory the Reader uses.
 func (r *Run) Open(inputs int) (*Reader, error) {
 	if r.name == "" {
 		return &Reader{}, nil
@@ -248,7 +247,7 @@ func (r *Run) Open(inputs int) (*Reader, error) {
 
 // Next implements [Input].
 func (r *Reader) Next() ([]Key, error) {
-	r.keys, r.places = r.keys[:0], r.places[:0]
+	r.keys, r.payloads = r.keys[:0], r.payloads[:0]
 	for ended := r.file == nil; !ended; {
 		kept := copy(r.buffer[:cap(r.buffer)], r.rest)
 		if kept == cap(r.buffer) {
@@ -258,7 +257,7 @@ func (r *Reader) Next() ([]Key, error) {
 		if ended = err == io.EOF || err == io.ErrUnexpectedEOF; err != nil && !ended {
 			return nil, err
 		}
-		r.at += int64(n)
+		r.position += int64(n)
 		r.buffer = r.buffer[:kept+n]
 		r.parse()
 		if len(r.keys) > 0 {
@@ -282,20 +281,20 @@ func (r *Reader) parse() {
 		r.keys = append(r.keys, Key{uint64(binary.BigEndian.Uint32(b[i:])),
 			binary.BigEndian.Uint64(b[i+4:]), binary.BigEndian.Uint64(b[i+12:])})
 		i = start + int(n)
-		r.places = append(r.places, [2]int{start, i})
+		r.payloads = append(r.payloads, [2]int{start, i})
 	}
 	r.rest = r.buffer[i:]
 }
 
-// Payload returns the payload of a record in the last block. It is valid until the next call of
-// Next.
-func (r *Reader) Payload(at int) []byte {
-	p := r.places[at]
+// Payload returns the payload of the key at this index in the list from Next. It is valid until the
+// next call of Next.
+func (r *Reader) Payload(index int) []byte {
+	p := r.payloads[index]
 	return r.buffer[p[0]:p[1]]
 }
 
 // Position returns how many bytes were read.
-func (r *Reader) Position() int64 { return r.at }
+func (r *Reader) Position() int64 { return r.position }
 
 // Close implements [Input].
 func (r *Reader) Close() error {

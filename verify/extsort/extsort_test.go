@@ -18,8 +18,7 @@ type record struct {
 	payload []byte
 }
 
-// With any memory, records of any length come out in the order of slices.SortFunc. Nothing is left
-// on disk.
+// With any memory, records of any length come out in the order of slices.SortFunc.
 func TestSorter(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -28,7 +27,7 @@ func TestSorter(t *testing.T) {
 		s := Sorter{Dir: dir, Memory: []int{1, 1000, 1 << 30}[seed%3]}
 		var want []record
 		for i := range 1500 {
-			// The number distinguishes records with the same key.
+			// The payloads of records with the same key differ.
 			key := Key{uint64(r.Uint32N(2)), r.Uint64N(3), r.Uint64N(50)}
 			payload := binary.BigEndian.AppendUint32(nil, uint32(i))
 			payload = append(payload, bytes.Repeat([]byte{byte(i)}, r.IntN(40))...)
@@ -40,10 +39,10 @@ func TestSorter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		most := 2 + r.IntN(5)
-		runs, err := s.Finish(t.Context(), most)
-		if err != nil || len(runs) > most || seed%3 == 2 && len(runs) != 1 {
-			t.Fatalf("%d runs, want at most %d; %v", len(runs), most, err)
+		limit := 2 + r.IntN(5)
+		runs, err := s.Finish(t.Context(), limit)
+		if err != nil || len(runs) > limit || seed%3 == 2 && len(runs) != 1 {
+			t.Fatalf("%d runs, want at most %d; %v", len(runs), limit, err)
 		}
 		var inputs []*Reader
 		for _, run := range runs {
@@ -55,14 +54,14 @@ func TestSorter(t *testing.T) {
 			inputs = append(inputs, in)
 		}
 		var got []record
-		if err := Merge(inputs, func(in *Reader, at int, key Key) error {
-			got = append(got, record{key, bytes.Clone(in.Payload(at))})
+		if err := Merge(inputs, func(in *Reader, index int, key Key) error {
+			got = append(got, record{key, bytes.Clone(in.Payload(index))})
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.IsSortedFunc(got, func(a, b record) int { return a.key.Compare(b.key) }) {
-			t.Error("not in order")
+			t.Errorf("seed %d: the records are not in order", seed)
 		}
 		order := func(a, b record) int {
 			return cmp.Or(a.key.Compare(b.key), bytes.Compare(a.payload, b.payload))
@@ -70,7 +69,8 @@ func TestSorter(t *testing.T) {
 		slices.SortFunc(got, order)
 		slices.SortFunc(want, order)
 		if !slices.EqualFunc(got, want, func(a, b record) bool { return order(a, b) == 0 }) {
-			t.Errorf("seed %d: %d records, want %d, or other ones", seed, len(got), len(want))
+			t.Errorf("seed %d: the %d records differ from the %d that were added", seed,
+				len(got), len(want))
 		}
 		if err := dir.Close(); err != nil {
 			t.Error(err)
@@ -94,8 +94,8 @@ func TestSorterMemory(t *testing.T) {
 			t.Fatalf("%d bytes in memory after %d records", n, i)
 		}
 	}
-	if len(s.runs) != 100_000*(100+itemSize)/(1<<20) {
-		t.Errorf("%d runs", len(s.runs))
+	if want := 100_000 * (100 + itemSize) / (1 << 20); len(s.runs) != want {
+		t.Errorf("%d runs, want %d", len(s.runs), want)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestTrouble(t *testing.T) {
 	}
 	run, err := w.Finish()
 	if err != nil || run.Size() != 3*(keySize+1+3) {
-		t.Fatalf("%d bytes, %v", run.Size(), err)
+		t.Fatalf("a run of 3 records has %d bytes, %v", run.Size(), err)
 	}
 	if err := os.Truncate(run.name, run.size-1); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestTrouble(t *testing.T) {
 	n := 0
 	err = Merge([]*Reader{in}, func(*Reader, int, Key) error { n++; return nil })
 	if n != 2 || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%d records of a truncated run, %v", n, err)
+		t.Errorf("%d records of a truncated run, want 2; %v", n, err)
 	}
 
 	ended, cancel := context.WithCancel(t.Context())
@@ -150,7 +150,8 @@ func TestTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range s.runs { // so that a merge of 256 runs checks the context
+	// A merge checks the context after 65,536 records: 256 runs of 256 records.
+	for i := range s.runs {
 		for j := range uint64(1 << 8) {
 			w.Add(Key{2: j}, nil)
 		}
@@ -172,6 +173,6 @@ func TestTrouble(t *testing.T) {
 		t.Error("a folder that cannot be made: no error")
 	}
 	if r, err := w.Finish(); err != nil || r.Size() != 0 {
-		t.Errorf("nothing written: %v, %v", r, err)
+		t.Errorf("a writer that wrote nothing: %v, %v", r, err)
 	}
 }

@@ -10,26 +10,25 @@ var ErrUnsorted = errors.New("extsort: not sorted")
 
 // An Input returns the keys of records in order.
 type Input interface {
-	// Next returns the keys of the next block, or none at the end. The keys are valid until the
-	// next call.
+	// Next returns the next keys, or none at the end. They are valid until the next call.
 	Next() ([]Key, error)
 	Close() error
 }
 
-// end is larger than any key.
+// end is larger than every key.
 var end = Key{math.MaxUint64}
 
-// Merge calls yield for all records in order, with the record's input, its index in this input's
-// last block, and its key. It returns [ErrUnsorted] if an input's keys decrease.
-func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
+// Merge calls yield for each record, in the order of keys. The index is the key's index in the list
+// from the input's Next. Merge returns [ErrUnsorted] if an input's keys decrease.
+func Merge[I Input](inputs []I, yield func(in I, index int, key Key) error) error {
 	n := len(inputs)
 	if n == 0 {
 		return nil
 	}
 	cursors, keys := make([]cursor[I], n), make([]Key, n)
-	// The inputs are the leaves of a tournament, which the smallest key wins. Each node remembers
-	// the loser of its match. When the winner has its next key, Merge repeats only the winner's
-	// matches.
+	// The inputs are the leaves of a binary tree. An inner node compares two inputs: the input with
+	// the smaller key wins and goes up, and the node stores the loser. The winner's next key is
+	// compared only in the nodes above the winner.
 	winners, losers := make([]int, 2*n), make([]int, n)
 	for i, in := range inputs {
 		var err error
@@ -48,7 +47,7 @@ func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 	}
 	for winner := winners[1]; keys[winner] != end; {
 		c, before := &cursors[winner], keys[winner]
-		if err := yield(c.in, c.at, before); err != nil {
+		if err := yield(c.in, c.index, before); err != nil {
 			return err
 		}
 		key, err := c.next()
@@ -69,17 +68,17 @@ func Merge[I Input](inputs []I, yield func(in I, at int, key Key) error) error {
 }
 
 type cursor[I Input] struct {
-	in   I
-	keys []Key
-	at   int
+	in    I
+	keys  []Key
+	index int
 }
 
 func (c *cursor[I]) next() (key Key, err error) {
-	if c.at++; c.at >= len(c.keys) {
-		c.at = 0
+	if c.index++; c.index >= len(c.keys) {
+		c.index = 0
 		if c.keys, err = c.in.Next(); err != nil || len(c.keys) == 0 {
 			return end, err
 		}
 	}
-	return c.keys[c.at], nil
+	return c.keys[c.index], nil
 }

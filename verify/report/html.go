@@ -28,15 +28,14 @@ func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
 
-// A chart is a picture for the template "chart".
 type chart struct {
 	Label     string
 	Bars      []bar
 	Lines     []line
 	Curve     string // points
 	Right     float64
-	High, Low string // at the left
-	From, To  string // below
+	High, Low string // labels at the left
+	From, To  string // labels below
 }
 
 type bar struct {
@@ -44,7 +43,7 @@ type bar struct {
 	Class, Title        string
 }
 
-// A line is horizontal, from the left to Right.
+// A line is horizontal, from the left edge to the chart's Right.
 type line struct {
 	Y           float64
 	Class, Text string
@@ -94,7 +93,7 @@ func bitsChart(f Field) *chart {
 		shown := max(-limit*1.2, min(limit*1.2, d))
 		c.Bars = append(c.Bars, bar{float64(i) * width, min(y(shown), y(0)), width * 0.9,
 			math.Abs(y(shown)-y(0)) + 0.5, class,
-			fmt.Sprintf("bit %d is 1 in %.4f%% of the values, %.1f standard deviations away",
+			fmt.Sprintf("bit %d is 1 in %.4f%% of the values, %.1f standard deviations from one half",
 				len(f.Ones)-1-i, 100*share, d)})
 	}
 	return c
@@ -119,7 +118,8 @@ func leadChart(points []Lead) *chart {
 		fmt.Fprintf(&curve, "%.1f,%.1f ", chartWidth*p.At.Sub(first).Seconds()/length,
 			y(p.Ahead.Seconds()))
 	}
-	return &chart{Label: "the clock's lead", Curve: curve.String(), Right: chartWidth,
+	return &chart{Label: "how far the newest ID was ahead of the clock",
+		Curve: curve.String(), Right: chartWidth,
 		Lines: []line{{y(0), "axis", ""}},
 		High:  fmt.Sprintf("%+.3f s", high), Low: fmt.Sprintf("%+.3f s", low),
 		From: format.FormatTime(first), To: format.FormatTime(last)}

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-// In JSON, counts, sizes and seconds are numbers; IDs are strings.
+// In JSON, counts, sizes and seconds are numbers, and IDs are strings.
 
 type jsonReport struct {
 	Format  string     `json:"format"`
@@ -79,7 +79,7 @@ func UniqueJSON(w io.Writer, r *Unique) error {
 // DuplicateJSON writes a duplicate as one object on one line.
 func DuplicateJSON(w io.Writer, d Duplicate) error { return json.NewEncoder(w).Encode(d) }
 
-// DuplicateText writes a duplicate as a line: the ID and its places.
+// DuplicateText writes a duplicate as one line: the ID and its places.
 func DuplicateText(w io.Writer, d Duplicate) error {
 	b := []byte(d.Text)
 	for _, p := range d.Places {

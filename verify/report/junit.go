@@ -38,7 +38,7 @@ type skipped struct {
 }
 
 // JUnit writes reports as XML: a suite for each source, with a case for each check. If duplicates
-// is not nil, it is the last suite.
+// is not nil, the last suite is about duplicates.
 func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 	all := suite{Name: "sortid verify"}
 	for _, r := range rs {
@@ -93,7 +93,7 @@ func uniqueCases(r *Unique) (cases []testcase) {
 			text += d.Text + ": " + places(d) + "\n"
 		}
 		for _, c := range r.Clashes {
-			text += "node ID " + c.Node + ": " + c.Sources[0] + ", " + c.Sources[1] + "\n"
+			text += "node ID of " + c.Sources[0] + ", " + c.Sources[1] + ": " + c.Node + "\n"
 		}
 		t.Failure = &failure{"unique.duplicates", uniqueVerdict(r), text}
 	}

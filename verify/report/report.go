@@ -16,14 +16,14 @@ const (
 	Pass Status = "pass"
 	Warn Status = "warn" // probably a mistake, but the format allows it
 	Fail Status = "fail"
-	Skip Status = "skip" // not checked; Detail says why
+	Skip Status = "skip" // not checked; Outcome.Detail says why
 )
 
 // A Report has the findings about one source.
 type Report struct {
 	Format string
 	Source string
-	Status Status // the worst of the checks: Fail, Warn or Pass
+	Status Status // the worst status of a check: Fail, Warn or Pass
 
 	Bytes, Lines, IDs uint64
 	First, Last       time.Time // the earliest and the latest timestamp
@@ -74,10 +74,10 @@ type Field struct {
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
 	Worst    string  `json:"worst,omitempty"` // the result of the test with the p-value P
-	// Bias is how far a bit's probability must be from one half, so that the tests find the bias in
-	// 99 of 100 cases. It is 0 if there are too few values.
+	// Bias is how far a bit's probability must be from one half to be found in 99 of 100 cases. It
+	// is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
-	Ones []float64 `json:"ones"` // share of ones, highest bit first
+	Ones []float64 `json:"ones"` // each bit's share of ones, highest bit first
 }
 
 // A Timeline counts IDs over time.
@@ -117,25 +117,24 @@ func (r *Report) Check(name string) *Outcome {
 	return &r.Checks[i]
 }
 
-// MaxExamples is how many faults of a kind a report shows.
+// MaxExamples is how many faults of one check a report shows.
 const MaxExamples = 5
 
-// A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates, bad
-// lines or read errors. If the search was interrupted, it compared fewer IDs than it read, and
-// Status is Warn or Fail.
+// A Unique is the outcome of a search for duplicates. Status is Fail if there are duplicates, read
+// errors, lines without an ID, or no IDs. If the search was interrupted, Status is Warn or Fail.
 type Unique struct {
 	Format     string
 	Status     Status
 	Sources    []Source
-	IDs        uint64      // IDs read
-	Compared   uint64      // IDs compared
-	Duplicates uint64      // IDs on more than one line
-	Extra      uint64      // lines whose ID is on an earlier line
-	First      []Duplicate // the first duplicates
-	Clashes    []Clash     // only for scru64
+	IDs        uint64
+	Compared   uint64
+	Duplicates uint64 // IDs on more than one line
+	Extra      uint64 // lines to remove so that each ID is on one line
+	First      []Duplicate
+	Clashes    []Clash // only for scru64
 	Elapsed    time.Duration
 
-	Interrupted bool // the search ended early
+	Interrupted bool
 }
 
 // A Source is an input of the search.
@@ -143,9 +142,9 @@ type Source struct {
 	Name     string    `json:"name"`
 	Lines    uint64    `json:"lines"`
 	IDs      uint64    `json:"ids"`
-	Bad      uint64    `json:"bad_lines"`          // lines without an ID
-	Copied   bool      `json:"sorted_on_disk"`     // sorted on disk
-	Node     string    `json:"node,omitempty"`     // scru64's node ID, or its first bits
+	Bad      uint64    `json:"bad_lines"` // lines without an ID
+	Copied   bool      `json:"sorted_on_disk"`
+	Node     string    `json:"node,omitempty"`     // scru64's node ID, or its known bits
 	Error    string    `json:"error,omitempty"`    // why reading ended early
 	Examples []Example `json:"examples,omitempty"` // bad lines
 }
@@ -153,7 +152,7 @@ type Source struct {
 // A Duplicate is an ID on several lines.
 type Duplicate struct {
 	Text   string  `json:"duplicate"`
-	Count  uint64  `json:"count"`  // of lines
+	Count  uint64  `json:"count"`  // number of lines
 	Places []Place `json:"places"` // the first thousand lines
 }
 
@@ -165,7 +164,7 @@ type Place struct {
 
 // A Clash is two scru64 sources that share IDs.
 type Clash struct {
-	Sources    [2]string `json:"sources"` // the same name twice if one source has the duplicates
-	Node       string    `json:"node"`    // node ID, or its first bits
+	Sources    [2]string `json:"sources"` // the same name twice if the duplicates are in one source
+	Node       string    `json:"node"`    // as in Source.Node
 	Duplicates uint64    `json:"duplicates"`
 }

@@ -129,7 +129,6 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Each writer of reports returns write errors.
 func TestWriteErrors(t *testing.T) {
 	r := check(t, 100, false)
 	for name, f := range map[string]func(io.Writer) error{
@@ -148,7 +147,7 @@ func TestWriteErrors(t *testing.T) {
 
 var errFull = errors.New("the disk is full")
 
-// Only counts and measures are numbers.
+// numbers requires that only counts and measures are numbers.
 func numbers(t *testing.T, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -166,7 +165,7 @@ func numbers(t *testing.T, path string, v any) {
 			"count", "line", "width", "values", "tests",
 			"compared", "duplicates", "extra_lines", "bad_lines",
 		}, path); number != want {
-			t.Errorf("%s is %v", path, v)
+			t.Errorf("%s is %v; is it a number: %v, want %v", path, v, number, want)
 		}
 	}
 }
@@ -180,7 +179,7 @@ func TestJSON(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) != 3 {
-		t.Fatalf("%d lines", len(lines))
+		t.Fatalf("%d lines, want 3", len(lines))
 	}
 	for i, line := range lines {
 		var v map[string]any
@@ -193,7 +192,7 @@ func TestJSON(t *testing.T) {
 			t.Errorf("line %d: %v %v", i, v["status"], v["source"])
 		}
 		if len(v["checks"].([]any)) < 20 {
-			t.Errorf("line %d: %v checks", i, v["checks"])
+			t.Errorf("line %d: fewer than 20 checks: %v", i, v["checks"])
 		}
 	}
 }
@@ -261,7 +260,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	// The page is well-formed XML, except for two elements without an end tag.
+	// The page is XML, except for two elements without an end tag.
 	d := xml.NewDecoder(strings.NewReader(page))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
 	svgs, rects := 0, 0
@@ -280,7 +279,7 @@ func TestHTML(t *testing.T) {
 			case "rect":
 				rects++
 			case "script", "link", "img", "b>":
-				t.Errorf("an element %s", e.Name.Local)
+				t.Errorf("the page has an element %s", e.Name.Local)
 			}
 		}
 	}

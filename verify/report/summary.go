@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-// A Group is a group of checks. Its name is the first part of their names.
+// A Group is a group of checks. Its name is the first part of the checks' names.
 type Group struct{ Name, Title string }
 
 // Groups are in the order of a report.
@@ -23,7 +23,7 @@ var Groups = []Group{
 	{"random", "randomness"},
 }
 
-// An empty group means all checks.
+// in returns the checks of a group, or all checks if group is empty.
 func in(r *Report, group string) (cs []Outcome) {
 	for _, c := range r.Checks {
 		if group == "" || c.Group() == group {
@@ -69,7 +69,7 @@ func speed(n uint64, elapsed time.Duration) string {
 	return fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(n)/seconds)))
 }
 
-// faults says why some IDs of a source are not known. kind is the word for an ID.
+// faults says why IDs of a source can be missing. An example of kind is "scru64 ID".
 func (s *Source) faults(kind string) (all []string) {
 	if s.Error != "" {
 		all = append(all, "cannot be read to its end: "+s.Error)

@@ -27,7 +27,7 @@ const (
 // A Style says how to write text. The zero value is for files and pipes.
 type Style struct {
 	Paint func(t Tone, s string) string // nil: no colours
-	Bars  bool                          // draw block characters
+	Bars  bool                          // draw charts with block characters
 	Width int                           // in characters; 0: no limit
 }
 
@@ -72,8 +72,8 @@ func (p *printer) printf(format string, args ...any) {
 
 func (p *printer) title(title string) { p.printf("\n%s\n", p.paint(Strong, title)) }
 
-// wrap breaks a line at spaces so that its parts fit in width. It breaks only words that are longer
-// than width. It indents all parts except the first by two more spaces.
+// wrap breaks a line at spaces, so that no part is longer than width. It breaks a word only if the
+// word is longer than a part. It indents all parts except the first by two more spaces.
 func wrap(line string, width int) string {
 	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
 	if width <= indent+10 {
@@ -184,12 +184,12 @@ func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 
 var blocks = []rune("▁▂▃▄▅▆▇█")
 
-func bars(values []float64, most float64) string {
+func bars(values []float64, full float64) string {
 	out := make([]rune, len(values))
 	for i, v := range values {
 		out[i] = ' '
-		if v > 0 && most > 0 {
-			out[i] = blocks[min(len(blocks)-1, int(v/most*float64(len(blocks))))]
+		if v > 0 && full > 0 {
+			out[i] = blocks[min(len(blocks)-1, int(v/full*float64(len(blocks))))]
 		}
 	}
 	return string(out)
@@ -213,14 +213,14 @@ func (p *printer) fields(r *Report) {
 		p.printf("\n")
 		if p.Bars && f.Values > 0 {
 			p.printf("  %*s  %s %s\n", width, "", p.paint(Good, bars(deviations(f), 8)),
-				p.paint(Faint, "each bit's distance from one half, at most "+
+				p.paint(Faint, "how far each bit's share of ones is from one half: at most "+
 					fmt.Sprintf("%.1f", slices.Max(deviations(f)))+" standard deviations"))
 		}
 		p.printf("  %*s  %s\n", width, "", p.paint(Faint, bias(f)))
 	}
 }
 
-// deviations returns how many standard deviations each bit is away from one half.
+// deviations returns how far each bit's share of ones is from one half, in standard deviations.
 func deviations(f Field) []float64 {
 	d := make([]float64, len(f.Ones))
 	for i, share := range f.Ones {
@@ -251,9 +251,9 @@ func (p *printer) facts(r *Report) {
 	}
 }
 
-// shrink adds neighbouring numbers until no more than most are left.
-func shrink(counts []uint64, most int) []float64 {
-	each := (len(counts) + most - 1) / most
+// shrink adds neighbouring counts, so that at most limit numbers are left.
+func shrink(counts []uint64, limit int) []float64 {
+	each := (len(counts) + limit - 1) / limit
 	out := make([]float64, (len(counts)+each-1)/each)
 	for i, n := range counts {
 		out[i/each] += float64(n)
@@ -294,7 +294,7 @@ func allSkipped(r *Report, prefix string) bool {
 	})
 }
 
-// UniqueText writes a search's outcome for people.
+// UniqueText writes the outcome of a search for people.
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{Style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
@@ -325,7 +325,7 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 	for _, src := range r.Sources {
 		notes := words.Plural(src.IDs, "ID")
 		if src.Node != "" {
-			notes += ", node ID " + src.Node
+			notes += ", node ID: " + src.Node
 		}
 		if src.Copied {
 			notes += ", sorted on disk"
@@ -345,8 +345,8 @@ func uniqueVerdict(r *Unique) string {
 	switch {
 	case r.Interrupted && r.Duplicates > 0:
 		return fmt.Sprintf(
-			"interrupted: %s on more than one line, among %s compared so far",
-			words.Plural(r.Duplicates, "ID"), words.Count(r.Compared))
+			"interrupted after comparing %s: %s on more than one line",
+			words.Plural(r.Compared, "ID"), words.Plural(r.Duplicates, "ID"))
 	case r.Interrupted && r.Compared == 0:
 		return fmt.Sprintf("interrupted after reading %s: none of them were compared",
 			words.Plural(r.IDs, "ID"))
@@ -365,9 +365,9 @@ func uniqueVerdict(r *Unique) string {
 }
 
 func places(d Duplicate) string {
-	const most = 10
+	const limit = 10
 	var parts []string
-	for _, p := range d.Places[:min(len(d.Places), most)] {
+	for _, p := range d.Places[:min(len(d.Places), limit)] {
 		parts = append(parts, p.Source+":"+fmt.Sprint(p.Line))
 	}
 	if left := d.Count - uint64(len(parts)); left > 0 {
