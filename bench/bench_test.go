@@ -253,7 +253,6 @@ func BenchmarkNewString(b *testing.B) {
 	})
 }
 
-// BenchmarkAppend appends to a buffer with enough room, so it does not allocate memory.
 func BenchmarkAppend(b *testing.B) {
 	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
@@ -390,7 +389,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// BenchmarkParallel uses one generator of each library on all processors, so the IDs are in order.
+// BenchmarkParallel shares one generator between all processors, so the IDs are in order.
 func BenchmarkParallel(b *testing.B) {
 	runLater(b)
 	parallel := func(name string, f func()) {

@@ -28,7 +28,6 @@ type run struct {
 	millions  float64 // millions of lines, or of bytes of the log
 }
 
-// measureCLI measures commands of bin/sortid, and of programs that search a log.
 func measureCLI(lines io.Writer, o options) error {
 	bin, err := filepath.Abs("../bin/sortid")
 	if err != nil {

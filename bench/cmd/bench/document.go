@@ -71,7 +71,7 @@ type column struct {
 	text  func(row string) string
 }
 
-// figures returns a column. A row without a value has an empty cell.
+// figures leaves a cell empty if its row has no value.
 func figures(title, format string, v values) column {
 	return column{title, func(row string) string {
 		if value, ok := v(row); ok {
@@ -97,7 +97,6 @@ var shows = map[string]func(string) string{
 	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
 }
 
-// table returns a table whose first column has the names of the rows.
 func table(title string, rows []string, show string, columns ...column) string {
 	var b strings.Builder
 	b.WriteString("|")

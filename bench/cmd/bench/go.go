@@ -93,7 +93,7 @@ func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	return rows, nil
 }
 
-// operation returns a column of times. The number of allocations follows in parentheses.
+// operation writes the number of allocations in parentheses.
 func (d *document) operation(title, benchmark, unit string) column {
 	took := d.column(title, "%.1f", benchmark, unit)
 	return column{title, func(row string) string {

@@ -85,8 +85,7 @@ func main() {
 	}
 }
 
-// read returns the lines of the file. If the name file is empty, read measures instead, and prints
-// the lines that it returns.
+// read returns the lines of the file. Without a file, it measures, and also prints the lines.
 func read(file string, c subcommand, o options) ([]byte, error) {
 	if file != "" {
 		return os.ReadFile(file)
@@ -136,7 +135,6 @@ func test(lines io.Writer, dir string, args ...string) error {
 	return nil
 }
 
-// testServers runs a test that measures servers. Its package is below internal.
 func testServers(lines io.Writer, pkg string, args ...string) error {
 	os.Setenv("CI", "1") // with CI, a missing server is an error
 	return test(lines, "", append([]string{"-timeout", "0", "-v", "./internal/" + pkg}, args...)...)

@@ -219,7 +219,6 @@ func (p *postgres) keys() {
 	}
 }
 
-// functions measures calls of SQL functions.
 func (p *postgres) functions() {
 	p.run(fmt.Sprintf(`CREATE TABLE samples AS
 		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
@@ -247,7 +246,6 @@ func (p *postgres) functions() {
 	}
 }
 
-// defaults measures inserts of 10,000 rows with a DEFAULT.
 func (p *postgres) defaults() {
 	defaults := map[string]string{
 		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",

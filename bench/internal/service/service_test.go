@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveFixed starts a net/http server that sends the same line each time. So it shows how fast a
-// service with net/http can be. serveFixed returns the server's URL.
+// serveFixed starts a net/http server that always sends the same line. This server shows how fast a
+// service with net/http can be.
 func serveFixed(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -248,8 +248,7 @@ func measureRates(t *testing.T, sortid string) {
 	}
 }
 
-// load sends requests on the given number of connections. It returns the requests per second, and
-// the time of each request.
+// load returns the requests per second, and the time of each request.
 func load(t *testing.T, connections int, duration time.Duration, open func() client) (
 	rate float64, times []time.Duration,
 ) {
