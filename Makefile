@@ -61,8 +61,8 @@ SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
 ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
-# The packages in PORTABLE have different code for different processors. The packages in COUNTER
-# read the counter of the processor.
+# Packages in PORTABLE have different code for different processors. Packages in COUNTER read the
+# processor's counter.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
@@ -99,7 +99,7 @@ alone: | go
 test-short: | go
 	$(GO) test -short -p 6 -parallel 8 ./cmd/sortid/... $(PACKAGES)
 
-# internal/release is not in go.work. The main.go of internal/release says why.
+# The main.go of internal/release says why go.work does not list it.
 RELEASE := GOWORK=off $(GO) -C internal/release
 
 check-release: | go
@@ -215,7 +215,7 @@ fuzz: | go
 	done
 
 # The simulation of leases runs for an hour. For another hour, real processes lease from real
-# servers, and are killed and stopped. The other tests search with more cases than in "make test".
+# servers, and are killed and stopped. The other tests have more cases than in "make test".
 soak: | go
 	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
 	$(GO) test -count 1 -timeout 0 -v -run 'TestManyNodes$$' ./lease -nodes 100000
