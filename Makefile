@@ -61,8 +61,8 @@ SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
 ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
-# Packages in PORTABLE have different code for different processors. Packages in COUNTER read the
-# processor's counter.
+# The target portable tests the packages in PORTABLE as programs of 32 bits. It tests the packages
+# in COUNTER, which read the processor's counter, without assembly.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
@@ -133,7 +133,6 @@ race: | go
 	[ -z "$$race" ] || $(GO) test "$${race[@]}" -short -vet=off -p 3 -timeout 20m \
 	  -skip '$(ONE_GOROUTINE)' $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
-# This runs tests without assembly, and tests as programs of 32 bits.
 portable: | go
 	$(GO) test -vet=off -short -tags purego $(COUNTER)
 	@case $$($(GO) env GOHOSTOS GOHOSTARCH | xargs) in \
