@@ -20,7 +20,8 @@ COPY . .
 RUN CGO_ENABLED=0 make build
 RUN GOWORK=off go -C internal/release run . notices /src/bin/sortid >bin/THIRD-PARTY-NOTICES.txt
 
-# Nothing but the command: no shell, no libraries. The certificates are for stores with TLS.
+# The image has only the command, without a shell or libraries. The certificates are for stores with
+# TLS.
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=build /src/LICENSE /src/bin/THIRD-PARTY-NOTICES.txt /usr/share/doc/sortid/

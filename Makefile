@@ -61,7 +61,8 @@ SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
 ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
-# The code in PORTABLE differs between processors. COUNTER reads the counter of the processor.
+# The target portable tests the packages in PORTABLE as programs of 32 bits. It tests the packages
+# in COUNTER, which read the processor's counter, without assembly.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
 
@@ -71,9 +72,9 @@ under = $(patsubst %,./%/...,$(1))
 test: export CGO_ENABLED := 0
 test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
-# Two groups of parts run beside each other, and the parts of a group run one after the other.
+# Two groups of targets run at the same time. The targets of a group run one after the other.
 # "waits" waits for servers and processes most of the time. "computes" keeps the processors busy, so
-# it has a lower priority. Its last part is vet, which uses what the tests have compiled.
+# it has a lower priority. Its last target is vet, which uses what the tests have compiled.
 ifneq ($(MAKECMDGOALS),waits computes)
 .NOTPARALLEL:
 endif
@@ -84,13 +85,13 @@ waits:
 computes:
 	@nice $(MAKE) sentences newest portable check-release vet
 
-# This runs all tests that are not in the parts race and alone. Many packages wait for servers, so
-# four run at a time. The part vet checks all packages, so the tests need no vet.
+# This runs all tests that are not in the targets race and alone. Many packages wait for servers, so
+# four run at a time. The target vet checks all packages, so the tests need no vet.
 plain: | go
 	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v \
 	  $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
 
-# These packages wait most of the time, so they run beside each other, and beside "computes".
+# These packages wait most of the time, so they run at the same time, and together with "computes".
 alone: | go
 	$(GO) test -vet=off -p 2 -parallel 4 -timeout 20m $(ALONE:%=./%)
 
@@ -98,7 +99,7 @@ alone: | go
 test-short: | go
 	$(GO) test -short -p 6 -parallel 8 ./cmd/sortid/... $(PACKAGES)
 
-# internal/release is not in go.work. Its main.go says why.
+# The main.go of internal/release says why go.work does not list it.
 RELEASE := GOWORK=off $(GO) -C internal/release
 
 check-release: | go
@@ -112,7 +113,7 @@ dist: | go
 release: | go
 	$(RELEASE) run . $(if $(DRYRUN),-n) -remote $(REMOTE) tag "$(VERSION)"
 
-# This sets the version at which the modules require each other, for the next release.
+# For the next release, this sets the version at which the modules require each other.
 bump: | go
 	$(RELEASE) run . bump "$(VERSION)"
 	@echo "Now add the heading \"## $(VERSION)\" above the new entries in CHANGELOG.md."
@@ -120,9 +121,9 @@ bump: | go
 setup-ci:
 	.ci/setup
 
-# The race detector needs a C compiler. Without a compiler, this fails in CI. Elsewhere the tests of
-# RACE then run without the race detector. Without optimization, the Redis client compiles in half
-# of the time.
+# The race detector needs a C compiler. Without a compiler, this fails in CI. Outside CI, it then
+# runs only the tests of RACE, without the race detector. Without optimization, the Redis client
+# compiles in half of the time.
 race: | go
 	@race=(-race -gcflags='github.com/redis/...=-N -l'); \
 	if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
@@ -132,7 +133,6 @@ race: | go
 	[ -z "$$race" ] || $(GO) test "$${race[@]}" -short -vet=off -p 3 -timeout 20m \
 	  -skip '$(ONE_GOROUTINE)' $$($(GO) list $(RACE_SHORT:%=./%) | grep -v -e /torture$$ -e /sqltext$$)
 
-# This runs tests without assembly, and in programs of 32 bits.
 portable: | go
 	$(GO) test -vet=off -short -tags purego $(COUNTER)
 	@case $$($(GO) env GOHOSTOS GOHOSTARCH | xargs) in \
@@ -214,7 +214,7 @@ fuzz: | go
 	done
 
 # The simulation of leases runs for an hour. For another hour, real processes lease from real
-# servers, and are killed and stopped. Other searches have more cases than in the tests.
+# servers, and are killed and stopped. The other tests have more cases than in "make test".
 soak: | go
 	$(GO) test -count 1 -timeout 0 -v -run 'TestSimulation$$' ./lease -soak $(SOAK)
 	$(GO) test -count 1 -timeout 0 -v -run 'TestManyNodes$$' ./lease -nodes 100000

@@ -52,7 +52,7 @@ func runLater(b *testing.B) {
 	}
 }
 
-// uid60 makes at most 512 IDs a millisecond, and snowflake 4096.
+// gen60 and flake often wait: they make at most 512 and 4096 IDs a millisecond.
 var (
 	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
 	gen160 = must(scru160.NewGenerator(scru160.Options{}))
@@ -144,8 +144,8 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// new64 returns a generator that can run an hour ahead of the clock. Otherwise it could make only
-// 33 million IDs a second, with a counter of 23 bits.
+// new64 returns a generator that can run an hour ahead of the clock. A generator that waits for the
+// clock makes at most 33 million IDs a second, even with a counter of 23 bits.
 func new64(o scru64.Options) *scru64.Generator {
 	o.RollbackAllowance = time.Hour
 	return must(scru64.NewGenerator(o))
@@ -155,7 +155,7 @@ func BenchmarkLease(b *testing.B) {
 	acquire := func(format lease.Format, bits int) *lease.Lease {
 		l := must(lease.Acquire(b.Context(), lease.NewMemory(), lease.Config{
 			Realm: "bench", Format: format, NodeBits: bits,
-			Window: 12 * time.Hour, // no generator runs ahead to its end
+			Window: 12 * time.Hour, // so long that no generator reaches its end
 		}))
 		b.Cleanup(func() { l.Close(context.Background()) })
 		return l
@@ -170,7 +170,7 @@ func BenchmarkLease(b *testing.B) {
 		})
 	}
 	scru160s := func(name string, o scru160.Options) {
-		o.CounterExtension = 8 // so the counter is never full
+		o.CounterExtension = 8 // a longer counter, which is never full
 		g := must(scru160.NewGenerator(o))
 		b.Run("lib="+name, func(b *testing.B) {
 			for b.Loop() {
@@ -253,7 +253,6 @@ func BenchmarkNewString(b *testing.B) {
 	})
 }
 
-// BenchmarkAppend appends to a buffer with enough room, so it does not allocate memory.
 func BenchmarkAppend(b *testing.B) {
 	runLater(b)
 	b.Run("lib=scru64", func(b *testing.B) {
@@ -352,7 +351,7 @@ func BenchmarkParse(b *testing.B) {
 			sXid, sErr = xid.FromString(s)
 		}
 	})
-	b.Run("lib=ulid", func(b *testing.B) { // this library does not check the characters
+	b.Run("lib=ulid", func(b *testing.B) { // Parse does not check the characters
 		s := ulid.Make().String()
 		for b.Loop() {
 			sUlid, sErr = ulid.Parse(s)
@@ -390,7 +389,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// BenchmarkParallel uses one generator on all processors, so its IDs are in order.
+// BenchmarkParallel shares one generator between all processors, so the IDs are in order.
 func BenchmarkParallel(b *testing.B) {
 	runLater(b)
 	parallel := func(name string, f func()) {

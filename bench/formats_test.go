@@ -32,7 +32,8 @@ import (
 // An oracle makes and reads the IDs of a format with the format's library.
 type oracle struct {
 	make func() string
-	// read returns the text that the library writes for the ID, and the time or zero.
+	// read returns the text that the library writes for the ID, and its time or zero. It is nil if
+	// the library cannot read IDs.
 	read func(text string) (string, time.Time, error)
 }
 
@@ -97,7 +98,7 @@ var sony = sonyflake.NewSonyflake(
 
 var twitter = must(snowflake.NewNode(42))
 
-// strict refuses a text if the library writes it differently: some libraries accept any symbol.
+// strict refuses a text if the library writes the ID differently. Some libraries read any symbol.
 func strict(text, written string) error {
 	if text != written {
 		return fmt.Errorf("%q is read as %q", text, written)
@@ -150,8 +151,8 @@ func readings(text string, now time.Time) (found []format.Candidate) {
 	return found
 }
 
-// Package format finds the format, text and time of IDs that the libraries make. One random text in
-// a hundred can look like words, so format need not find it.
+// Package format finds the format, text and time of IDs that the libraries make. Of IDs that are
+// random texts, format may miss one in a hundred, because it can look like words.
 func TestOthersMade(t *testing.T) {
 	for name, o := range oracles {
 		missed, n := 0, 10_000
@@ -176,7 +177,7 @@ func TestOthersMade(t *testing.T) {
 			}
 			if late := at.Sub(found[i].ID.Time()); found[i].ID.HasTime() &&
 				late >= time.Millisecond && (o.read != nil || late > time.Minute) {
-				t.Fatalf("%s: %s of %v is read as of %v", name, text, at, found[i].ID.Time())
+				t.Fatalf("%s: %s of %v has the time %v", name, text, at, found[i].ID.Time())
 			}
 			if i > 0 && name != "sonyflake" && name != "nuid" {
 				t.Errorf("%s: %s is read as %v first", name, text, found[0].ID.Format())
@@ -269,7 +270,7 @@ func FuzzOthers(f *testing.F) {
 			got[c.ID.Format().Name] = c
 			again := readings(c.Prefix+c.ID.In(c.Encoding), now)
 			if len(again) == 0 || again[0].ID.Format() != readings(text, now)[0].ID.Format() {
-				t.Fatalf("%q is %v, and its text %v", text, c, again)
+				t.Fatalf("%q is read as %v, and the text of this ID as %v", text, c, again)
 			}
 		}
 		for name, o := range oracles {
@@ -280,7 +281,7 @@ func FuzzOthers(f *testing.F) {
 			c, found := got[name]
 			if err != nil {
 				if found {
-					t.Fatalf("%s: %q is read as %v, and the library says %v", name, text,
+					t.Fatalf("%s: %q is read as %v, but the library refuses it: %v", name, text,
 						c.ID.Fields(), err)
 				}
 				continue
@@ -289,10 +290,10 @@ func FuzzOthers(f *testing.F) {
 			plausible := at.IsZero() || at.After(from.AddDate(5, 0, 0)) &&
 				at.Before(to.Add(-time.Minute))
 			if plausible && !found {
-				t.Fatalf("%s: %q is %q of %v, and is not read", name, text, want, at)
+				t.Fatalf("%s: %q is not read, but the library reads %q of %v", name, text, want, at)
 			}
 			if found && (c.String() != want || !c.ID.Time().Equal(at)) {
-				t.Fatalf("%s: %q is %q of %v, and is read as %v of %v", name, text, want, at, c,
+				t.Fatalf("%s: %q is %q of %v for the library, but is read as %v of %v", name, text, want, at, c,
 					c.ID.Time())
 			}
 		}

@@ -70,8 +70,8 @@ func verifyLines(t *testing.T, format string, lines []string, o verify.Options) 
 	return r
 }
 
-// Other projects' generators pass, fast and slow. Slow generators sleep, so they run in parallel,
-// except generators that share a state.
+// Generators of other projects pass verify, whether they make IDs fast or slowly. The slow ones
+// mostly sleep, so they run in parallel. But generators that share state run one after another.
 func TestVerifyOthers(t *testing.T) {
 	const few = 20_000
 	many := 100_000
@@ -211,7 +211,7 @@ func TestVerifyBrokenOthers(t *testing.T) {
 	}
 }
 
-// Shuffled IDs pass. IDs with random bits that never change fail.
+// In shuffled order, good IDs pass, and IDs whose random bits never change fail.
 func TestVerifyUnordered(t *testing.T) {
 	for _, g := range otherGenerators {
 		lines := stream(g.next, 20_000, false)

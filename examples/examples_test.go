@@ -23,7 +23,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// Programs print this between the number of recent events and the pages.
+// Some programs print these lines between the number of recent events and the pages.
 var between = map[string]string{
 	"pgx": "251 events of the user\n",
 	"gorm": "Ada is a friend of Ada: false\nCharles is a friend of Ada: true\n" +

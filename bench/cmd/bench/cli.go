@@ -21,14 +21,13 @@ import (
 type run struct {
 	benchmark string // CLI, or Log if it reads the log
 	title     string
-	program   string // if empty, bin/sortid
+	program   string // empty for bin/sortid
 	env       []string
 	args      []string
 	input     string
 	millions  float64 // millions of lines, or of bytes of the log
 }
 
-// measureCLI measures runs of bin/sortid, from and to pipes.
 func measureCLI(lines io.Writer, o options) error {
 	bin, err := filepath.Abs("../bin/sortid")
 	if err != nil {
@@ -93,7 +92,7 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 	return append(runs, unique), nil
 }
 
-// Every second line of the log has an ID.
+// prepareLog writes a log that has an ID in every second line.
 func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 	ids := filepath.Join(dir, "logged")
 	if err := writeIDs(bin, ids, lines/2); err != nil {
@@ -191,7 +190,7 @@ func (r run) once(bin string, lines io.Writer) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// Reads smaller than a pipe would often wake the writer.
+	// With a smaller buffer, the writer would wait for the reader more often.
 	buf := make([]byte, 1<<20)
 	for {
 		if _, err := out.Read(buf); errors.Is(err, io.EOF) {

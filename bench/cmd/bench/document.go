@@ -71,7 +71,7 @@ type column struct {
 	text  func(row string) string
 }
 
-// A row without a value gets an empty cell.
+// figures leaves a cell empty if its row has no value.
 func figures(title, format string, v values) column {
 	return column{title, func(row string) string {
 		if value, ok := v(row); ok {
@@ -97,7 +97,6 @@ var shows = map[string]func(string) string{
 	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
 }
 
-// The first column has the names of the rows.
 func table(title string, rows []string, show string, columns ...column) string {
 	var b strings.Builder
 	b.WriteString("|")
@@ -143,8 +142,8 @@ func processor() string {
 	return "unknown processor"
 }
 
-// chart writes an SVG file with horizontal bars, for light and dark pages, and returns a reference
-// to it. A bar longer than four times the median is cut, but the number beside it is not.
+// chart writes an SVG file with horizontal bars, for light and dark pages, and returns a link to the
+// file. A bar longer than four times the median is cut, but the number beside it is not.
 func (d *document) chart(file, title string, rows []string, v values) (string, error) {
 	const row, left, width, right = 22, 180, 420, 80
 	lengths, top := make([]float64, len(rows)), 0.0

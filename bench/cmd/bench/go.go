@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// measureGo repeats the whole set of benchmarks. So if the machine is busy for a minute, each
-// benchmark loses one repetition, and none loses all.
+// measureGo runs all benchmarks once before it runs them again. So if the machine is busy for a
+// while, each benchmark has some slow repetitions, but none has only slow repetitions.
 func measureGo(lines io.Writer, o options) error {
 	dir, err := os.MkdirTemp("", "bench-")
 	if err != nil {
@@ -71,8 +71,8 @@ func newestGo() string {
 	return name
 }
 
-// fastest returns the rows of the first benchmark, with the fastest first. Then come the rows that
-// only the next benchmarks have.
+// fastest returns the rows of the first benchmark, beginning with the fastest row. After them, it
+// returns the rows that only later benchmarks have.
 func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	for _, name := range benchmarks {
 		took := func(row string) float64 {
@@ -93,7 +93,7 @@ func (d *document) fastest(benchmarks ...string) (rows []string, err error) {
 	return rows, nil
 }
 
-// The number of allocations is in parentheses.
+// operation writes the number of allocations in parentheses.
 func (d *document) operation(title, benchmark, unit string) column {
 	took := d.column(title, "%.1f", benchmark, unit)
 	return column{title, func(row string) string {

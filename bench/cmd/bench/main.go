@@ -69,7 +69,7 @@ func main() {
 	}
 	if o.scale > 0 {
 		flags.Float64Var(&o.scale, "scale", o.scale,
-			"share of the lines or rows to measure with")
+			"a factor for the number of lines or rows")
 	}
 	flags.Parse(args)
 
@@ -85,7 +85,7 @@ func main() {
 	}
 }
 
-// read returns the lines of the file. If file is empty, it measures and also prints the lines.
+// read returns the lines of the file. Without a file, it measures, and also prints the lines.
 func read(file string, c subcommand, o options) ([]byte, error) {
 	if file != "" {
 		return os.ReadFile(file)
@@ -135,7 +135,6 @@ func test(lines io.Writer, dir string, args ...string) error {
 	return nil
 }
 
-// testServers runs the test of a package below internal, which measures servers.
 func testServers(lines io.Writer, pkg string, args ...string) error {
 	os.Setenv("CI", "1") // with CI, a missing server is an error
 	return test(lines, "", append([]string{"-timeout", "0", "-v", "./internal/" + pkg}, args...)...)

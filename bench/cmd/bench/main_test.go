@@ -40,7 +40,7 @@ func TestReplacePart(t *testing.T) {
 	}
 }
 
-// The template of each part works with its functions and the names of the results.
+// Each part's template finds the functions and results that it names.
 func TestParts(t *testing.T) {
 	lines, err := os.ReadFile("testdata/results")
 	if err != nil {

@@ -34,7 +34,7 @@ import (
 var (
 	rounds = flag.Int("rounds", 1, "how often functions are measured")
 	scale  = flag.Float64("scale", 0,
-		"share of the rows and of the buffer pool to measure with; 0 means few rows")
+		"scales the number of rows and the buffer pool; 0 means few rows")
 )
 
 type sizes struct {
@@ -55,14 +55,14 @@ func size() sizes {
 
 func Test(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it measures")
+		t.Skip("this test starts servers and measures them")
 	}
 	t.Run("Postgres", measurePostgres)
 	t.Run("MariaDB", measureMariaDB)
 }
 
-// printKey prints what a primary key costs: megabytes of WAL or redo log, megabytes of index, and
-// blocks that were not in the buffer pool.
+// printKey prints how fast rows with this key are added, and what they cost: megabytes of WAL or
+// redo log, megabytes of index, and blocks read because they were not in the buffer pool.
 func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads float64) {
 	t.Helper()
 	if perSecond <= 0 || log <= 0 || index <= 0 || reads < 0 {
@@ -77,14 +77,14 @@ var payload = strings.Repeat("an event. ", 5)
 
 type key struct {
 	name             string
-	postgres, mysql  string // the column's types
+	postgres, mysql  string // the type of the column in each database
 	value            func() any
-	text             func() string // for MariaDB's LOAD DATA: hexadecimal bytes, or text
+	text             func() string // for MariaDB's LOAD DATA: text, or hexadecimal bytes if hexBytes
 	serial, hexBytes bool
 }
 
 func keys(t testing.TB) []key {
-	spec, err := scru64.ParseNodeSpec("5/4") // few bits, so that the generator keeps up
+	spec, err := scru64.ParseNodeSpec("5/4") // few node bits leave a large counter, so the generator keeps up
 	check(t, err)
 	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 	check(t, err)
@@ -219,7 +219,6 @@ func (p *postgres) keys() {
 	}
 }
 
-// functions measures calls of functions. Each round measures all calls.
 func (p *postgres) functions() {
 	p.run(fmt.Sprintf(`CREATE TABLE samples AS
 		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
@@ -247,7 +246,6 @@ func (p *postgres) functions() {
 	}
 }
 
-// defaults measures inserts of 10,000 rows with a DEFAULT.
 func (p *postgres) defaults() {
 	defaults := map[string]string{
 		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
@@ -287,7 +285,7 @@ func (p *postgres) defaults() {
 	}
 }
 
-// copies measures CopyFrom of IDs that exist already.
+// copies measures CopyFrom without the time to make the IDs.
 func (p *postgres) copies() {
 	ids := make([]scru128.ID, p.calls)
 	for i := range ids {

@@ -48,7 +48,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	}
 	var of []string
 	for _, part := range parts {
-		if part[0] == '/' { // not the number of processors
+		if part[0] == '/' { // the part with "-" is the number of processors
 			of = append(of, strings.TrimPrefix(string(part[1:]), "lib="))
 		}
 	}
@@ -59,7 +59,7 @@ func (s *Set) add(line *benchfmt.Result) error {
 	benchmark := string(name)
 	values := make([]benchfmt.Value, len(line.Values))
 	for i, v := range line.Values {
-		if v.OrigUnit != "" { // use the unit that was printed
+		if v.OrigUnit != "" { // benchfmt has converted the unit that was printed
 			v.Value, v.Unit = v.OrigValue, v.OrigUnit
 		}
 		values[i] = v

@@ -35,12 +35,12 @@ var (
 	duration = flag.Duration("time", 100*time.Millisecond, "how long each source is measured")
 )
 
-// If this environment variable is set, the program is the server of [serveEmpty], and its listener
-// is the inherited file 3.
-const emptyServer = "SORTID_BENCH_EMPTY_SERVER"
+// If this environment variable is set, this program is the server of [serveFixed]. The inherited
+// file 3 is then the server's listener.
+const fixedServer = "SORTID_BENCH_FIXED_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(emptyServer) == "" {
+	if os.Getenv(fixedServer) == "" {
 		os.Exit(m.Run())
 	}
 	l, err := net.FileListener(os.NewFile(3, "listener"))
@@ -53,9 +53,9 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveEmpty starts a net/http server with one short answer, to show how fast a service with
-// net/http can be. It returns the server's URL.
-func serveEmpty(t *testing.T) string {
+// serveFixed starts a net/http server that always sends the same line. This server shows how fast a
+// service with net/http can be.
+func serveFixed(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
@@ -64,7 +64,7 @@ func serveEmpty(t *testing.T) string {
 	check(t, err)
 	defer file.Close()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), emptyServer+"=1")
+	cmd.Env = append(os.Environ(), fixedServer+"=1")
 	cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{file}
 	check(t, cmd.Start())
 	t.Cleanup(func() {
@@ -89,7 +89,7 @@ func wait(t *testing.T, answers func() bool) {
 
 func Test(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it measures")
+		t.Skip("this test starts servers and measures them")
 	}
 	sortid := filepath.Join(t.TempDir(), "sortid")
 	if out, err := exec.Command("go", "build", "-o", sortid,
@@ -225,7 +225,7 @@ func measureRates(t *testing.T, sortid string) {
 				return conn.QueryRow(ctx, "SELECT nextval('ids')").Scan(&id)
 			}
 		}},
-		{"net/http, an empty answer", 1, get(serveEmpty(t), "/", 1)},
+		{"net/http, a fixed answer", 1, get(serveFixed(t), "/", 1)},
 		{"scru128", 1, get(s.url, "/v1/ids/scru128", 1)},
 		{"scru64, 1000 a request", 1000, get(s.url, "/v1/ids/scru64?n=1000", 1000)},
 		{"scru128, 1000 a request", 1000, get(s.url, "/v1/ids/scru128?n=1000", 1000)},
@@ -238,7 +238,7 @@ func measureRates(t *testing.T, sortid string) {
 						func() client { return source.open(t) })
 					half, p99 := quantile(times, .5), quantile(times, .99)
 					if rate <= 0 || p99 < half {
-						t.Errorf("%f a second, half %f, 99 in 100 %f ms", rate, half, p99)
+						t.Errorf("%f requests a second, median %f ms, 99 %% within %f ms", rate, half, p99)
 					}
 					result.Write(os.Stdout, fmt.Sprint("Connections", connections), source.name,
 						rate*float64(source.ids), "ids/s", 1000*half, "µs/p50", 1000*p99, "µs/p99")
@@ -248,8 +248,7 @@ func measureRates(t *testing.T, sortid string) {
 	}
 }
 
-// load sends requests on some connections. It returns the requests per second, and the time of each
-// request.
+// load returns the requests per second, and the time of each request.
 func load(t *testing.T, connections int, duration time.Duration, open func() client) (
 	rate float64, times []time.Duration,
 ) {
@@ -263,7 +262,7 @@ func load(t *testing.T, connections int, duration time.Duration, open func() cli
 	start := time.Now()
 	for i, c := range clients {
 		wg.Go(func() {
-			for now := time.Now(); ; { // at least once
+			for now := time.Now(); ; { // sends at least one request
 				if err := c(t.Context()); err != nil {
 					t.Error(err)
 					return
@@ -331,7 +330,7 @@ func resident(t *testing.T, pid int) float64 {
 	return kilobytes / 1024
 }
 
-// measureOutage kills a server's store for longer than the leases last.
+// measureOutage kills a server's store, and starts it again after the server's leases have ended.
 func measureOutage(t *testing.T, sortid string) {
 	window := 4 * time.Second
 	store := testserver.StartPostgres(t)
@@ -346,11 +345,11 @@ func measureOutage(t *testing.T, sortid string) {
 
 	var times [3][]time.Duration
 	var unavailable, failures int // scru64 requests answered with 503; all other failures
-	// until requests scru64 and scru128 IDs. It stops when scru64's status is want, or after the
-	// time most.
-	until := func(phase, want int, most time.Duration) time.Duration {
+	// until requests scru64 and scru128 IDs. It stops when a request for scru64 gets the status
+	// want, or after the limit.
+	until := func(phase, want int, limit time.Duration) time.Duration {
 		start := time.Now()
-		for time.Since(start) < most {
+		for time.Since(start) < limit {
 			before := time.Now()
 			got := status(s.url + "/v1/ids/scru64")
 			times[phase] = append(times[phase], time.Since(before))
