@@ -19,8 +19,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //
 //	format, its encodings, time (if any), fields, notes (if any)
 //
-// Integers are strings, so that no reader loses digits. The member fields has the fields of the
-// layout, and then the fields in more.
+// Integers are strings, so that no reader loses digits. The member "fields" has the fields of the
+// layout, and then the fields in the parameter more.
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)

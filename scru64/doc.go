@@ -34,7 +34,7 @@
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
 // https://github.com/scru64/spec, "Specification (work in progress)", without a version number or a
-// date. This package adds rules: If a node spec contains an ID with timestamp 0, the package uses
-// only the node ID from it. The 0x of a hexadecimal node ID must be in lower case. Leases can grant
+// date. This package adds rules: If a [NodeSpec] contains an ID with timestamp 0, the package uses
+// only the ID's node ID. The 0x of a hexadecimal node ID must be in lower case. Leases can grant
 // node IDs.
 package scru64

@@ -46,6 +46,7 @@ func prefixError(prefix, format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
+// A kind is the prefix of one Prefixer type.
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
@@ -59,7 +60,7 @@ var (
 	// Each slot of kinds is for the first type that hashes to this slot. Later types are in
 	// moreKinds.
 	kinds     [256]atomic.Pointer[kind]
-	moreKinds sync.Map // from key
+	moreKinds sync.Map // from key to *kind
 	noPrefix  kind     // in each free slot
 )
 
@@ -155,7 +156,7 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// Only texts of old IDs are shorter.
+		// The first _ here is the separator. Only old IDs have texts shorter than n.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {

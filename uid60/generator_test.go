@@ -86,8 +86,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// The sequence continues from one claimed millisecond to the next, and after 511 at 0. If a claim
-// must wait, the sequence skips no number.
+// The sequence continues from one claimed millisecond to the next, and restarts at 0 after 511. If
+// a claim must wait, the sequence skips no number.
 func TestLeaseSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newLease(9, 0, 1)

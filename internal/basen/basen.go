@@ -2,8 +2,8 @@
 // encode two.
 package basen
 
-// NoSymbol is the value of a byte that is not a symbol. It is above the value of any four symbols,
-// and four times NoSymbol does not overflow.
+// NoSymbol is the value of a byte that is not a symbol. It is above the value of every four
+// symbols, and four times NoSymbol does not overflow.
 const NoSymbol = 1 << 28
 
 // A DecodeTable has the value of each byte at each of four places, or NoSymbol.
