@@ -60,8 +60,8 @@ type Candidate struct {
 
 func (c Candidate) String() string { return c.Prefix + c.ID.String() }
 
-// rank orders candidates, the most probable first: UUIDs with version and variant, our formats,
-// other formats.
+// rank is lower for more probable candidates: first UUIDs with version and variant, then our
+// formats, then other formats.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
 	switch {

@@ -113,14 +113,14 @@ type Search struct {
 	// WordLike: like Named, because many words look like IDs.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: IDs are short and have no check. Programs do not search for them in Base64, in numbers
-	// such as 0x12, or in the other letter case.
+	// such as 0x12, or in the letter case that generators do not use.
 	Short bool `json:"short,omitempty"`
 	// Prefix is the start of all texts with a plausible time.
 	Prefix string `json:"prefix,omitempty"`
 	// Named: programs search for IDs only if the user names the format.
 	Named bool `json:"named,omitempty"`
-	// Labelled: other numbers look like IDs. If the user does not name the format, "id" must be
-	// before the ID.
+	// Labelled: other numbers look like IDs. If the user does not name the format, the word "id"
+	// must be before the ID.
 	Labelled bool `json:"labelled,omitempty"`
 	// Mixed: Detect requires digits and letters that alternate. So it misses about one in 200
 	// random IDs of 20 or more characters, and up to one in 30 shorter IDs.

@@ -188,8 +188,8 @@ func (f *Format) unknownOption(name, value string) error {
 	return e
 }
 
-// A fixedClock returns one time. If a generator reads the clock again for the same ID, it waits for
-// the next tick. So the second reading moves the clock to that tick.
+// A fixedClock returns one time. A generator reads the clock twice for one ID only if the generator
+// waits for the next tick. So the second reading moves the clock to that tick.
 type fixedClock struct {
 	t     time.Time
 	step  time.Duration

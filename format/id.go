@@ -391,7 +391,7 @@ func (id ID) As(g *Format) (ID, error) {
 // HasTime reports whether the ID has a time.
 func (id ID) HasTime() bool { return id.timed() != nil }
 
-// timed returns the format that reads the ID's time, or nil if the ID has no time.
+// timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
 	for _, f := range id.format.within {
 		if f.check(id.words) == nil && f.HasTime() {

@@ -288,11 +288,11 @@ type mode struct {
 func (m mode) options() Options {
 	o := Options{CounterExtension: m.ext, NodeID: uint16(m.id), NodeBits: m.node,
 		Microseconds: m.micros}
-	most := 15 + m.ext
+	limit := 15 + m.ext
 	if m.micros {
-		most = 5 + m.ext
+		limit = 5 + m.ext
 	}
-	o.CounterWidth = min(m.random, most)
+	o.CounterWidth = min(m.random, limit)
 	if o.CounterWidth == 0 {
 		o.CounterWidth = -1
 	}

@@ -50,7 +50,7 @@ func prefixError(prefix, format string, args ...any) error {
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
-	// The first eight bytes of text, and a mask of the bytes in use.
+	// The first eight bytes of text, and a mask of the bytes that text has.
 	word, mask uint64
 }
 
@@ -73,10 +73,11 @@ func init() {
 // keyOf returns the first word of an interface, which identifies its type.
 func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 
-// slot returns the slot of *p's type in kinds. The slot may contain another type.
+// slot returns the slot in kinds for the type to which p points. The slot may contain another type.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf returns the kind of *p. It remembers kinds, because it is slow to get and check a prefix.
+// kindOf returns the kind of the type to which p points. It remembers kinds, because it is slow to
+// get and check a prefix.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {

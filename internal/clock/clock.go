@@ -13,7 +13,7 @@ import (
 
 // Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
 // system clock showed at most this long ago, even if somebody has set the system clock since then.
-// While the counter is steady, a Clock keeps no reading past the end of the reading's millisecond.
+// While the counter's rate is constant, a Clock uses no reading after the reading's millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
@@ -135,7 +135,6 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 
 // Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
 // because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
-// Pause is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not
 	// sleep for a short wait.

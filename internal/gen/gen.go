@@ -135,7 +135,8 @@ func (c *Core) Time(tick int64) time.Time {
 }
 
 // CheckRollback applies the policy if the clock is too far behind the next ID. It reports whether
-// the generator must go back to the clock's tick. The parameters are ticks.
+// the generator must go back to the clock's tick. The parameters are the ticks of the clock, the
+// last ID and the next ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero

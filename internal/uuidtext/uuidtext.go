@@ -11,7 +11,7 @@ import (
 // Len is the length of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens.
 const Len = 36
 
-// groups has each group's offset in the text, and the start and the end of its bytes.
+// groups has each group's offset in the text and in the bytes.
 var groups = [5]struct{ text, start, end int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
 	{24, 10, 16}}
 

@@ -80,8 +80,8 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Ask only after the claim is visible, because the lease reads the claim to decide whether
-		// to renew.
+		// Request the renewal after the claim is visible, because the lease reads the claim to
+		// decide whether to renew.
 		if at >= w.renewFrom.Load() {
 			w.RequestRenewal()
 		}
@@ -203,5 +203,5 @@ func (w *Window) RequestRenewal() {
 	}
 }
 
-// RenewalRequests receives a value when a claim is near the end of the grant or after it.
+// RenewalRequests receives a value when a claimed tick is near the end of the grant or after it.
 func (w *Window) RenewalRequests() <-chan struct{} { return w.requests }
