@@ -36,10 +36,11 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 type Generator struct {
 	core gen.Core
 
-	timestamp   int64  // of the last ID
-	hi          uint64 // the high 64 bits of the last ID
-	high        uint64 // the high half of the last ID's field random
-	settledTick int64  // while the clock shows this tick, new IDs keep the timestamp
+	timestamp int64  // of the last ID
+	hi        uint64 // the high 64 bits of the last ID
+	high      uint64 // the high half of the last ID's field random
+
+	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
 
 	extension  uint64 // the value and its length, at their positions in hi
 	randomMask uint64 // the bits of hi that are random

@@ -34,8 +34,9 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 type Generator struct {
 	core gen.Core
 
-	timestamp   int64 // of the last ID
-	counter     uint64
+	timestamp int64 // of the last ID
+	counter   uint64
+
 	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
 	renewed     int64 // the timestamp of the last new counter_hi
 	stateless   bool

@@ -28,7 +28,7 @@ type Generator struct {
 	core gen.Core
 
 	tick    int64  // of the last ID, in milli- or microseconds
-	hi      uint64 // the high 64 bits of an ID with this tick and counter 0
+	hi      uint64 // the high 64 bits of the ID, with counter 0
 	counter uint64 // of the last ID, with the bits in random16
 
 	settledTick int64 // while the clock shows this tick, new IDs keep the last tick

@@ -39,9 +39,10 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 type Generator struct {
 	core gen.Core
 
-	last        ID
-	end         ID    // the largest ID with this timestamp and node ID
-	timestamp   int64 // of the last ID
+	last      ID
+	end       ID    // the largest ID with this timestamp and node ID
+	timestamp int64 // of the last ID
+
 	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
 
 	node        ID // the node ID, shifted to its position

@@ -28,9 +28,10 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 type Generator struct {
 	core gen.Core
 
-	last        ID    // the last ID without its random bits
-	end         ID    // the largest value of last in this millisecond
-	timestamp   int64 // of the last ID
+	last      ID    // the last ID without its random bits
+	end       ID    // the largest value of last in this millisecond
+	timestamp int64 // of the last ID
+
 	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
 
 	worker     ID  // the worker ID, shifted to its position

@@ -99,7 +99,7 @@ func (m *machine) shown(ms, from, to int64) bool {
 }
 
 // call sometimes waits for a lock. Milli must return a time that the wall clock shows during the
-// call, or has shown at most slack before it.
+// call. The parameter slack also allows earlier times.
 func (m *machine) call(slack time.Duration) {
 	m.t.Helper()
 	m.core = m.r.IntN(len(m.skew))
