@@ -1,5 +1,5 @@
 // Package scru64 makes, reads and writes SCRU64 IDs. Import it if keys must be 64-bit integers and
-// each generator can have its own node ID. Otherwise use a format of 128 or 160 bits.
+// each generator can have its own node ID. If not, use a format of 128 or 160 bits.
 //
 //	$ SCRU64_NODE_SPEC=42/8 ./program     # node ID 42, of 8 bits
 //
@@ -8,8 +8,8 @@
 //	id, err = scru64.Parse(s)
 //	t := id.Time()                        // in steps of 256 ms
 //
-// [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. [First]
-// gives the bounds of a time range: id >= First(from) and id < First(to).
+// [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. Use [First]
+// for the bounds of a time range: id >= First(from) and id < First(to).
 //
 // # Promises
 //

@@ -9,8 +9,8 @@
 // [ID] describes the layout. The text is the integer in base 64, padded with A to at least four
 // digits. The digits are A-Z, a-z, 0-9, - and _. The text begins with the last two digits, which
 // change most: the digits of 11093174944930914 are naS8QBhxi, so its text is xinaS8QBh. Case
-// matters. A database stores an ID as an int64, and a [Text] as text. [First] gives the bounds of a
-// time range of integers: id >= First(from) and id < First(to).
+// matters. A database stores an ID as an int64, and a [Text] as text. Use [First] for the bounds of
+// a time range of integers: id >= First(from) and id < First(to).
 //
 // # Promises
 //
