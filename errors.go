@@ -35,11 +35,11 @@ var (
 var (
 	// ErrOption: an option is invalid, or two options exclude each other.
 	ErrOption = errors.New("invalid option")
-	// ErrClockRollback: the clock went back too far. Or full counters or a lease moved the
-	// timestamp too far ahead of the clock.
+	// ErrClockRollback: the clock went back too far, or full counters or a lease moved the
+	// timestamp too far ahead.
 	ErrClockRollback = errors.New(
 		"the clock is behind the last ID by more than the rollback allowance")
-	// ErrTimeRange: the clock shows a time that does not fit the timestamp or is reserved.
+	// ErrTimeRange: the timestamp of the clock's time does not fit its field, or is reserved.
 	ErrTimeRange = errors.New("the clock is outside the timestamp's range")
 	ErrEntropy   = errors.New("the entropy source failed")
 	// ErrOverflow: all IDs of the current tick are used.

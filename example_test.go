@@ -17,7 +17,7 @@ type shiftLease struct {
 	nodeID uint32
 
 	mu       sync.Mutex
-	next, to int64 // the first free tick, and the tick after the last
+	next, to int64 // the first free tick, and the first tick after the shift
 }
 
 func (l *shiftLease) NodeBits() int             { return 8 }

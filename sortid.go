@@ -32,25 +32,24 @@ const (
 	// them from earlier IDs with the same timestamp.
 	//
 	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. The generator uses the same timestamps
-	// again, with the same node ID and few random bits or none. For these formats, use this policy
-	// only if all IDs with a repeated timestamp are deleted.
+	// again, with the same node ID and few random bits or none. With these formats, first delete
+	// all IDs whose timestamps will repeat.
 	RollbackReset
 
-	// RollbackAbort returns ErrClockRollback until the clock is behind by no more than the
+	// RollbackAbort fails with ErrClockRollback while the clock is behind by more than the
 	// allowance.
 	RollbackAbort
 
-	// RollbackWait blocks until the clock is behind by no more than the allowance. It also waits
-	// for the renewal of an expired lease. If the context ends first, the generator returns an
-	// error.
+	// RollbackWait blocks while the clock is behind by more than the allowance. It also waits for
+	// the renewal of an expired lease. If the context ends first, the generator returns an error.
 	RollbackWait
 )
 
 // GeneratorOptions are the options that all formats share. Zero values mean the defaults.
 type GeneratorOptions struct {
 	// The generator calls Clock for each ID, for each batch of Fill, and while it waits. Clock must
-	// be safe for concurrent use. If it panics, the generator stays locked. If Clock is nil, the
-	// generator uses the system clock, and its time is at most 0.1 ms old.
+	// be safe for concurrent use. If Clock panics, the generator stays locked. If Clock is nil, the
+	// generator uses a time that the system clock showed at most 0.1 ms ago.
 	Clock func() time.Time
 
 	// Entropy is the source of random bits. It must be cryptographically strong, except for scru64.
@@ -67,7 +66,7 @@ type GeneratorOptions struct {
 	RollbackPolicy RollbackPolicy
 }
 
-// A Lease grants node IDs to generators, and ticks: the timestamps that their IDs may have.
+// A Lease grants node IDs and ticks to generators. Ticks are the timestamps of their IDs.
 // *lease.Lease implements this interface. In the Options of scru64, scru160 and uid60, a Lease
 // replaces the node ID.
 //
@@ -98,7 +97,7 @@ type Lease interface {
 	// locked.
 	ClaimTick(tick int64) (nodeID uint32, claimed int64, err error)
 
-	// WaitTick blocks until ClaimTick(tick) may succeed. If ClaimTick will never succeed, the error
+	// WaitTick blocks until ClaimTick(tick) can succeed. If ClaimTick will never succeed, the error
 	// matches ErrLeaseClosed. If ctx ends first, the error matches both ErrLeaseExpired and the
 	// error of ctx.
 	WaitTick(ctx context.Context, tick int64) error

@@ -19,7 +19,7 @@
 // next IDs follow the clock, so they are smaller.
 //
 // Two IDs of different generators, or from before and after a reset, can be equal only in the same
-// millisecond, with a chance of 1 in 2^79. An extension leaves fewer random bits.
+// millisecond. The chance is then 1 in 2^79. An extension leaves fewer random bits.
 //
 // Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
 // the timestamp's range.
@@ -29,7 +29,7 @@
 // "Extendable Universally Unique Identifier", DRAFT#3, without a date or a web address. Later
 // drafts describe another format. This package adds rules:
 //
-//   - Version bits 0 mean version 1. IDs of other versions parse.
+//   - Version bits 0 mean version 1. Parse also reads IDs of other versions.
 //   - An extension has as many bits as its value needs, or the given length.
 //   - An allowance and policies apply if the clock goes back.
 package euid

@@ -14,7 +14,7 @@ import (
 const (
 	name = "euid"
 
-	maxHigh = 1<<32 - 1 // of the high half of the random field
+	maxHigh = 1<<32 - 1 // of Generator.high
 )
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
@@ -36,13 +36,14 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 type Generator struct {
 	core gen.Core
 
-	timestamp   int64 // of the last ID
-	head        uint64
-	high        uint64 // the high half of the last ID's field random
-	settledTick int64  // timestamp is fixed while the clock shows this time
+	timestamp int64  // of the last ID
+	hi        uint64 // the high 64 bits of the last ID
+	high      uint64 // the high half of the last ID's field random
 
-	extension uint64 // the value and its length, at their positions in head
-	random    uint64 // the bits of head that are random
+	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
+
+	extension  uint64 // the value and its length, at their positions in hi
+	randomMask uint64 // the bits of hi that are random
 }
 
 // Options are the options of a [Generator]. The zero value means the defaults. The default policy
@@ -78,14 +79,14 @@ func NewGenerator(o Options) (*Generator, error) {
 			"the extension %d has more than %d bits", o.Extension, length)
 	}
 	g.extension = uint64(o.Extension)<<7 | uint64(length)<<3
-	g.random = (MaxRandomAndExtension &^ (1<<length - 1)) << 7
+	g.randomMask = (MaxRandomAndExtension &^ (1<<length - 1)) << 7
 	return g, nil
 }
 
 var global = gen.Must(NewGenerator(Options{}))
 
 // New returns an ID of the process-wide generator, which has the default options. It panics only if
-// the system clock is before 1970 or after 2109-05-15T07:35:11.103Z. Where Generate fails with
+// the system clock is before 1970 or after 2109-05-15T07:35:11.103Z. If Generate would fail with
 // [sortid.ErrOverflow], New waits for the next millisecond.
 func New() (id ID) {
 	if err := global.generate(context.Background(), &id, true); err != nil {
@@ -94,7 +95,7 @@ func New() (id ID) {
 	return id
 }
 
-// NewString returns the text of [New].
+// NewString is like [New], but returns the text.
 func NewString() string { return New().String() }
 
 // Generate returns the next ID. It can fail with [sortid.ErrOverflow], [sortid.ErrClockRollback],
@@ -112,9 +113,8 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 }
 
 // generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
-// of random is used up, it returns [sortid.ErrOverflow], or waits if waitOverflow is set. The fast
-// path writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock
-// would wait again.
+// of random is full, generate returns [sortid.ErrOverflow], or waits if waitOverflow is true. The
+// fast path sets id before the unlock, because the unlock waits for all writes anyway.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -138,8 +138,8 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
-// Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It can fail
+// as Generate does; then it clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is like Fill, but with a context.
@@ -150,13 +150,13 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step makes the next ID with the same timestamp. The high half must not be used up.
+// step makes the next ID with the same timestamp. The high half of random must not be full.
 func (g *Generator) step(low uint32) (hi, lo uint64) {
 	g.high++
-	return g.head, g.high<<32 | uint64(low)
+	return g.hi, g.high<<32 | uint64(low)
 }
 
-// next returns the halves of the next ID at the clock's time now.
+// next makes the next ID and returns its halves.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.settledTick || g.high == maxHigh {
 		return g.slowPath(now)
@@ -179,7 +179,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 					break
 				}
 				high++
-				ids[i].put(g.head, high<<32|uint64(low))
+				ids[i].put(g.hi, high<<32|uint64(low))
 			}
 			if g.high = high; i == len(ids) {
 				break
@@ -194,7 +194,8 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock has moved or the high half is used up.
+// slowPath does the work of next if the clock shows another tick or the high half of random is
+// full.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	if now > g.timestamp {
@@ -227,7 +228,7 @@ func (g *Generator) begin(now int64) (hi, lo uint64, err error) {
 		return 0, 0, g.core.EntropyError(err)
 	}
 	g.settledTick, g.timestamp = now, now
-	g.head = uint64(now)<<22 | uint64(w)&g.random | g.extension
+	g.hi = uint64(now)<<22 | uint64(w)&g.randomMask | g.extension
 	g.high = lo >> 32
-	return g.head, lo, nil
+	return g.hi, lo, nil
 }

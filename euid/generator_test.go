@@ -26,8 +26,8 @@ func subject(own ...Options) conformance.Generator[ID] {
 			return newGenerator(t, s, own...)
 		},
 		Tick: time.Millisecond, Default: sortid.RollbackReset,
-		// The high half of random must start low enough. With the tests' seeds it does. With the
-		// system's entropy, one run in a million fails.
+		// The high half of random must not become full. With the tests' seeds it does not, but with
+		// the system's entropy one run in a million fails.
 		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
@@ -169,7 +169,7 @@ func TestOverflow(t *testing.T) {
 }
 
 // TestOverflow on the fast path, with the system's entropy.
-func TestOverflowShortWay(t *testing.T) {
+func TestOverflowFastPath(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now})
 	first := must(t)(g.Generate())
@@ -198,7 +198,7 @@ func TestOverflowShortWay(t *testing.T) {
 	}
 }
 
-// New waits where Generate fails, and notices a clock that goes back.
+// When Generate fails, New waits and notices a clock that goes back.
 func TestPatience(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Constant(0xff)})

@@ -29,10 +29,10 @@ const (
 // is in the low bits of random_and_extension.
 //
 // IDs are comparable with ==. Bytes and texts sort by time. No generator makes the zero ID after
-// the first millisecond of 1970, so it can mean "none".
+// the first millisecond of 1970, so the zero ID can mean "none".
 type ID [Size]byte
 
-// Max is the largest ID. No generator makes IDs of this version.
+// Max is the largest ID. Its version is 8, which no generator makes.
 var Max = ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,

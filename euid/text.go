@@ -10,8 +10,8 @@ import (
 const TextLen = crockford.Len
 
 // checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
-// sum of its digits in base 2^7, because 2^7 is 127 + 1. The sum of blocks of such digits has this
-// remainder, too. 2^64 has the same remainder as 2.
+// sum of its digits in base 2^7, because 2^7 is 127 + 1. Digits in base 2^14, 2^21 or 2^35 have
+// this property, too. 2^64 has the same remainder as 2.
 func checksum(hi, lo uint64) uint64 {
 	const block = 35
 	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1) // below 2^38

@@ -15,7 +15,7 @@ import (
 )
 
 // A validCase is a text, and its ID in the format. An empty Canon means Text without its prefix.
-// Other empty texts are encodings that the test does not compare.
+// The test compares no encoding whose field is empty.
 type validCase struct {
 	Note, Text, Canon, Time, Hex, Int, UUID string
 	Fields                                  map[string]string

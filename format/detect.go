@@ -60,8 +60,8 @@ type Candidate struct {
 
 func (c Candidate) String() string { return c.Prefix + c.ID.String() }
 
-// rank orders candidates, the most probable first: UUIDs with version and variant, our formats,
-// other formats.
+// rank is lower for more probable candidates: first UUIDs with version and variant, then our
+// formats, then other formats.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
 	switch {
@@ -90,14 +90,14 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the plausible readings of a text, the most probable first. It tries the encodings
-// in [Format.Guesses] of all formats. Hexadecimal numbers must have their full width. See
-// [ID.Plausible] and [ID.Generated].
+// Detect returns the readings of a text as an ID that is [ID.Plausible] and [ID.Generated], the
+// most probable first. It tries the encodings in [Format.Guesses] of all formats. Hexadecimal
+// numbers must have their full width.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
-// AppendDetect is like [Detect], but at the time now. It appends the readings to found.
+// AppendDetect is like [Detect], but the caller gives the current time. It appends to found.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
@@ -176,7 +176,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	}
 	if n := len(found); strings.IndexByte(text, '_') > 0 {
 		if found = detectTyped(found, text, now); len(found) > n {
-			// Unless the ID looks like a word, its prefix is rarely a coincidence.
+			// A prefix is rarely a coincidence, except before an ID that looks like a word.
 			slices.SortStableFunc(found[start:],
 				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
 		}
@@ -217,9 +217,8 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange returns the range of plausible times. It begins in 2010, or a month after the
-// epoch if that is later, because small integers would have times in that month. It ends a year
-// after now.
+// PlausibleRange returns the range of plausible times. It begins in 2010, or a month after a later
+// epoch, because small integers are times in that month. It ends a year after now.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {

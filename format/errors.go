@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ErrEncoding: the format does not have the encoding, or a text does not have it.
+	// ErrEncoding: the format does not have the encoding, or a text is not in the encoding.
 	ErrEncoding = errors.New("wrong encoding")
 	// ErrOption: the format does not have the option, or the option's value is missing or wrong.
 	ErrOption = errors.New("wrong option")
@@ -23,10 +23,10 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	const most = 16 // names in an error
+	const maxNames = 16
 	known := list(e.Known, "and")
-	if more := len(e.Known) - most; more > 0 {
-		known = fmt.Sprintf("%s and %d more", strings.Join(e.Known[:most], ", "), more)
+	if more := len(e.Known) - maxNames; more > 0 {
+		known = fmt.Sprintf("%s and %d more", strings.Join(e.Known[:maxNames], ", "), more)
 	}
 	return fmt.Sprintf("unknown %s %q; there are %s", e.What, parseerr.Shorten(e.Name), known)
 }
@@ -82,7 +82,7 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// kindErrorf returns an error that matches kind and has its own text.
+// kindErrorf returns an error that matches the error kind, but does not print it.
 func kindErrorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }

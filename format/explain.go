@@ -37,7 +37,7 @@ func (e *ReadError) Error() string {
 var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 	128: "SHA-512"}
 
-// Explain returns why [AppendDetect] found nothing in a text at the time now.
+// Explain returns why [AppendDetect] finds nothing in a text.
 func Explain(text string, now time.Time) *ReadError {
 	c := classify(text)
 	n := len(text)
@@ -103,7 +103,7 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		}
 		shows := f.fixedBits()
 		if read.Plausible(now) {
-			shows = 1 // no generator makes IDs of its version
+			shows = 1 // no generator makes this version
 		}
 		if shows > shown {
 			chosen, id, shown = way, read, shows
@@ -128,7 +128,7 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 }
 
 // damaged explains a text that differs from an ID by one character: added, lost or changed. The ID
-// must have a plausible time, or its format must have a check, hyphens or a prefix.
+// must have a plausible time, or the text must have a wrong check.
 func damaged(text string, now time.Time) *ReadError {
 	plausible := func(f *Format, e Encoding, text string) bool {
 		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
@@ -157,7 +157,7 @@ func damaged(text string, now time.Time) *ReadError {
 		if f.Search.Mixed && !Mixed(rest) {
 			continue
 		}
-		head := text[:len(text)-len(rest)]
+		prefix := text[:len(text)-len(rest)]
 		for _, want := range lengths {
 			said := func(reason string, args ...any) *ReadError {
 				return &ReadError{text, Damaged, f, "as " + f.Name + " " +
@@ -165,7 +165,7 @@ func damaged(text string, now time.Time) *ReadError {
 			}
 			switch len(rest) {
 			case want - 1:
-				// Add a symbol at the end, wherever the lost symbol was.
+				// Add a symbol at the end, although the lost symbol may be anywhere.
 				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
 					e != Text && plausible(f, e, text+"0") {
 					return said("it has %d of %d characters: was one lost?", len(rest), want)
@@ -179,10 +179,10 @@ func damaged(text string, now time.Time) *ReadError {
 				// Replace one wrong symbol.
 				i, n := wrong(f, e, rest)
 				if n == 1 {
-					if fixed := head + rest[:i] + string(standIn(f, e)) + rest[i+1:]; plausible(f,
+					if fixed := prefix + rest[:i] + string(standIn(f, e)) + rest[i+1:]; plausible(f,
 						e, fixed) {
 						return said("it has %q at offset %d, which is not in the alphabet: %s",
-							rest[i:i+1], len(head)+i, f.Alphabet)
+							rest[i:i+1], len(prefix)+i, f.Alphabet)
 					}
 				} else if _, err := f.checked(e, text, n, want); err != nil {
 					return said("its check is wrong: was a character changed?")

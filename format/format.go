@@ -79,7 +79,7 @@ type Format struct {
 	letters  class // The case of the letters in written texts; 0 means both.
 
 	parse func(string) (Words, error)
-	// unmarshal parses, and reports whether the text is canonical: as generators write it.
+	// unmarshal parses a text. The text is canonical if generators write the ID in this way.
 	unmarshal func([]byte) (w Words, canonical bool, err error)
 	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
 	appendLines func([]Words, []byte) []Words
@@ -90,9 +90,9 @@ type Format struct {
 	// within lists the formats of an inner ID, such as the UUID in a TypeID. The time is in the
 	// inner ID.
 	within []*Format
-	usual  *Format // The format in within that generators use; its IDs are in order.
+	usual  *Format // The inner format that generators use; its IDs are in order.
 
-	usages func(f *Format, nodeBits int) []Usage // If nil, Layout is the only usage.
+	usages func(f *Format, nodeBits int) []Usage // See Usages; can be nil.
 
 	newGenerator func(*Format, Options) (Generator, error)
 
@@ -110,17 +110,17 @@ type Format struct {
 // A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
 // chance.
 type Search struct {
-	// WordLike: as Named, because many words look like IDs.
+	// WordLike: like Named, because many words look like IDs.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: IDs are short and have no check. Programs do not search for them in Base64, in numbers
-	// such as 0x12, or in the other letter case.
+	// such as 0x12, or in the letter case that generators do not use.
 	Short bool `json:"short,omitempty"`
 	// Prefix is the start of all texts with a plausible time.
 	Prefix string `json:"prefix,omitempty"`
 	// Named: programs search for IDs only if the user names the format.
 	Named bool `json:"named,omitempty"`
-	// Labelled: other numbers look like IDs. If the user does not name the format, "id" must be
-	// before the ID.
+	// Labelled: other numbers look like IDs. If the user does not name the format, the word "id"
+	// must be before the ID.
 	Labelled bool `json:"labelled,omitempty"`
 	// Mixed: Detect requires digits and letters that alternate. So it misses about one in 200
 	// random IDs of 20 or more characters, and up to one in 30 shorter IDs.
@@ -142,7 +142,7 @@ type Plan struct {
 
 	// RandomBits is how many random bits distinguish the IDs of two processes in one millisecond.
 	RandomBits float64 `json:"random_bits,omitempty"`
-	// PerTick is the mean number of IDs that a process makes in a tick.
+	// PerTick is how many IDs a process can make in a tick, on average.
 	PerTick float64 `json:"per_tick,omitempty"`
 	// Least is how many IDs always fit in a tick. If generators do not wait when a tick is full,
 	// Least is 0.
@@ -181,7 +181,7 @@ type Field struct {
 	Kind    Kind   `json:"kind"`
 	Meaning string `json:"meaning,omitempty"` // in one line
 	Value   uint64 `json:"value,string,omitempty"`
-	Shift   int    `json:"shift,omitempty"` // of KindTime: where its lowest bit is in the timestamp
+	Shift   int    `json:"shift,omitempty"` // for KindTime: its lowest bit's place in the timestamp
 
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
@@ -191,10 +191,10 @@ type Field struct {
 	PartBits string `json:"part_bits,omitempty"`
 
 	// The rest is for tests of generators; see [Usage].
-	Start Start  `json:"-"` // of KindCounter: its start in a new tick
-	Every uint64 `json:"-"` // of KindCounter: ticks between random values; 0 means 1
+	Start Start  `json:"-"` // for KindCounter: its start in a new tick
+	Every uint64 `json:"-"` // for KindCounter: ticks between new random values; 0 means 1
 	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
-	// Loose: KindRandom may be a counter or a finer time; KindNode may be random.
+	// Loose: a random field can be a counter or a finer time, and a node can be random.
 	Loose bool `json:"-"`
 }
 
@@ -251,8 +251,8 @@ func (f *Format) Generates() bool { return f.newGenerator != nil }
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format whose fields have the time: f if its IDs have a time, UUIDv7 for
-// TypeIDs, and nil otherwise.
+// Timed returns the format whose fields contain the time: usually the format itself, but UUIDv7 for
+// TypeIDs. It returns nil if IDs have no time.
 func (f *Format) Timed() *Format {
 	switch {
 	case f.HasTime():
@@ -306,7 +306,7 @@ func newFormat(f *Format) *Format {
 // inOrder reports whether integers are in order of time. No bits that vary may be before or between
 // the timestamp's fields.
 func (f *Format) inOrder() bool {
-	next := 64 // the timestamp's lower bits must follow
+	next := 64 // the next field must have lower bits of the timestamp
 	for _, field := range f.Layout {
 		switch field.Kind {
 		case KindTime:
@@ -322,7 +322,6 @@ func (f *Format) inOrder() bool {
 	return next == 0
 }
 
-// place sets each field's Low, and returns the sum of widths.
 func place(layout []Field) int {
 	low := 0
 	for i := len(layout) - 1; i >= 0; i-- {
@@ -356,11 +355,11 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// SplitNode splits the field that node ID and counter share; see NodeCounter. size is the size of
-// the node ID in bits, which IDs do not show. SplitNode fails if no node ID can have this size.
+// SplitNode splits the field that node ID and counter share; see NodeCounter. The caller gives the
+// node ID's size in bits, which IDs do not show. SplitNode fails if no node ID can have this size.
 func (f *Format) SplitNode(size int) ([]Field, error) {
-	if most := f.NodeCounter - 1; size < 1 || size > most {
-		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", most, size)
+	if limit := f.NodeCounter - 1; size < 1 || size > limit {
+		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", limit, size)
 	}
 	fields := []Field{
 		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
@@ -425,8 +424,8 @@ func (f *Format) first(t time.Time) Words {
 	return w
 }
 
-// cutPrefix splits a text into prefix, with underscore, and ID; rest is empty if the prefix is
-// wrong.
+// cutPrefix splits a text into the prefix with its underscore, and the ID. If the prefix is wrong,
+// both results are empty.
 func (f *Format) cutPrefix(text string) (prefix, rest string) {
 	if f.Prefix == nil {
 		return "", text

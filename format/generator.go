@@ -63,7 +63,7 @@ type Option struct {
 	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
 	Env    string `json:"env,omitempty"`    // The usual environment variable; not read here.
 
-	fields []string // The fields of the package's Options that it sets.
+	fields []string // The fields that it sets in the Options of the format's package.
 }
 
 // Option returns the named option.
@@ -188,8 +188,8 @@ func (f *Format) unknownOption(name, value string) error {
 	return e
 }
 
-// A fixedClock returns one time. If a generator reads the clock again for the same ID, it waits for
-// the next tick. So the second reading moves the clock to that tick.
+// A fixedClock returns one time. A generator reads the clock twice for one ID only if the generator
+// waits for the next tick. So the second reading moves the clock to that tick.
 type fixedClock struct {
 	t     time.Time
 	step  time.Duration
@@ -288,10 +288,10 @@ func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	return dst
 }
 
-// A retrying source waits a moment and retries while the error is again.
+// A retrying source waits a moment and retries if the error is temporary.
 type retrying[T any] struct {
 	source[T]
-	again error
+	temporary error
 }
 
 func (r retrying[T]) GenerateContext(ctx context.Context) (v T, err error) {
@@ -309,7 +309,7 @@ func (r retrying[T]) FillContext(ctx context.Context, ids []T) error {
 func (r retrying[T]) retry(ctx context.Context, try func() error) error {
 	for {
 		err := try()
-		if !errors.Is(err, r.again) {
+		if !errors.Is(err, r.temporary) {
 			return err
 		}
 		select {
@@ -330,8 +330,8 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets in g the options that all formats have, and passes the format's own options to own. If
-// At is set, it returns the fixed clock.
+// set sets in g the options that all formats have, and calls own for the other options. If At is
+// set, it returns the fixed clock.
 func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 	own func(name, value string) error) (fixed *fixedClock, err error) {
 	g.Clock, g.Entropy = o.Clock, o.Entropy
@@ -383,7 +383,6 @@ func policy(s string) (sortid.RollbackPolicy, error) {
 	return 0, errors.New("want reset, abort or wait")
 }
 
-// number reads a decimal integer, or a hexadecimal integer after 0x.
 func number(s string, limit uint64) (uint64, error) {
 	base, digits := 10, s
 	if rest, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok {

@@ -229,7 +229,7 @@ func testLease(t *testing.T, s *Format, policy string) {
 	for range 1000 {
 		check()
 	}
-	// If the store cannot be reached, there are IDs until the end of the window.
+	// If the store cannot be reached, the generator makes IDs until the granted ticks end.
 	store.away.Store(true)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
@@ -440,7 +440,7 @@ func TestGeneratorErrors(t *testing.T) {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
 		if s == SCRU64 {
-			continue // it reads little entropy
+			continue // a generator of SCRU64 reads little entropy
 		}
 		if err := batch.Fill(t.Context(), 1000); err == nil {
 			t.Errorf("%s: no error without entropy", s.Name)

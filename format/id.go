@@ -316,9 +316,9 @@ func (f Field) Of(id ID) Value {
 	return Value{f, high & (1<<(f.Bits-64) - 1), low}
 }
 
-// from returns 64 bits of the ID; place is the position of the lowest bit.
-func (id ID) from(place int) uint64 {
-	word, shift := 2-place/64, place%64
+// from returns 64 bits of the ID, beginning with the bit at position low.
+func (id ID) from(low int) uint64 {
+	word, shift := 2-low/64, low%64
 	if word < 0 {
 		return 0
 	}
@@ -354,8 +354,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer has the same meaning in the other format. This is so
-// if both formats have the same time in the same bits, or if a TypeID contains the UUID.
+// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Then both
+// formats have the same time in the same bits, or one format is TypeID and the other a UUID.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -391,7 +391,7 @@ func (id ID) As(g *Format) (ID, error) {
 // HasTime reports whether the ID has a time.
 func (id ID) HasTime() bool { return id.timed() != nil }
 
-// timed returns the format that reads the ID's time, or nil if the ID has no time.
+// timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
 	for _, f := range id.format.within {
 		if f.check(id.words) == nil && f.HasTime() {

@@ -19,8 +19,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //
 //	format, its encodings, time (if any), fields, notes (if any)
 //
-// Integers are strings, so that no reader loses digits. The member fields has the fields of the
-// layout, and then the fields in more.
+// Integers are strings, so that no reader loses digits. The member "fields" has the fields of the
+// layout, and then the fields in the parameter more.
 func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)
@@ -57,7 +57,7 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 		b = append(b, `,"notes":`...)
 		for i, note := range notes {
 			b = append(b, "[,"[min(i, 1)])
-			b = strconv.AppendQuote(b, note) // plain ASCII: Go quotes as JSON does
+			b = strconv.AppendQuote(b, note) // Go quotes plain ASCII as JSON does
 		}
 		b = append(b, ']')
 	}
@@ -79,7 +79,7 @@ func Table() []byte {
 	e := json.NewEncoder(&b)
 	for _, f := range all {
 		if err := e.Encode(f); err != nil {
-			panic(err) // the table is part of the program
+			panic(err) // a bug: the table is part of the program
 		}
 	}
 	return b.Bytes()

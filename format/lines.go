@@ -13,9 +13,9 @@ import (
 // it is probably a count.
 var ErrSmall = errors.New("the number is too small: its timestamp would be 0")
 
-// ReadLine returns the ID of a text in any encoding, and the encoding. canonical reports whether
-// the format writes the ID in this way. The text may have the prefix of a typed ID, or \x or 0x
-// before hexadecimal digits.
+// ReadLine returns the ID of a text in any encoding, and the encoding. The text is canonical if the
+// format writes the ID in this way. The text may have the prefix of a typed ID, or \x or 0x before
+// hexadecimal digits.
 func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {

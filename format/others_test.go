@@ -29,7 +29,7 @@ func random(r *rand.Rand, f *Format) *big.Int {
 		w.Or(w, v.Lsh(v, uint(field.Low)))
 	}
 	for _, g := range f.Groups {
-		if g.Low < 0 { // the group has all bits
+		if g.Low < 0 { // every value fits in the group's digits
 			continue
 		}
 		base := int64(len(f.Symbols))
@@ -51,7 +51,7 @@ func TestOthers(t *testing.T) {
 	for _, f := range others {
 		for range 1000 {
 			want := random(r, f)
-			if f == stripe { // few integers have a text
+			if f == stripe { // few random integers have a text
 				want, _ = new(big.Int).SetString(stripeBits(r, f), 0)
 			}
 			id, err := f.FromBytes(want.FillBytes(make([]byte, f.Size)))

@@ -153,7 +153,7 @@ var sortable = []*Format{
 		Example: "67d33e1c000000000b3b1b6a2c1f0e4d", Tick: time.Second}),
 }
 
-// Formats whose texts are several numbers. They have no other encodings, because this package chose
+// Formats whose texts are several numbers. Their only encoding is Text, because this package chose
 // their bits.
 var fielded = []*Format{
 	other(&Format{Name: "cuid", Title: "CUID",

@@ -101,10 +101,9 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 	return b
 }
 
-// scru160Usages has a usage for each extension of the counter, and a usage for microseconds.
 func scru160Usages(f *Format, nodeBits int) (usages []Usage) {
-	add := func(u Usage, head ...Field) {
-		layout := append([]Field{f.Layout[0]}, head...)
+	add := func(u Usage, counter ...Field) {
+		layout := append([]Field{f.Layout[0]}, counter...)
 		if nodeBits > 0 {
 			layout = append(layout, Field{Name: "node", Bits: nodeBits, Kind: KindNode})
 		}

@@ -6,7 +6,7 @@ import "fmt"
 type Usage struct {
 	Name      string // empty if the format has only one
 	Title     string // the counter's meaning
-	Extension int    // how many bits the counter has beyond its bits in the layout
+	Extension int    // how many bits the counter has beyond its field in Format.Layout
 	Layout    []Field
 }
 

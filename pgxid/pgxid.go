@@ -57,8 +57,8 @@ import (
 	"github.com/sortid/sortid/uid60"
 )
 
-// Register adds the IDs to a connection's type map. A program may call it again. The codecs of
-// other packages stay for values that are not IDs.
+// Register adds the IDs to a connection's type map. A program may call it again. Values that are
+// not IDs still use the codecs of other packages.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -254,7 +254,8 @@ type scanPlan struct {
 
 func (p scanPlan) Scan(src []byte, value any) error {
 	if src == nil {
-		return value.(sql.Scanner).Scan(nil) // sql.Null, or an error that says what to do
+		// This sets a sql.Null, or fails and says what to do.
+		return value.(sql.Scanner).Scan(nil)
 	}
 	id, valid := p.target(value)
 	err := p.column.scan(id, src, p.format)
@@ -276,7 +277,7 @@ func (uuidColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
 	return scru128.UUID(b[len(buf):]).AppendText(buf)
 }
 
-// appendWide appends an ID's binary form of width bytes.
+// appendWide appends an ID's binary form, which must have width bytes.
 func appendWide(buf []byte, id encoder, width int) ([]byte, error) {
 	b, err := id.AppendBinary(buf)
 	if err == nil && len(b)-len(buf) != width {

@@ -65,7 +65,7 @@ func show(column string, id interface{ String() string }) string {
 	return id.String()
 }
 
-// check stores IDs in a column and reads them back, in both protocol formats.
+// check stores IDs in a column and reads them back, in text and in binary.
 func check[ID interface {
 	comparable
 	String() string

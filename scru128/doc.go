@@ -7,7 +7,7 @@
 //	t := id.Time()                   // to the millisecond
 //
 // [ID] describes the layout. A database stores an ID as text, a [UUID] in a uuid column, and
-// [Bytes] as 16 bytes. [First] gives the bounds of a time range: id >= First(from) and id <
+// [Bytes] as 16 bytes. Use [First] for the bounds of a time range: id >= First(from) and id <
 // First(to).
 //
 // # Promises

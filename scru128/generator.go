@@ -15,7 +15,7 @@ const (
 
 	maxCounter    = 1<<48 - 1
 	renewalPeriod = 1000               // milliseconds
-	notRenewed    = -1 * renewalPeriod // renewal is due at any timestamp
+	notRenewed    = -1 * renewalPeriod // so counter_hi is renewed at the next timestamp
 )
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
@@ -34,10 +34,11 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 type Generator struct {
 	core gen.Core
 
-	timestamp   int64 // of the last ID
-	counter     uint64
-	settledTick int64 // timestamp is fixed while the clock shows this time
-	renewed     int64 // the timestamp when counter_hi was last renewed
+	timestamp int64 // of the last ID
+	counter   uint64
+
+	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
+	renewed     int64 // the timestamp of the last new counter_hi
 	stateless   bool
 }
 
@@ -76,7 +77,7 @@ func New() (id ID) {
 	return id
 }
 
-// NewString returns the text of [New].
+// NewString is like [New], but returns the text.
 func NewString() string {
 	var id ID
 	hi, lo, err := global.generate(context.Background(), &id)
@@ -102,9 +103,8 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 }
 
 // generate sets id, which must be zero, to the next ID and returns its two halves. After an error,
-// id and both halves are zero. With the halves, NewString can encode the ID without reloading it.
-// The fast path writes the ID before the unlock, which waits for all writes anyway. A copy after
-// the unlock would wait again.
+// id and both halves are zero. With the halves, NewString can encode the ID without reading id. The
+// fast path sets id before the unlock, because the unlock waits for all writes anyway.
 func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -126,8 +126,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
-// Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It can fail
+// as Generate does; then it clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is like Fill, but with a context.
@@ -144,7 +144,7 @@ func (g *Generator) step(entropy uint32) (hi, lo uint64) {
 	return uint64(g.timestamp)<<16 | g.counter>>32, g.counter<<32 | uint64(entropy)
 }
 
-// next returns the halves of the next ID at the clock's time now.
+// next makes the next ID and returns its halves.
 func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 	if now != g.settledTick || g.counter == maxCounter {
 		return g.slowPath(now)
@@ -174,7 +174,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock has moved or the counters are full.
+// slowPath does the work of next if the clock shows another tick or the counters are full.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	counterHi := g.counter >> 24

@@ -155,7 +155,7 @@ func TestOverflow(t *testing.T) {
 }
 
 // TestOverflow on the fast path, with the system's entropy.
-func TestOverflowShortWay(t *testing.T) {
+func TestOverflowFastPath(t *testing.T) {
 	for _, size := range []int{1, 9} {
 		// The timestamp is odd, so the test notices a carry that only sets the last bit.
 		clock := conformance.NewClock(conformance.Start.Add(time.Millisecond))

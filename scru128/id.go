@@ -52,7 +52,7 @@ func FromFields(timestamp uint64, counterHi, counterLo, entropy uint32) (ID, err
 	return pack(timestamp, uint64(counterHi)<<24|uint64(counterLo), entropy), nil
 }
 
-// pack takes counter_hi and counter_lo as one integer of 48 bits.
+// pack returns the ID with these fields. The parameter counter is counter_hi and counter_lo.
 func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }

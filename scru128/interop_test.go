@@ -13,10 +13,10 @@ import (
 	"github.com/sortid/sortid/internal/conformance"
 )
 
-// The format's author wrote this implementation.
+// The peer is an implementation by the format's author.
 const peer = "scru128@3.0.6"
 
-// install installs the peer in a temporary folder. If that fails, install skips the test. In CI,
+// install installs the peer in a temporary folder. If that fails, install skips the test, but in CI
 // the test fails.
 func install(t *testing.T) (dir string) {
 	t.Helper()

@@ -32,7 +32,7 @@ func MustParse(s string) ID {
 func (id *ID) decode(b []byte) error {
 	hi, lo, bad := base36.Decode128(b)
 	if bad != base36.OK {
-		return textError(b[:len(b):len(b)], bad) // so the call need not keep the capacity
+		return textError(b[:len(b):len(b)], bad) // so Decode128 need not save cap(b)
 	}
 	id.put(hi, lo)
 	return nil

@@ -18,7 +18,7 @@
 // next IDs follow the clock, so they are smaller.
 //
 // Two IDs of different generators, or from before and after a reset, can be equal only in the same
-// millisecond, with a chance of 1 in 2^111. A smaller [Options.CounterWidth], a node ID and
+// millisecond. The chance is then 1 in 2^111. A smaller [Options.CounterWidth], a node ID and
 // [Options.Microseconds] leave fewer random bits.
 //
 // Generators never make the same ID if their node IDs differ but have the same size, and if they

@@ -28,18 +28,18 @@ type Generator struct {
 	core gen.Core
 
 	tick    int64  // of the last ID, in milli- or microseconds
-	head    uint64 // the tick in the high 64 bits
-	counter uint64 // of the last ID, with extension
+	hi      uint64 // the high 64 bits of the ID, with counter 0
+	counter uint64 // of the last ID, with the bits in random16
 
-	settledTick int64 // tick is fixed while the clock shows this time
+	settledTick int64 // while the clock shows this tick, new IDs keep the last tick
 
-	full     uint64 // the largest counter
-	start    uint64 // mask of the counter bits that start at random
-	ext      int    // the counter's bits in random16
-	nodeBits int
-	node     uint64 // the node ID, shifted to its position in the middle 64 bits
-	random   uint64 // the random bits of the middle 64 bits
-	micros   bool
+	maxCounter uint64
+	startMask  uint64 // the counter bits that start at random
+	ext        int    // the counter's bits in random16
+	nodeBits   int
+	node       uint64 // the node ID, shifted to its position in the middle 64 bits
+	randomMask uint64 // the random bits of the middle 64 bits
+	micros     bool
 }
 
 // Options are the options of a [Generator]. The zero value means the defaults. The default policy
@@ -48,7 +48,7 @@ type Options struct {
 	sortid.GeneratorOptions
 
 	// Microseconds puts the microseconds of the time, 0 to 999, into the high 10 bits of the
-	// counter. The low 6 bits count within the microsecond, from a random start of 5 bits. So a
+	// counter. The low 6 bits count the IDs of a microsecond, from a random number of 5 bits. So a
 	// microsecond has room for at least 33 IDs, and IDs of several generators sort by the
 	// microsecond. The generator reads the clock for each ID, which takes more time than the rest
 	// of the work. Fill reads the clock once for all IDs that fit in a microsecond.
@@ -70,7 +70,7 @@ type Options struct {
 	NodeBits int
 
 	// Lease grants node IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
-	// format lease.SCRU160. Clock must be the lease's clock. With a lease, NodeBits and
+	// format lease.SCRU160. Clock must be the clock that the lease uses. With a lease, NodeBits and
 	// RollbackReset are not allowed.
 	//
 	// The lease sets the size of the node ID. This size plus CounterExtension must be at most 16
@@ -123,9 +123,9 @@ func NewGenerator(o Options) (*Generator, error) {
 		return nil, g.core.OptionError("CounterWidth",
 			"%d bits, want at most %d, one less than the counter's size", width, size-1)
 	}
-	g.full, g.start = 1<<size-1, 1<<width-1
+	g.maxCounter, g.startMask = 1<<size-1, 1<<width-1
 	g.node = g.placeNode(uint32(o.NodeID))
-	g.random = 1<<(64-g.ext-g.nodeBits) - 1
+	g.randomMask = 1<<(64-g.ext-g.nodeBits) - 1
 	return g, nil
 }
 
@@ -143,7 +143,7 @@ func New() (id ID) {
 	return id
 }
 
-// NewString returns the text of [New].
+// NewString is like [New], but returns the text.
 func NewString() string { return New().String() }
 
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
@@ -162,9 +162,8 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID. An error leaves id zero. The fast path
-// writes the ID before the unlock, which waits for all writes anyway. A copy after the unlock would
-// wait again.
+// generate sets id, which must be zero, to the next ID. An error leaves id zero. The fast path sets
+// id before the unlock, because the unlock waits for all writes anyway.
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -175,7 +174,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 		} else {
 			now = g.core.Clock.Milli(counter)
 		}
-		if now == g.settledTick && g.counter < g.full {
+		if now == g.settledTick && g.counter < g.maxCounter {
 			if mid, lo, ok := g.core.Next96(); ok {
 				hi, mid := g.step(mid)
 				id.put(hi, mid, lo)
@@ -192,7 +191,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs, or for as
-// many as fit in the tick. It fails as Generate does, and then clears ids.
+// many as fit in the tick. It can fail as Generate does; then it clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is like Fill, but with a context.
@@ -203,9 +202,9 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// next returns the bits of the next ID, from high to low, at the clock's time now.
+// next makes the next ID and returns its bits, from high to low.
 func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
-	if now != g.settledTick || g.counter == g.full {
+	if now != g.settledTick || g.counter == g.maxCounter {
 		return g.slowPath(now)
 	}
 	mid, lo, err = g.entropy()
@@ -225,12 +224,12 @@ func (g *Generator) step(random uint64) (hi, mid uint64) {
 
 // place returns the high and the middle bits of the ID with the generator's tick and counter.
 func (g *Generator) place(random uint64) (hi, mid uint64) {
-	return g.head | g.counter>>g.ext, g.counter<<(64-g.ext) | g.node | random&g.random
+	return g.hi | g.counter>>g.ext, g.counter<<(64-g.ext) | g.node | random&g.randomMask
 }
 
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
-		if now == g.settledTick && g.counter < g.full {
+		if now == g.settledTick && g.counter < g.maxCounter {
 			if mid, lo, ok := g.core.Next96(); ok {
 				hi, mid := g.step(mid)
 				ids[i].put(hi, mid, lo)
@@ -246,7 +245,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock has moved or the counter is full.
+// slowPath does the work of next if the clock shows another tick or the counter is full.
 func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	g.core.Rand.Tick(g.core.Time(now).UnixMilli())
 	if now > g.tick {
@@ -258,14 +257,14 @@ func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	case reset:
 		return g.begin(now)
-	case g.counter == g.full:
+	case g.counter == g.maxCounter:
 		return 0, 0, 0, g.core.WaitFor(g.tick+1, sortid.ErrOverflow)
 	}
 	g.settledTick = now
 	return g.next(now)
 }
 
-// begin makes the first ID at the clock's time now. With a lease, the millisecond may become later.
+// begin makes the first ID of a tick, or of a later millisecond that a lease grants.
 func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 	if !g.core.Leased() || g.micros && now/1000 == g.tick/1000 {
 		return g.first(now, now, g.node)
@@ -284,15 +283,14 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 		return 0, 0, 0, err
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
-		g.counter-- // so a later call makes this ID, when the clock is near enough
+		g.counter-- // a later call makes this ID, when the clock is within the allowance
 		g.settledTick = gen.NoTick
 		return 0, 0, 0, err
 	}
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick. settled is the clock's time. Until the clock changes, the
-// generator stays in this tick.
+// first makes the first ID of a tick.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {
@@ -310,8 +308,8 @@ func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo 
 		return 0, 0, 0, err
 	}
 	g.settledTick, g.tick, g.node = settled, tick, node
-	g.head = uint64(timestamp)<<16 | uint64(micro)<<6
-	g.counter = uint64(w) & g.start
+	g.hi = uint64(timestamp)<<16 | uint64(micro)<<6
+	g.counter = uint64(w) & g.startMask
 	hi, mid = g.place(mid)
 	return hi, mid, lo, nil
 }

@@ -25,8 +25,8 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 	return conformance.Must[*Generator](t)(NewGenerator(o))
 }
 
-// subject describes a generator. A tick has room for burst IDs, and random16 has this number of
-// random bits.
+// subject describes a generator. The parameters are the room for IDs in a tick, and the number of
+// random bits in random16.
 func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
@@ -166,7 +166,7 @@ func TestLeaseMicroseconds(t *testing.T) {
 }
 
 // If the claimed tick is too far ahead of the clock, the generator uses it later, when the clock is
-// near enough.
+// within the allowance.
 func TestLeaseAhead(t *testing.T) {
 	for _, c := range []struct {
 		unit  time.Duration
@@ -191,7 +191,7 @@ func TestLeaseAhead(t *testing.T) {
 			!id.Time().Equal(conformance.Start.Add(5*time.Millisecond)) {
 			t.Errorf("counter %d at %v, %v, want %d", id.Counter(), id.Time(), err, c.start)
 		}
-		g.counter = g.full
+		g.counter = g.maxCounter
 		want := conformance.Start.Add(5*time.Millisecond + c.unit)
 		id, err = g.GenerateContext(conformance.Ended(t))
 		if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) || !until.Equal(want) {
@@ -288,11 +288,11 @@ type mode struct {
 func (m mode) options() Options {
 	o := Options{CounterExtension: m.ext, NodeID: uint16(m.id), NodeBits: m.node,
 		Microseconds: m.micros}
-	most := 15 + m.ext
+	limit := 15 + m.ext
 	if m.micros {
-		most = 5 + m.ext
+		limit = 5 + m.ext
 	}
-	o.CounterWidth = min(m.random, most)
+	o.CounterWidth = min(m.random, limit)
 	if o.CounterWidth == 0 {
 		o.CounterWidth = -1
 	}
@@ -414,7 +414,7 @@ func full(t *testing.T, s conformance.Setup, o Options) (*Generator, *conformanc
 	s.Clock, s.Entropy = clock.Now, conformance.Entropy(1)
 	g := newGenerator(t, s, o)
 	must(t)(g.Generate())
-	g.counter = g.full
+	g.counter = g.maxCounter
 	return g, clock
 }
 
@@ -441,7 +441,7 @@ func TestOverflow(t *testing.T) {
 		if err != nil || !id.Time().Equal(clock.Now().Truncate(time.Millisecond)) {
 			t.Errorf("%v, %v", id.Time(), err)
 		}
-		g.counter = g.full - 3
+		g.counter = g.maxCounter - 3
 		go whenWaiting(g, clock, c.unit, c.unit)
 		ids := make([]ID, 20)
 		must(t)(ID{}, g.Fill(ids))
@@ -489,7 +489,7 @@ func TestOverflow(t *testing.T) {
 }
 
 // TestCapacity on the fast path, with the system's entropy.
-func TestOverflowShortWay(t *testing.T) {
+func TestOverflowFastPath(t *testing.T) {
 	for _, c := range []struct {
 		m    mode
 		unit time.Duration
@@ -505,14 +505,14 @@ func TestOverflowShortWay(t *testing.T) {
 		ctx := conformance.Ended(t)
 		ids := make([]ID, 4)
 		for _, batch := range []bool{false, true} {
-			g.counter = g.full - 3
+			g.counter = g.maxCounter - 3
 			for i := range ids[:3] {
 				if !batch {
 					ids[i] = must(t)(g.GenerateContext(ctx))
 				} else if i == 0 {
 					must(t)(ID{}, g.FillContext(ctx, ids[:3]))
 				}
-				if counter, _ := c.m.counter(ids[i]); counter != int(g.full)-2+i ||
+				if counter, _ := c.m.counter(ids[i]); counter != int(g.maxCounter)-2+i ||
 					!ids[i].Time().Equal(first.Time()) {
 					t.Errorf("%+v, batch %v: ID %d has the counter %#x and the time %v", c.m, batch,
 						i, counter, ids[i].Time())
@@ -525,7 +525,7 @@ func TestOverflowShortWay(t *testing.T) {
 			t.Errorf("%+v: %v, %v, until %v, want ErrOverflow until the next tick", c.m, id, err,
 				until)
 		}
-		g.counter = g.full - 3
+		g.counter = g.maxCounter - 3
 		if err := g.FillContext(ctx, ids); !errors.Is(err, sortid.ErrOverflow) {
 			t.Errorf("%+v: Fill %v, %v, want ErrOverflow", c.m, ids, err)
 		}
@@ -543,7 +543,7 @@ func TestOverflowSystemClock(t *testing.T) {
 		for len(ids) < cap(ids) {
 			if len(ids)%500 == 0 {
 				g.core.Lock()
-				g.counter = g.full
+				g.counter = g.maxCounter
 				g.core.Unlock()
 			}
 			id := must(t)(g.Generate())
@@ -603,7 +603,7 @@ func TestResetStartsAfresh(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	g := newGenerator(t, conformance.Setup{Clock: clock.Now, Entropy: conformance.Entropy(4)})
 	g.Generate()
-	g.counter = g.full
+	g.counter = g.maxCounter
 	clock.Add(-time.Hour)
 	id, err := g.Generate()
 	if err != nil || !id.Time().Equal(clock.Now()) || id.Counter()>>15 != 0 {

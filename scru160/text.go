@@ -45,7 +45,7 @@ func (id *ID) decode(b []byte) error {
 	case HexLen:
 		var parsed ID
 		if n, err := hex.Decode(parsed[:], b); err != nil {
-			at := 2 * n // or the next digit, if the error names another byte
+			at := 2 * n // this digit is wrong, or the next
 			if err != hex.InvalidByteError(b[at]) {
 				at++
 			}
@@ -109,8 +109,8 @@ func (id *ID) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Hex is an ID that JSON, databases and fmt show as 40 hexadecimal digits. It parses the same texts
-// as an ID.
+// Hex is an ID that JSON, databases and fmt show as 40 hexadecimal digits. It accepts the same
+// texts as an ID.
 type Hex ID
 
 // String returns the 40 digits.

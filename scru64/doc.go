@@ -1,5 +1,5 @@
 // Package scru64 makes, reads and writes SCRU64 IDs. Import it if keys must be 64-bit integers and
-// each generator can have its own node ID. Otherwise use a format of 128 or 160 bits.
+// each generator can have its own node ID. If not, use a format of 128 or 160 bits.
 //
 //	$ SCRU64_NODE_SPEC=42/8 ./program     # node ID 42, of 8 bits
 //
@@ -8,8 +8,8 @@
 //	id, err = scru64.Parse(s)
 //	t := id.Time()                        // in steps of 256 ms
 //
-// [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. [First]
-// gives the bounds of a time range: id >= First(from) and id < First(to).
+// [ID] describes the layout. A database stores an ID as an int64, and a [Text] as text. Use [First]
+// for the bounds of a time range: id >= First(from) and id < First(to).
 //
 // # Promises
 //
@@ -34,7 +34,7 @@
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
 // https://github.com/scru64/spec, "Specification (work in progress)", without a version number or a
-// date. This package adds rules: If a node spec contains an ID with timestamp 0, the package uses
-// only the node ID from it. The 0x of a hexadecimal node ID must be in lower case. Leases can grant
+// date. This package adds rules: If a [NodeSpec] contains an ID with timestamp 0, the package uses
+// only the ID's node ID. The 0x of a hexadecimal node ID must be in lower case. Leases can grant
 // node IDs.
 package scru64

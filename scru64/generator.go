@@ -28,8 +28,8 @@ var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbor
 // ErrCounterStart: the function [Options.CounterStart] returned a number that is too large.
 var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 
-// A Generator makes the IDs of one node. It is safe for concurrent use. Two generators that run at
-// the same time, even in one process, need different node IDs or a shared lease.
+// A Generator makes IDs that strictly increase. It is safe for concurrent use. Two generators that
+// run at the same time, even in one process, need different node IDs or a shared lease.
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
 // up by one and the counter starts at a new random number. While the timestamp is ahead of the
@@ -39,14 +39,15 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 type Generator struct {
 	core gen.Core
 
-	last        ID
-	end         ID    // the largest ID with this timestamp and node ID
-	timestamp   int64 // of the last ID
-	settledTick int64 // timestamp is fixed while the clock shows this tick
+	last      ID
+	end       ID    // the largest ID with this timestamp and node ID
+	timestamp int64 // of the last ID
+
+	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
 
 	node        ID // the node ID, shifted to its position
 	counterBits int
-	guardBits   int
+	guardBits   int // high counter bits that start at zero
 	start       func(timestamp uint64, counterSize int) uint32
 }
 
@@ -61,8 +62,8 @@ type Options struct {
 	NodeSpec NodeSpec
 
 	// Lease grants node IDs and ticks; see [sortid.Lease]. A *lease.Lease must have the format
-	// lease.SCRU64. Clock must be the lease's clock. With a lease, NodeSpec and RollbackReset are
-	// not allowed.
+	// lease.SCRU64. Clock must be the clock that the lease uses. With a lease, NodeSpec and
+	// RollbackReset are not allowed.
 	Lease sortid.Lease
 
 	// OverflowGuard is the number of high counter bits that are zero at the start of each tick. The
@@ -75,11 +76,11 @@ type Options struct {
 	// is an error.
 	OverflowGuard int
 
-	// CounterStart returns the first counter of a tick, instead of a random number. Its arguments
-	// are the timestamp and the counter's size in bits. If the result is not below 2^counterSize,
-	// the generator fails with ErrCounterStart. CounterStart runs under the generator's lock, so it
-	// must not call the generator. If the generator then fails to make the ID, it may discard the
-	// number. With CounterStart, OverflowGuard must be zero.
+	// CounterStart replaces the random start of the counter in each tick. Its arguments are the
+	// timestamp and the counter's size in bits. If the result is not below 2^counterSize, the
+	// generator fails with ErrCounterStart. CounterStart runs under the generator's lock, so it
+	// must not call the generator. If the generator cannot make the ID, it may discard the result.
+	// With CounterStart, OverflowGuard must be zero.
 	CounterStart func(timestamp uint64, counterSize int) uint32
 }
 
@@ -148,7 +149,7 @@ func fromEnvironment() (*Generator, error) {
 
 // New returns an ID of the process-wide generator. The first call reads that generator's node spec
 // from the environment variable SCRU64_NODE_SPEC. If the variable is unset or invalid, each call
-// fails with [ErrNodeSpec]. Otherwise New fails as [Generator.Generate] does.
+// fails with [ErrNodeSpec]. New can also fail as [Generator.Generate] does.
 func New() (ID, error) {
 	g, err := global()
 	if err != nil {
@@ -157,7 +158,7 @@ func New() (ID, error) {
 	return g.generate(context.Background())
 }
 
-// NewString returns the text of [New].
+// NewString is like [New], but returns the text.
 func NewString() (string, error) {
 	id, err := New()
 	if err != nil {
@@ -194,8 +195,8 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It fails as
-// Generate does, and then clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs. It can fail
+// as Generate does; then it clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is like Fill, but with a context.
@@ -230,7 +231,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath makes the next ID if the clock has moved to another tick or the counter is full.
+// slowPath makes the next ID if the clock shows another tick or the counter is full.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now << tickBits)
 	timestamp := g.timestamp
@@ -254,7 +255,7 @@ func (g *Generator) slowPath(now int64) (ID, error) {
 	return g.last, nil
 }
 
-// begin makes the first ID of a timestamp. With a lease, the timestamp may become later.
+// begin makes the first ID of a timestamp, or of a later timestamp that a lease grants.
 func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 	if !g.core.Leased() {
 		return g.first(settled, timestamp)
@@ -269,7 +270,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // so a later call makes this ID, when the clock is near enough
+		g.last-- // a later call makes this ID, when the clock is within the allowance
 		g.settledTick = gen.NoTick
 		return 0, err
 	}

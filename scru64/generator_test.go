@@ -295,8 +295,8 @@ func TestCounterStart(t *testing.T) {
 	}
 }
 
-// Full counters move the timestamp ahead of the clock. If it would be ahead by more than the
-// allowance, the policy decides.
+// Full counters move the timestamp ahead of the clock. If the timestamp would be ahead by more than
+// the allowance, the policy decides.
 func TestOverflowLead(t *testing.T) {
 	const allowance = 5
 	setup := func(p sortid.RollbackPolicy) (*conformance.Clock, *Generator) {

@@ -75,7 +75,7 @@ func (id ID) NodeCtr() uint32 { return uint32(id) & MaxNodeCtr }
 // as 24.
 func (id ID) NodeID(size int) uint32 { return id.NodeCtr() >> counterBits(size) }
 
-// Counter returns the counter. size is as in [ID.NodeID].
+// Counter returns the counter after a node ID of size bits; see [ID.NodeID].
 func (id ID) Counter(size int) uint32 { return uint32(id) & (1<<counterBits(size) - 1) }
 
 func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrBits) }

@@ -19,8 +19,8 @@ const (
 // ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is a node ID and its size in bits. It can also contain the last ID of another
-// generator. Then the new generator continues after that ID.
+// A NodeSpec is a node ID and its size in bits. It can also contain the last ID of an earlier
+// generator. Then a new generator continues after that ID.
 //
 //	42/8               node ID 42 of 8 bits, so the counter has 16 bits
 //	0xb00/12           node ID 2816 of 12 bits
@@ -65,9 +65,9 @@ func checkSize(size int) error {
 	return nil
 }
 
-// NodeSpecAfter returns the spec of a generator that continues after id. The node ID is the high
-// size bits of [ID.NodeCtr]. If the timestamp of id is 0, the spec contains only the node ID. The
-// error is [ErrNodeSpec] if size is not 1 to 23, or if the ID is above [Max].
+// NodeSpecAfter returns the spec of a generator that continues after id, with the node ID
+// id.NodeID(size). If the timestamp of id is 0, the spec contains only the node ID. The error is
+// [ErrNodeSpec] if size is not 1 to 23, or if the ID is above [Max].
 func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
@@ -133,10 +133,10 @@ func parseNodeSpec(s string) (NodeSpec, error) {
 	return newNodeSpec(nodeID, int(size)), nil
 }
 
-func number(s string, base, most int) (uint32, error) {
+func number(s string, base, maxDigits int) (uint32, error) {
 	n, err := strconv.ParseUint(s, base, 32) // rejects signs, spaces and underscores
-	if err != nil || len(s) > most {
-		return 0, fmt.Errorf("%q, want 1 to %d digits of base %d", s, most, base)
+	if err != nil || len(s) > maxDigits {
+		return 0, fmt.Errorf("%q, want 1 to %d digits of base %d", s, maxDigits, base)
 	}
 	return uint32(n), nil
 }

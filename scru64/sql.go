@@ -6,7 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Value returns the ID as an int64. The type [Text] stores the text.
+// Value returns the ID as an int64. To store the text, use the type [Text].
 func (id ID) Value() (driver.Value, error) {
 	if _, err := FromUint64(uint64(id)); err != nil {
 		return nil, err

@@ -153,7 +153,6 @@ func textOf(src any) (text string, ok bool) {
 	return "", false
 }
 
-// none is a Prefixer with an empty prefix.
 type none struct{}
 
 func (none) Prefix() string { return "" }

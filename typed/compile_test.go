@@ -13,7 +13,6 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-// Each of our formats can be typed, and has tests.
 func TestFormats(t *testing.T) {
 	for _, name := range format.Names() {
 		if typed.Tested[name] == nil {

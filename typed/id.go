@@ -31,13 +31,13 @@ func (phantom[P]) Prefix() string {
 	return p.Prefix()
 }
 
-// Calls need only one type argument, such as UserID.
+// Calls of the functions below need only one type argument, such as UserID.
 
 // New returns a new ID from the format's process-wide generator. It panics if the clock is outside
 // the format's range.
 func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
-// Generate returns a generator's next ID, or its error.
+// Generate returns the next ID of g, or the error of g.
 func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 	g interface{ Generate() (T, error) }) (ID[P, T], error) {
 	id, err := g.Generate()

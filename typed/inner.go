@@ -35,8 +35,7 @@ type format[T Inner[T]] struct {
 	new   func() T // nil unless T is Free
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type
-	// If texts may contain the separator, underscore is the length of the longest text. Otherwise
-	// it is 0.
+	// The length of the longest text if texts can contain the separator _, or else 0.
 	underscore int
 }
 
@@ -122,7 +121,7 @@ func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	return nil
 }
 
-// pointer may allocate.
+// pointer may allocate its result.
 func pointer[T Inner[T]](id *T) interface {
 	encoding.BinaryUnmarshaler
 	sql.Scanner

@@ -46,10 +46,11 @@ func prefixError(prefix, format string, args ...any) error {
 		fmt.Sprintf(format, args...))
 }
 
+// A kind is the prefix of one Prefixer type.
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
-	// The first eight bytes of text, and a mask of the bytes in use.
+	// The first eight bytes of text, and a mask of the bytes that text has.
 	word, mask uint64
 }
 
@@ -59,7 +60,7 @@ var (
 	// Each slot of kinds is for the first type that hashes to this slot. Later types are in
 	// moreKinds.
 	kinds     [256]atomic.Pointer[kind]
-	moreKinds sync.Map // from key
+	moreKinds sync.Map // from key to *kind
 	noPrefix  kind     // in each free slot
 )
 
@@ -72,10 +73,11 @@ func init() {
 // keyOf returns the first word of an interface, which identifies its type.
 func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 
-// slot returns the slot of *p's type in kinds. The slot may contain another type.
+// slot returns the slot in kinds for the type to which p points. The slot may contain another type.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf returns the kind of *p. It remembers kinds, because it is slow to get and check a prefix.
+// kindOf returns the kind of the type to which p points. It remembers kinds, because it is slow to
+// get and check a prefix.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {
@@ -155,7 +157,7 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// Only texts of old IDs are shorter.
+		// The first _ here is the separator. Only old IDs have texts shorter than n.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {

@@ -68,7 +68,7 @@ var (
 	anOrder = From[OrderID](scru64.MustParse(inner64))
 )
 
-// A tested is a *format[T] with methods that test it.
+// A tested is a *format[T]. The tests add these methods.
 type tested interface {
 	name() string
 	testVectors(*testing.T)

@@ -207,7 +207,6 @@ func TestSQLForms(t *testing.T) {
 	}
 	conformance.Column(t, id, Text(id), "xinaS8QBh", int64(id), id.String(), []byte(id.String()),
 		"xiAnaS8QBh")
-	// Some drivers return a uint64 for an unsigned column.
 	var got ID
 	if err := got.Scan(uint64(Max)); err != nil || got != Max {
 		t.Errorf("Scan of the largest uint64: %v, %v", got, err)

@@ -17,7 +17,7 @@ const (
 var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 
 // A Generator makes IDs that strictly increase, at most 512 in a millisecond. It is safe for
-// concurrent use. Several generators need different worker IDs or leases; see [Options].
+// concurrent use. Several generators need different worker IDs or a lease; see [Options].
 //
 // The sequence goes up by one for each ID, also from one millisecond to the next. After 511 it
 // starts at 0 again, but only in a new millisecond. So after 511 a generator waits until the clock
@@ -28,13 +28,14 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 type Generator struct {
 	core gen.Core
 
-	last        ID    // the last ID without its random bits
-	end         ID    // last with sequence 511
-	timestamp   int64 // of the last ID
-	settledTick int64 // timestamp is fixed while the clock shows this time
+	last      ID    // the last ID without its random bits
+	end       ID    // the largest value of last in this millisecond
+	timestamp int64 // of the last ID
+
+	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
 
 	worker     ID  // the worker ID, shifted to its position
-	randomBits int // the other bits of random
+	randomBits int // how many bits of random the worker ID leaves
 }
 
 // Options are the options of a [Generator]. The zero value means the defaults: no worker ID, and
@@ -49,15 +50,15 @@ type Options struct {
 	WorkerIDSize int
 
 	// Lease grants worker IDs and milliseconds; see [sortid.Lease]. A *lease.Lease must have the
-	// format lease.UID60. Clock must be the lease's clock. With a lease, WorkerIDSize and
-	// RollbackReset are not allowed.
+	// format lease.UID60. Clock must be the clock that the lease uses. With a lease, WorkerIDSize
+	// and RollbackReset are not allowed.
 	Lease sortid.Lease
 }
 
 // NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
-		last:        MaxSequence << sequenceShift, // so that 0 is next
+		last:        MaxSequence << sequenceShift, // so the first ID has sequence 0
 		timestamp:   gen.NoTick,
 		settledTick: gen.NoTick,
 	}
@@ -88,11 +89,11 @@ func NewGenerator(o Options) (*Generator, error) {
 
 var global = gen.Must(NewGenerator(Options{}))
 
-// New returns an ID of the process-wide generator, which has the default options. It fails as
+// New returns an ID of the process-wide generator, which has the default options. It can fail as
 // [Generator.Generate] does.
 func New() (ID, error) { return global.generate(context.Background()) }
 
-// NewString returns the text of [New].
+// NewString is like [New], but returns the text.
 func NewString() (string, error) {
 	id, err := New()
 	if err != nil {
@@ -127,7 +128,7 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 }
 
 // Fill sets ids to new IDs, in order. It locks the generator once for each millisecond that it
-// needs. It fails as Generate does, and then clears ids.
+// needs. It can fail as Generate does; then it clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is like Fill, but with a context.
@@ -138,7 +139,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// next makes the next ID at the clock's time now, in milliseconds since the epoch.
+// next makes the next ID. The clock's time is in milliseconds since the epoch.
 func (g *Generator) next(now int64) (ID, error) {
 	if now != g.settledTick || g.last == g.end {
 		return g.slowPath(now)
@@ -162,7 +163,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock has moved or the sequence is used up.
+// slowPath does the work of next if the clock shows another tick or the sequence is 511.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now + epoch)
 	if now > g.timestamp {
@@ -195,15 +196,15 @@ func (g *Generator) begin(now int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
-		g.last -= 1 << sequenceShift // so a later call makes this ID, when the clock is near enough
+		// A later call makes this ID, when the clock is within the allowance.
+		g.last -= 1 << sequenceShift
 		g.settledTick = gen.NoTick
 		return 0, err
 	}
 	return id, nil
 }
 
-// first makes the first ID of a timestamp, and continues the sequence. settled is the clock's time.
-// Until the clock changes, the generator keeps this timestamp.
+// first makes the first ID of a timestamp, and continues the sequence.
 func (g *Generator) first(settled, timestamp int64) (ID, error) {
 	if timestamp <= 0 || timestamp >= MaxTimestamp {
 		return 0, g.core.TimeRangeError(timestamp)

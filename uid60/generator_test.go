@@ -86,8 +86,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// The sequence continues from one claimed millisecond to the next, and after 511 at 0. If a claim
-// must wait, the sequence skips no number.
+// The sequence continues from one claimed millisecond to the next, and restarts at 0 after 511. If
+// a claim must wait, the sequence skips no number.
 func TestLeaseSequence(t *testing.T) {
 	clock := conformance.NewClock(conformance.Start)
 	l := newLease(9, 0, 1)
@@ -116,7 +116,7 @@ func TestLeaseSequence(t *testing.T) {
 			t.Fatalf("ID %d has the sequence %d, %v after %v", i, id.Sequence(), id, last)
 		}
 		last = id
-		if i++; i%512 == 0 || r.IntN(6) == 0 { // the generator would wait
+		if i++; i%512 == 0 || r.IntN(6) == 0 { // or else the generator can wait
 			clock.Add(max(0, last.Time().Add(time.Millisecond).Sub(clock.Now())))
 		}
 	}
@@ -178,7 +178,7 @@ func TestSequence(t *testing.T) {
 			clock.Add(max(-time.Duration(r.IntN(3000))*time.Millisecond,
 				last.Time().Add(-9*time.Second).Sub(clock.Now())))
 		}
-		if i%512 == 511 { // the generator would wait
+		if i%512 == 511 { // or else the generator waits
 			clock.Add(max(0, last.Time().Add(time.Millisecond).Sub(clock.Now())))
 		}
 	}

@@ -51,7 +51,7 @@ const (
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 var (
-	// pairs holds the numerals of two digits, the first in the low byte.
+	// Each of pairs is the text of two digits, with the first digit in the low byte.
 	pairs       [pow2]uint16
 	decodeTable = basen.NewDecodeTable(digits, true)
 )

@@ -114,7 +114,6 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// 25 digits can have more than 128 bits.
 func TestRange(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	first := new(big.Int).Lsh(big.NewInt(1), 128)

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// put6 writes every pair at every place, with the smallest or largest pairs at the other places.
 func TestPut6(t *testing.T) {
 	twelve := func(v uint64) {
 		var got, want [12]byte

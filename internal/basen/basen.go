@@ -2,15 +2,15 @@
 // encode two.
 package basen
 
-// NoSymbol is the value of a byte that is not a symbol. It is above the value of any four symbols,
-// and four times NoSymbol does not overflow.
+// NoSymbol is the value of a byte that is not a symbol. It is above the value of every four
+// symbols, and four times NoSymbol does not overflow.
 const NoSymbol = 1 << 28
 
 // A DecodeTable has the value of each byte at each of four places, or NoSymbol.
 type DecodeTable [4][256]uint32
 
-// NewDecodeTable takes an alphabet in upper or lower case. With ignoreCase, the table reads letters
-// in either case.
+// NewDecodeTable returns the table of an alphabet. With ignoreCase, the alphabet must have letters
+// of one case, and the table reads both cases.
 func NewDecodeTable(alphabet string, ignoreCase bool) (t DecodeTable) {
 	for place := range t {
 		for c := range t[place] {
@@ -37,7 +37,7 @@ func (t *DecodeTable) Alias(c, symbol byte) {
 	}
 }
 
-// Four returns the value of four symbols, or NoSymbol or more if a byte is not a symbol.
+// Four returns the value of four symbols, or at least NoSymbol if a byte is not a symbol.
 func (t *DecodeTable) Four(s *[4]byte) uint32 {
 	return t[0][s[0]] + t[1][s[1]] + t[2][s[2]] + t[3][s[3]]
 }

@@ -13,7 +13,7 @@ import (
 
 // Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
 // system clock showed at most this long ago, even if somebody has set the system clock since then.
-// While the counter is steady, a Clock keeps no reading past the end of the reading's millisecond.
+// While the counter's rate is constant, a Clock uses no reading after the reading's millisecond.
 const Staleness = 100 * time.Microsecond
 
 const (
@@ -24,7 +24,7 @@ const (
 	// maxUses limits the uses of a reading, in case the counter stops.
 	maxUses = 4096
 
-	// The limits of the intervals over which a Clock measures the counter's rate.
+	// A sample is an interval over which a Clock measures the counter's rate.
 	minSample, maxSample = time.Millisecond, time.Second
 )
 
@@ -63,8 +63,8 @@ const farAway = 1 << 40
 // NoTime is the time of the zero Clock, in milliseconds.
 const NoTime = -farAway * 1000
 
-// UnixMilli returns t.UnixMilli(). A time that does not fit becomes a time before or after all
-// timestamps.
+// UnixMilli returns t.UnixMilli(). If that does not fit an int64, it returns a time before or after
+// all timestamps.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -103,8 +103,8 @@ func (c *Clock) read() int64 {
 	after := c.counter()
 	c.sample(t, before, after)
 
-	// Use the smaller of the two rates. The machine may have slept during the other sample: the
-	// counter continued, but the monotonic clock stopped.
+	// Use the smaller of the two rates. The larger rate is wrong if the machine slept during its
+	// sample: the counter continued, but the monotonic clock stopped.
 	rate := min(c.rate, c.previousRate)
 	left := time.Millisecond - time.Duration(t.Nanosecond())%time.Millisecond
 	// Another caller may have called Counter a little earlier, and then waited for the lock. The
@@ -117,8 +117,7 @@ func (c *Clock) read() int64 {
 
 // sample measures the counter's rate. It counts from just after the sample's first reading of the
 // clock to just before the last reading, so the rate is rounded down. It discards both rates if the
-// counter went back, if the machine slept or stepped its clock, or after a long time without a
-// reading.
+// counter went back, the machine slept, somebody set the clock, or the sample is too long.
 func (c *Clock) sample(t time.Time, before, after uint64) {
 	d, counts := t.Sub(c.sampleTime), int64(before-c.sampleCount)
 	steady := d >= 0 && counts >= 0 && int64(after-before) >= 0
@@ -136,7 +135,6 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 
 // Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
 // because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
-// Pause is safe for concurrent use.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not
 	// sleep for a short wait.
@@ -150,7 +148,7 @@ func (c *Clock) Pause(ctx context.Context, us int64) error {
 		left := time.Duration(min(micros, longest.Microseconds())) * time.Microsecond
 		switch {
 		case c.counter == nil:
-			left = early // an injected clock may run differently
+			left = early // an injected clock may be faster or slower
 		case left <= short:
 			runtime.Gosched()
 			continue

@@ -39,7 +39,7 @@ type machine struct {
 	r     *rand.Rand
 	clock Clock
 
-	run  int64
+	run  int64 // nanoseconds without sleep
 	wall int64
 	mono int64
 	// The counter goes up by rate in a nanosecond. Each core adds its skew.
@@ -47,12 +47,12 @@ type machine struct {
 	skew        []float64
 	core        int
 
-	cost     int64
+	cost     int64 // nanoseconds of a reading
 	reads    int
 	segments []segment
 }
 
-// A segment is running time without a step of the wall clock.
+// A segment begins when the wall clock steps. Its fields are the machine's times after the step.
 type segment struct{ run, wall int64 }
 
 const startWall = 1_700_000_000_000_000_000
@@ -98,8 +98,8 @@ func (m *machine) shown(ms, from, to int64) bool {
 	return false
 }
 
-// call sometimes waits for a lock. The answer must be a time that the wall clock shows during the
-// call, or at most slack before the call.
+// call sometimes waits for a lock. Milli must return a time that the wall clock shows during the
+// call. The parameter slack also allows earlier times.
 func (m *machine) call(slack time.Duration) {
 	m.t.Helper()
 	m.core = m.r.IntN(len(m.skew))
@@ -110,7 +110,7 @@ func (m *machine) call(slack time.Duration) {
 	m.core = m.r.IntN(len(m.skew))
 	ms := m.clock.Milli(counter)
 	if !m.shown(ms, began-int64(slack), m.run) {
-		m.t.Fatalf("at %v of %d ns: %d, the clock shows %d", m.run, m.wall%1e6, ms, m.wall/1e6)
+		m.t.Fatalf("after %d ns: Milli returns %d, the clock shows %d ns", m.run, ms, m.wall)
 	}
 }
 
@@ -202,8 +202,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Jumps of the counter are shorter than Staleness - lifetime, or no two successive jumps go
-// forward.
+// Every few milliseconds the counter jumps: far, or by less than Staleness - lifetime.
 func TestCounterJumps(t *testing.T) {
 	m := newMachine(t, 4)
 	reserve := float64(Staleness-lifetime) * m.rate * 0.9
@@ -283,7 +282,7 @@ func TestSleep(t *testing.T) {
 	}
 }
 
-// The counter continues during short sleeps, each in another sample.
+// The machine sleeps in each sample, and the counter continues.
 func TestSleepInEachSample(t *testing.T) {
 	for _, sleep := range []time.Duration{50 * time.Microsecond, time.Millisecond,
 		200 * time.Millisecond, time.Hour} {
@@ -303,7 +302,7 @@ func TestSleepInEachSample(t *testing.T) {
 	}
 }
 
-// If the counter stops for a time, the Clock is late by at most that time.
+// If the counter stops for a time, the Clock is late by at most that time plus Staleness.
 func TestCounterStops(t *testing.T) {
 	m := newMachine(t, 9)
 	for range rounds(200) {
@@ -323,8 +322,8 @@ func TestCounterStops(t *testing.T) {
 	}
 }
 
-// The counter stands still. After maxUses calls, the Clock treats the counter as slow. After
-// maxUses more calls, it treats the counter as stopped. Then each answer is right.
+// The counter has stopped. After maxUses calls, the Clock treats the counter as slow. After maxUses
+// more calls, it treats the counter as stopped. Then each answer is right.
 func TestFrozenCounter(t *testing.T) {
 	for _, warm := range []int{0, 10_000} {
 		for _, pace := range []time.Duration{20, time.Microsecond, 300 * time.Microsecond,
@@ -409,7 +408,7 @@ func TestSystem(t *testing.T) {
 
 func TestCounter(t *testing.T) {
 	if System().counter == nil {
-		t.Skip("this machine has no counter that never stops")
+		t.Skip("this machine's counter can stop")
 	}
 	a := Counter()
 	time.Sleep(2 * time.Millisecond)

@@ -2,5 +2,5 @@
 
 package clock
 
-// steady reports whether the counter never stops while the processor idles.
+// steady reports that the counter continues while the processor idles.
 func steady() bool { return true }

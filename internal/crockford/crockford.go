@@ -56,5 +56,4 @@ func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
 	return hi, lo, uint64(g) & 127, true
 }
 
-// BadSymbol returns the offset of the first byte that is not a symbol.
 func BadSymbol(s *[Len]byte) int { return decodeTable.BadSymbol(s[:]) }

@@ -63,7 +63,7 @@ func (s *Source) Next96() (hi uint64, lo uint32, ok bool) {
 	return hi, lo, ok
 }
 
-// Uint32 fails only with an injected reader.
+// Uint32 fails only if the reader of [From] fails.
 func (s *Source) Uint32() (uint32, error) {
 	if w, ok := s.Next32(); ok {
 		return w, nil
@@ -77,7 +77,7 @@ func (s *Source) Uint32() (uint32, error) {
 	return s.buf[0], nil
 }
 
-// Uint64 fails only with an injected reader.
+// Uint64 fails only if the reader of [From] fails.
 func (s *Source) Uint64() (uint64, error) {
 	if s.reader != nil {
 		b, err := s.read(8)

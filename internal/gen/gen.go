@@ -17,13 +17,13 @@ import (
 
 const NoTick = -1 << 63
 
-// A batch locks the generator for some tens of microseconds.
+// For a batch, Fill locks the generator for some tens of microseconds.
 const batchSize = 4096
 
 // recheck is the longest wait for a lease before the generator reads the clock again.
 const recheck = 50 * time.Millisecond
 
-// ErrRetry says that the generator must wait, or has waited, and must try again.
+// ErrRetry tells [Core.Finish] to wait. If Finish returns ErrRetry, the caller must try again.
 var ErrRetry = errors.New("gen: retry")
 
 // errZero is the error of a Core before Init. The clock of such a Core shows clock.NoTime.
@@ -50,9 +50,8 @@ type Core struct {
 	micros    bool // ticks are microseconds
 	lease     sortid.Lease
 
-	// After ErrRetry, the tick to wait for, and the error if the wait ends early.
-	until int64
-	why   error
+	until  int64 // after ErrRetry, Finish waits for this tick
+	reason error // the error if the context ends first
 }
 
 // Init checks and sets the options. The lease may be nil.
@@ -93,8 +92,8 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	return nil
 }
 
-// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. Formats call it
-// because the compiler does not inline methods of packages that they do not import.
+// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. Formats do not call
+// Rand.Next32, because the compiler does not inline methods of packages that they do not import.
 func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
 
 func (c *Core) Next96() (hi uint64, lo uint32, ok bool) { return c.Rand.Next96() }
@@ -117,7 +116,7 @@ func (c *Core) UseMicroseconds(allowance time.Duration) {
 
 func (c *Core) TickLength() time.Duration { return time.Millisecond << c.format.Shift }
 
-// Now returns the clock's tick, given a counter value for clock.Milli.
+// Now returns the clock's tick. For the parameter counter, see [clock.Clock.Milli].
 func (c *Core) Now(counter uint64) int64 {
 	if c.micros {
 		return c.Clock.Micro()
@@ -135,8 +134,9 @@ func (c *Core) Time(tick int64) time.Time {
 	return time.UnixMilli(tick<<c.format.Shift + c.format.Epoch).UTC()
 }
 
-// CheckRollback applies the policy if the clock, at tick now, is too far behind the next ID's tick.
-// It reports whether the generator must follow the clock. last is the tick of the last ID.
+// CheckRollback applies the policy if the clock is too far behind the next ID. It reports whether
+// the generator must go back to the clock's tick. The parameters are the ticks of the clock, the
+// last ID and the next ID.
 func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	if c.format == nil {
 		return false, errZero
@@ -155,14 +155,14 @@ func (c *Core) CheckRollback(now, last, next int64) (reset bool, err error) {
 	}
 }
 
-// WaitFor makes Finish wait for a tick. If the context ends first, the error matches why.
-func (c *Core) WaitFor(tick int64, why error) error {
-	c.until, c.why = tick, why
+// WaitFor makes Finish wait for a tick. If the context ends first, the error matches the reason.
+func (c *Core) WaitFor(tick int64, reason error) error {
+	c.until, c.reason = tick, reason
 	return ErrRetry
 }
 
-// Waits returns the end of the last wait, and the error if that wait ends early.
-func (c *Core) Waits() (until time.Time, why error) { return c.Time(c.until), c.why }
+// Waits returns the parameters of the last WaitFor.
+func (c *Core) Waits() (until time.Time, reason error) { return c.Time(c.until), c.reason }
 
 func (c *Core) Leased() bool { return c.lease != nil }
 
@@ -178,23 +178,23 @@ func (c *Core) Claim(tick int64) (nodeID uint32, claimed int64, err error) {
 // Finish unlocks the generator. If err is ErrRetry, it then waits, and returns ErrRetry or the
 // error of the wait. It returns all other errors unchanged.
 func (c *Core) Finish(ctx context.Context, err error) error {
-	until, why := c.until, c.why
+	until, reason := c.until, c.reason
 	c.Unlock()
 	if err != ErrRetry {
 		return err
 	}
-	if err := c.wait(ctx, until, why); err != nil {
+	if err := c.wait(ctx, until, reason); err != nil {
 		return err
 	}
 	return ErrRetry
 }
 
-// wait may end early. Then the caller reads the clock and asks the lease again, because somebody
-// may have set the clock. The caller must not hold the lock.
-func (c *Core) wait(ctx context.Context, until int64, why error) error {
-	if why != sortid.ErrLeaseExpired {
+// wait can end early without an error, because somebody may set the clock. So the caller must then
+// read the clock and ask the lease again. The caller must not hold the lock.
+func (c *Core) wait(ctx context.Context, until int64, reason error) error {
+	if reason != sortid.ErrLeaseExpired {
 		if err := c.Clock.Pause(ctx, c.Time(until).UnixMicro()); err != nil {
-			return c.errorf("%w; gave up waiting: %w", why, err)
+			return c.errorf("%w; gave up waiting: %w", reason, err)
 		}
 		return nil
 	}
@@ -207,8 +207,8 @@ func (c *Core) wait(ctx context.Context, until int64, why error) error {
 	return err
 }
 
-// Fill calls fill for each batch of ids. fill makes IDs at tick now, and returns how many. Fill
-// locks the generator and reads the clock once for each batch. After an error it clears ids.
+// Fill locks the generator and reads the clock once for each batch of ids. The function fill makes
+// a batch and returns how many IDs it has made. After an error, Fill clears ids.
 func Fill[ID any](ctx context.Context, c *Core, ids []ID,
 	fill func(now int64, ids []ID) (int, error)) error {
 	if c.format == nil {

@@ -42,7 +42,6 @@ func Integer[T int64 | uint64](format string, v T, want string) error {
 		Want: want, Err: sortid.ErrRange}
 }
 
-// Scan returns the error of a database value that is NULL or has a wrong type.
 func Scan(format string, src any, want string) error {
 	if src == nil {
 		return fmt.Errorf("%s: %w NULL; scan a nullable column into sql.Null[%[1]s.ID]", format,

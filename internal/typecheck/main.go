@@ -49,7 +49,7 @@ func main() {
 	}
 }
 
-// check returns the number of packages of the main modules that it checked. In other packages it
+// check checks the packages of the main modules, and returns their number. In other packages it
 // checks only the declarations.
 func check(goos, arch string, patterns []string) (count int, err error) {
 	list := exec.Command("go", append([]string{"list", "-deps", "-test",

@@ -11,8 +11,8 @@ import (
 // Len is the length of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens.
 const Len = 36
 
-// groups has each group's offset in the text, and the start and the end of its bytes.
-var groups = [5]struct{ from, at, to int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
+// groups has each group's offset in the text and in the bytes.
+var groups = [5]struct{ text, start, end int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
 	{24, 10, 16}}
 
 func Append(b []byte, u *[16]byte) []byte {
@@ -20,7 +20,7 @@ func Append(b []byte, u *[16]byte) []byte {
 		if i > 0 {
 			b = append(b, '-')
 		}
-		b = hex.AppendEncode(b, u[g.at:g.to])
+		b = hex.AppendEncode(b, u[g.start:g.end])
 	}
 	return b
 }
@@ -30,8 +30,8 @@ func Decode(u *[16]byte, s []byte) int {
 	var out [16]byte
 	bad := false
 	for i, g := range groups {
-		_, err := hex.Decode(out[g.at:g.to], s[g.from:g.from+2*(g.to-g.at)])
-		bad = bad || err != nil || i > 0 && s[g.from-1] != '-'
+		_, err := hex.Decode(out[g.start:g.end], s[g.text:g.text+2*(g.end-g.start)])
+		bad = bad || err != nil || i > 0 && s[g.text-1] != '-'
 	}
 	if bad {
 		return firstBad(s)

@@ -1,7 +1,7 @@
 // Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
-// Package lease sets its grants. A generator calls [Window.ClaimTick] before the first ID of a
-// tick. So every ID belongs to a grant, even if the goroutine is delayed. The generator may finish
-// a claimed tick after the lease is closed or lost.
+// Package lease sets its [Grant]. A generator calls [Window.ClaimTick] before the first ID of a
+// tick. So every ID belongs to a grant, even if the goroutine is delayed. The generator may still
+// use a claimed tick after the lease is closed or lost.
 package window
 
 import (
@@ -40,7 +40,7 @@ type Window struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced with each new grant
 	closed  bool
-	reason  error
+	reason  error // why the last renewal failed, or nil
 }
 
 var (
@@ -80,8 +80,8 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 		if !w.used.CompareAndSwap(used, at) {
 			continue
 		}
-		// Ask only after the claim is visible, because the lease reads the claim to decide whether
-		// to renew.
+		// Request the renewal after the claim is visible, because the lease reads the claim to
+		// decide whether to renew.
 		if at >= w.renewFrom.Load() {
 			w.RequestRenewal()
 		}
@@ -203,5 +203,5 @@ func (w *Window) RequestRenewal() {
 	}
 }
 
-// RenewalRequests receives a value when a claim is near the end of the grant or after it.
+// RenewalRequests receives a value when a claimed tick is near the end of the grant or after it.
 func (w *Window) RenewalRequests() <-chan struct{} { return w.requests }
