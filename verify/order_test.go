@@ -142,8 +142,8 @@ func TestUsage(t *testing.T) {
 		{"micros", Options{Usage: UsageMicroseconds}, true, "microseconds"},
 		{"micros", Options{Usage: UsageDefault}, false, "counter of"},
 		{"node", Options{}, false, "counter of 19 bits"},
-		{"node", Options{NodeBits: 4}, true, "5 of 4 bits"},
-		{"node", Options{NodeBits: 4, Extension: 3}, true, "5 of 4 bits"},
+		{"node", Options{NodeBits: 4}, true, "5 (4 bits)"},
+		{"node", Options{NodeBits: 4, Extension: 3}, true, "5 (4 bits)"},
 	} {
 		r := check(t, "scru160", model.Find("scru160", c.mode).Make(model.New(1, "", 20_000, 0.1)),
 			c.o)

@@ -68,8 +68,9 @@ type Options struct {
 	// Check infers the number.
 	Extension int
 	// NodeBits is the size in bits of the node ID in scru160's field random16, or of the worker ID
-	// in uid60's field random. If the IDs of another project's format end with a node ID and a
-	// counter, NodeBits is the size of this node ID. The counter has the other bits.
+	// in uid60's field random. Some formats of other projects have one field for a node
+	// ID and a counter. Then NodeBits is the size of the node ID, and the counter is the rest of
+	// the field.
 	NodeBits int
 
 	// Raw names a random field. Check writes the bits that it tests to RawTo, high bit first.

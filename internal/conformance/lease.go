@@ -25,7 +25,7 @@ type Leased[T ID[T]] struct {
 	Leads  bool          // if the counter is full, the generator uses later ticks and does not wait
 }
 
-// After patience, a test fails instead of hanging. A slow machine needs less.
+// After patience, a test fails instead of hanging. It is far longer than a slow machine needs.
 const patience = 2 * time.Minute
 
 func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }

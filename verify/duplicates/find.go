@@ -54,8 +54,9 @@ type Options struct {
 	// Dir is the folder for sorting. Each sorted ID needs 33 bytes in it. The default is the
 	// system's folder for temporary files.
 	Dir string
-	// NodeBits is the size of scru64's node IDs in bits. A counter follows the node ID, so without
-	// the size, the report has only the first bits that all IDs of a source share.
+	// NodeBits is the size of scru64's node IDs in bits. If it is 0, Find does not know where the
+	// node ID ends and the counter begins. Then the report has the first bits of both, as far as
+	// they are the same in all IDs of a source.
 	NodeBits int
 	// Each is called for each duplicate, in order.
 	Each func(report.Duplicate)
@@ -364,7 +365,7 @@ func (s *search) merge(runs []*extsort.Run) error {
 	if err != nil {
 		return err
 	}
-	// The first line with an ID is recorded only when a second line has the same ID.
+	// The first place of an ID is recorded only when the ID occurs a second time.
 	var last record
 	var buf [originSize]byte
 	first, noted := true, false

@@ -28,7 +28,8 @@ const (
 	itemSize = 32 // bytes of a record in memory, without its payload
 )
 
-// A Key orders records. Its upper 32 bits are zero, because IDs have at most 160 bits.
+// A Key orders records. It has 192 bits, and its upper 32 bits are zero, because IDs have at most
+// 160 bits.
 type Key = format.Words
 
 // A Dir is a folder for runs. A Writer makes it in Parent before the first run. If Parent is empty,

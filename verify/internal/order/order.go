@@ -29,8 +29,7 @@ type Sink interface {
 	Restart()
 }
 
-// A Checker checks that IDs strictly increase. In each of these cases, it counts one fault and does
-// not pass the wrong ID to the sink:
+// A Checker checks that IDs strictly increase. In each of these cases, it counts one fault:
 //
 //	1 2 2 3        a duplicate
 //	1 3 2 4        two IDs are swapped
@@ -38,7 +37,9 @@ type Sink interface {
 //	5 6 2 7 8      one ID is far too small
 //	5 6 2 3 4      the source went back
 //
-// To distinguish these cases, a Checker keeps the newest ID until the next ID comes.
+// To distinguish these cases, a Checker keeps the newest ID until the next ID comes. If the source
+// went back, the Checker calls Restart and continues from the smaller ID. In the other cases it does
+// not pass the wrong IDs to the sink.
 type Checker struct {
 	f        *format.Format
 	sink     Sink

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// heads describes the heads of IDs: the high bits, down to the lowest bit of the counter. A head
-// begins with the tick, which ends at the lowest bit of the time.
+// heads describes the heads of IDs. A head is the part of an ID from its highest bit to the lowest
+// bit of the counter. The tick is the part from the highest bit to the lowest bit of the time.
 type heads struct {
 	field     format.Field // The counter.
 	high, low format.Place // The head's two words.
@@ -305,8 +305,9 @@ func (c *counter) concludeStarts() {
 	}
 }
 
-// judgeCarry checks a step by one if the counter includes the node ID. A carry out of the random
-// bits must change only bits that start at 0. A bit that starts at 1 belongs to the node ID.
+// judgeCarry checks a step by one if the counter includes the node ID. In the first ID of a tick,
+// the bits between the node ID and the random bits are 0. So a carry out of the random bits may
+// change only bits that are 0 there. A bit that is 1 there belongs to the node ID.
 func (c *counter) judgeCarry(last, h head, v *format.Words, line uint64) {
 	s := c.starts
 	if s.width < 0 {

@@ -194,7 +194,7 @@ func (r *Rules) Finish() {
 	}
 	for _, w := range r.watched {
 		if w.Most == 0 && w.known {
-			r.Fact(w.Name+" ID", "%d of %s", w.Value, words.Plural(uint64(w.Bits), "bit"))
+			r.Fact(w.Name+" ID", "%d (%s)", w.Value, words.Plural(uint64(w.Bits), "bit"))
 		}
 	}
 	if len(r.nodes) == 1 && !r.Unordered {

@@ -73,7 +73,7 @@ type Gates struct {
 	Requests     *Gate
 	LargeAnswers *Gate // of more than [Piece] IDs
 	LineBodies   *Gate // bodies of lines to inspect
-	StoreBodies  *Gate // all requests of the store
+	StoreBodies  *Gate // all requests to the store
 	StoreQueue   *Gate // fully received requests, except lists
 	StoreLists   *Gate // fully received requests for lists
 }
@@ -83,8 +83,8 @@ func NewGates() *Gates {
 		Requests:     newGate(maxRequests, "requests"),
 		LargeAnswers: newGate(maxLargeAnswers, "large answers"),
 		LineBodies:   newGate(maxLineBodies, "bodies of lines"),
-		StoreBodies:  newGate(maxStoreBodies, "requests of the store"),
-		StoreQueue:   newGate(maxStoreQueue, "requests of the store"),
+		StoreBodies:  newGate(maxStoreBodies, "requests to the store"),
+		StoreQueue:   newGate(maxStoreQueue, "requests to the store"),
 		StoreLists:   newGate(maxStoreLists, "lists of the store"),
 	}
 }
