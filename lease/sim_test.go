@@ -18,9 +18,9 @@ import (
 )
 
 // This file simulates many processes and one store in virtual time. A seed decides what happens.
-// The processes run the real client and windows. Requests are lost, late and repeated, answers are
-// lost, and processes stop, die and start again. All clocks are set at random. The store is
-// restored from old copies and fenced, and machines are cloned.
+// The processes run the real client. Requests are lost, late and repeated, answers are lost, and
+// processes stop, die and start again. All clocks are set to random times. The store is restored
+// from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
@@ -47,7 +47,7 @@ type world struct {
 	skew       int64
 	unfenced   bool
 	hostile    bool // a hostile client changes records
-	unchecked  bool // without [Known.Check]
+	unchecked  bool // nobody calls [Known.Check]
 	fences     bool // the realm is fenced at times, although the store has lost nothing
 	clones     bool
 	forgetHWM  bool // a fence carries over no hwm
@@ -278,7 +278,7 @@ func (w *world) allows(changes []Change) bool {
 	}
 	ok, err := w.known(realm, blocks).Check(changes)
 	switch {
-	case err != nil && w.hostile: // the realm may have changed
+	case err != nil && w.hostile: // the hostile client may have changed the realm
 		w.count["refused"]++
 	case err != nil:
 		w.wrong = fmt.Sprintf("%v\nof %+v", err, changes)
@@ -682,7 +682,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// Changes of a fence, which have no process, are not checked.
+	// The changes of a fence, where s.p is nil, are not checked.
 	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++
@@ -728,7 +728,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore simulates worlds. It fails if something is wrong, or if an event of must is rare.
+// explore simulates worlds. It fails if something is wrong, or if an event in must is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {
@@ -801,8 +801,8 @@ func TestSimulationFinds(t *testing.T) {
 	}
 }
 
-// Many nodes start, renew their leases, are killed, and start again before the old leases end.
-// Each gets its own node ID, with a limited number of requests.
+// Many nodes start, renew their leases, are killed, and start again before the old leases end. Each
+// node gets its own node ID, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
 	nodes := *simNodes
 	size := 2
