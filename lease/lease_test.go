@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -418,27 +417,6 @@ func TestLost(t *testing.T) {
 			t.Errorf("the lease has %d again, generators %v", l.NodeID(), b)
 		}
 		closed(t, l, b1, b2)
-	})
-}
-
-func TestHundred(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		book := new(book)
-		r := rand.New(rand.NewPCG(1, 1))
-		n := &network{Store: NewMemory(),
-			delay: func() time.Duration { return time.Duration(r.Int64N(20)) * time.Millisecond }}
-		start := time.Now()
-		leases := acquireAll(t, n, config(7), 100)
-		seen := map[Block]bool{}
-		for _, l := range leases {
-			seen[book.generator(t, l).must()] = true
-		}
-		d := time.Since(start)
-		t.Logf("%d attempts, %d changes, %v", n.calls("list"), n.calls("set"), d)
-		if len(seen) != 100 || d > 5*time.Second || n.calls("list") > 700 {
-			t.Errorf("%d node IDs for 100 leases, %d attempts, %v", len(seen), n.calls("list"), d)
-		}
-		closed(t, leases...)
 	})
 }
 

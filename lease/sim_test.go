@@ -801,14 +801,19 @@ func TestSimulationFinds(t *testing.T) {
 	}
 }
 
-// Many nodes start, renew their leases, are killed, and start again before the old leases end. Each
-// node gets its own node ID, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
-	nodes := *simNodes
 	size := 2
-	for 1<<size < 3*nodes {
+	for 1<<size < 3**simNodes {
 		size++
 	}
+	startNodes(t, *simNodes, size, *simNodes/100+1, "first", "second")
+	startNodes(t, 100, 7, 20, "first") // more than 3/4 of the node IDs
+}
+
+// Many nodes start, renew their leases, are killed, and start again before the old leases end. Each
+// node gets its own node ID, with a limited number of requests.
+func startNodes(t *testing.T, nodes, size, maxLists int, lives ...string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		i := 0
@@ -820,8 +825,8 @@ func TestManyNodes(t *testing.T) {
 		})
 		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond,
 			Epoch: time.UnixMilli(0)}, NodeBits: size}
-		used := map[Block]int64{}
-		for _, life := range []string{"first", "second"} {
+		used, book := map[Block]int64{}, new(book)
+		for _, life := range lives {
 			n.set(func() { clear(n.count) })
 			start := time.Now()
 			leases := acquireAll(t, n, cfg, nodes)
@@ -831,7 +836,7 @@ func TestManyNodes(t *testing.T) {
 			t.Logf("%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f "+
 				"changes each, %d lists", life, nodes, size, took, gets, sets, lists)
 			if took > 30*time.Second || nodes <= 1000 && took > 3*time.Second || gets > 25 ||
-				sets > 8 || lists > nodes/100+1 {
+				sets > 8 || lists > maxLists {
 				t.Errorf("%s life: too many requests", life)
 			}
 			most := n.mostInASecond(2 * time.Minute)
@@ -842,6 +847,7 @@ func TestManyNodes(t *testing.T) {
 			for _, l := range leases {
 				b, g := Block{l.NodeID(), uint8(size)}, l.window.Grant()
 				must(t, l.Err())
+				book.generator(t, l).must()
 				if g.Lo < used[b] {
 					t.Errorf("%v is granted from tick %d on, but was granted up to %d before", b,
 						g.Lo, used[b])
