@@ -212,8 +212,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Before the fence was stored, processes may have got more grants. Carry over their HWMs,
-		// too, before anybody is granted ticks at the floor or above it.
+		// Before the fence was stored, processes may have got more grants. Carry over the HWMs of
+		// these grants, too, before anybody is granted ticks at the floor or above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -277,7 +277,8 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 }
 
 // carry writes the first records of a new generation, unless they exist. With partsFirst, it writes
-// parts before the blocks around them, so that each split block always has a part with a record.
+// parts before the blocks that contain them, so that each split block always has a part with a
+// record.
 func carry(ctx context.Context, store Store, from, to Record, partsFirst bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {

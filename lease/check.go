@@ -328,7 +328,7 @@ func (c *checker) extended(is, next Record) (Record, error) {
 }
 
 // request tries the requests that can lead to next. A grant's deadline is half a window, rounded
-// down, after its end.
+// down, after its end. So two windows are possible.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM

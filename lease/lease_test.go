@@ -420,8 +420,6 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// The error says who holds the node IDs and until when. The node ID of a dead process becomes free
-// after its deadline.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -728,7 +726,7 @@ func TestAcquireFails(t *testing.T) {
 	})
 }
 
-// Close gives the unused ticks back. It needs the store, and can be called again.
+// Close gives the unused ticks back.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()

@@ -251,7 +251,6 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// When the store returns after a minute, the lease is valid within two seconds.
 func TestBackSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
@@ -267,7 +266,6 @@ func TestBackSoon(t *testing.T) {
 	})
 }
 
-// Leases that were acquired or renewed together do not renew together again.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}

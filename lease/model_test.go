@@ -434,7 +434,6 @@ func (t turn) steps() {
 	}
 }
 
-// acquire tries all ways to get a block, and all steps that divide and merge blocks.
 func (t turn) acquire() {
 	t.readAndTake(mWhole)
 	if !t.m.halves {
@@ -457,7 +456,6 @@ func (t turn) acquire() {
 	}
 }
 
-// do adds the state after a step that changes only the process.
 func (t turn) do(change func(p *mProc), what string, args ...any) {
 	next := *t.s
 	change(&next.procs[t.i])

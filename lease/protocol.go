@@ -142,8 +142,8 @@ func join(r, a, b Record) (Record, error) {
 
 // carryOver returns the records with which a fenced realm begins, larger blocks before their parts.
 // The floor is the first tick that the fenced realm can grant. Blocks with an HWM above the floor
-// keep their HWM. The blocks around them are split, because no whole block may have a lower HWM
-// than its parts.
+// keep their HWM. The blocks that contain them are split, because no whole block may have a lower
+// HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

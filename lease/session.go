@@ -313,7 +313,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 }
 
 // look reads and surveys a few blocks. Smaller blocks must come first in blocks: a half must not be
-// read after the block around it.
+// read after its parent.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -408,8 +408,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b, read together with b's record or later. If
-// the block is merging, splitParent cancels the merge.
+// splitParent returns the record of b's parent, read together with b's record or later. If the
+// parent is merging, splitParent cancels the merge.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation, the root's HWM and state do not change

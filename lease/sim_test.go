@@ -707,8 +707,7 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	return t, s.travel()
 }
 
-// simulate runs a world. If something is wrong, simulate runs the world again and returns the last
-// events.
+// If something is wrong, simulate runs the world again and returns the last events.
 func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 	run := func(log *strings.Builder) *world {
 		w := newWorld(seed)
@@ -728,7 +727,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore simulates worlds. It fails if something is wrong, or if an event in must is rare.
+// explore fails if something is wrong, or if an event in must is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {

@@ -10,7 +10,7 @@ import (
 type region struct {
 	record Record
 	hwm    int64 // no earlier tick of the region can be granted
-	effort int   // to make it whole; 0: none; 1: cancel the merge around it; 2: merge its halves
+	effort int   // 0: none; 1: a merging block contains it; 2: its halves must be merged
 }
 
 // A survey finds free blocks of one size in some or all records of a realm.
@@ -38,7 +38,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys block b. The parameter hwm is the highest HWM of the blocks around b.
+// walk surveys block b. The parameter hwm is the highest HWM of the blocks that contain b.
 func (v *survey) walk(b Block, hwm int64, effort int) {
 	if !v.knows(b) {
 		return
@@ -117,8 +117,8 @@ func (v *survey) grantable(leaf Block, lead int64) bool {
 // edge returns the path of the first node ID of a size.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
-// path returns leaf and the blocks around leaf, each followed by the other half of its parent.
-// Smaller blocks come first.
+// path returns leaf and the blocks that contain leaf, each followed by the other half of its
+// parent. Smaller blocks come first.
 func path(leaf Block) (blocks []Block) {
 	for b := leaf; b.Size > 0; b = b.parent() {
 		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
@@ -126,7 +126,7 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns area, the blocks around area, and the blocks of up to size bits within area.
+// parts returns area, the blocks that contain area, and the blocks of up to size bits within area.
 // Smaller blocks come first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
