@@ -10,8 +10,8 @@ import (
 )
 
 // Records returns the records of a realm and its blocks, in the order of node IDs, larger blocks
-// first. It fails with [ErrNoRealm] if there is no such realm. It leaves out records that no client
-// would write. Then it also returns [ErrRecord].
+// first. It fails with [ErrNoRealm] if there is no such realm. If there are records that no client
+// would write, Records leaves them out, and also returns [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -79,11 +79,11 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 	}
 }
 
-// maxSkew limits the skew of a fence, because a fence cannot be undone.
+// maxSkew limits the parameter skew of Fence, because a fence cannot be undone.
 const maxSkew = 24 * time.Hour
 
-// Create makes the realm of a configuration, and reports whether it made one. NodeBits is not
-// needed. If the realm exists and suits the configuration, Create returns no error.
+// Create makes the realm of a configuration, and reports whether it did. NodeBits is not needed. If
+// the realm exists and suits the configuration, Create returns false and no error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config.NodeBits = max(config.NodeBits, 1)
 	config, err := config.complete()
@@ -123,9 +123,9 @@ func storeName(store Store) string {
 }
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
-// realm's terms. 0 leaves a value as it is. Leases use new values from their second renewal on,
-// unless their [Config] sets the values. If a Config sets a longer value than the new one,
-// the lease keeps that value until it needs a new node ID.
+// realm's terms. 0 leaves a value as it is. A lease uses the new values from its second renewal on.
+// If its [Config] sets a value, the lease keeps the Config's value. But if this value is longer
+// than the realm's, the lease can get no new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -178,8 +178,8 @@ func (t Terms) most(next Terms) (window, lead int64) {
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // lost grants were longer than the stored terms say. If the realm is missing, Fence creates it with
-// config's Format or, without one, fails with [ErrNoRealm]. With another format than the realm's,
-// it fails with [ErrRealm]. After an error of the store, call Fence again.
+// config's Format. If config has no Format, Fence fails with [ErrNoRealm] instead. If Format is not
+// the realm's format, Fence fails with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -212,8 +212,8 @@ func Fence(ctx context.Context, store Store, config Config, skew time.Duration) 
 		if !ok {
 			continue
 		}
-		// Before the fence was stored, processes may have got more grants. Carry over their HWMs,
-		// too, before anybody is granted ticks at the floor or above it.
+		// Before the fence was stored, processes may have got more grants. Carry over the HWMs of
+		// these grants, too, before anybody is granted ticks at the floor or above it.
 		return terms.Time(next.HWM), carry(ctx, store, root, next, false)
 	}
 }
@@ -265,7 +265,7 @@ func (t Terms) floor(now time.Time, skew time.Duration) int64 {
 	return t.reach(now) + t.ticks(skew+fenceTime) + 2 // two roundings can each lose a tick
 }
 
-// fenceTime is the longest time from reading the clock to storing the new generation.
+// fenceTime is the longest expected time from reading the clock to storing the new generation.
 const fenceTime = time.Second
 
 func fenced(root Record, terms Terms, generation string, floor int64) Record {
@@ -276,16 +276,16 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	return root
 }
 
-// carry writes the first records of a new generation, unless they exist. Before the generation
-// starts, carry writes parts before the blocks around them. So each split block always has a part
-// with a record.
-func carry(ctx context.Context, store Store, from, to Record, before bool) error {
+// carry writes the first records of a new generation, unless they exist. With partsFirst, it writes
+// parts before the blocks that contain them, so that each split block always has a part with a
+// record.
+func carry(ctx context.Context, store Store, from, to Record, partsFirst bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {
 		return err
 	}
 	records := carryOver(old, to.HWM)
-	if before {
+	if partsFirst {
 		slices.Reverse(records)
 	}
 	for _, r := range records {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// MaxRecords is how many records [Known.Check] allows in one generation of a realm. They take
-// 20 MB, which any client may fill. They suffice for all 32,768 node IDs of 15 bits, or about 3,000
-// random node IDs in the largest realm.
+// MaxRecords is how many records [Known.Check] allows in one generation of a realm. One client can
+// write them all, which takes 20 MB. They suffice for all 32,768 node IDs of 15 bits, or about
+// 3,000 random node IDs in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
@@ -27,9 +27,9 @@ func (e *ChangeError) Error() string {
 
 func (e *ChangeError) Is(target error) bool { return target == ErrIllegal }
 
-// Evidence returns the blocks of one realm that a server must read with GetMany, in this order, to
-// check changes. It fails with [ErrIllegal] if the protocol forbids the changes, whatever records
-// the store has.
+// Evidence returns the blocks that a server must read with GetMany, in this order, to check
+// changes. It fails with [ErrIllegal] if the protocol forbids the changes, whatever records the
+// store has.
 func Evidence(changes []Change) (realm string, blocks []Block, err error) {
 	if len(changes) == 0 {
 		return "", nil, &ChangeError{0, "the request contains no change"}
@@ -115,13 +115,13 @@ type Known struct {
 // [Config], and store [MaxRecords] records. But it cannot make other clients issue an ID twice, as
 // long as Now never decreases:
 //
-//   - A grant starts at the HWM or above it. It ends at most the realm's longest window and lead
-//     after Now. So it ends below the floor of any later fence.
+//   - A grant starts at the HWM or above it. It ends at most the realm's longest window plus its
+//     longest lead after Now. So it ends below the floor of any later fence.
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired after the merge began.
 //   - A generation that a fence has ended gets no new records.
-//   - Only trusted people may fence, at the store itself: clients could prepare overlapping node
-//     IDs in a new generation.
+//   - Clients cannot fence, because they could prepare overlapping node IDs in the new generation.
+//     Only trusted people can fence, at the store itself.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -328,7 +328,7 @@ func (c *checker) extended(is, next Record) (Record, error) {
 }
 
 // request tries the requests that can lead to next. A grant's deadline is half a window, rounded
-// down, after its end.
+// down, after its end. So two windows are possible.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM

@@ -176,11 +176,11 @@ func TestCheck(t *testing.T) {
 					t.Error("the change is allowed")
 				}
 			}
-			if c.want == ok { // the client has read an older record
+			if c.want == ok { // the client has read another revision
 				was := c.is
 				was.Revision++
 				if got, err := k.Check([]Change{{was, c.next}}); got || err != nil {
-					t.Errorf("after a read of an older record: %v, %v", got, err)
+					t.Errorf("after a read of another revision: %v, %v", got, err)
 				}
 			}
 		})

@@ -1,6 +1,6 @@
-// Package lease gives each process a node ID from a shared store, so that no ID is ever issued
-// twice. This holds even if clocks are wrong, processes pause or messages are lost. Import this
-// package if generators of scru64, scru160 or uid60 run in several processes.
+// Package lease gives each process a node ID from a shared store. So no ID is ever issued twice,
+// even if clocks are wrong, processes pause or messages are lost. Import this package if generators
+// of scru64, scru160 or uid60 run in several processes.
 //
 //	store := lease.NewMemory() // or a store on a server
 //	l, err := lease.Acquire(ctx, store, lease.Config{
@@ -16,21 +16,22 @@
 //
 // These words describe a lease:
 //
-//   - A tick is the unit of a format's timestamp: 256 ms in SCRU64, 1 ms in the others.
-//   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. Before
-//     generators make IDs in a tick, they claim it. Only granted ticks can be claimed, each once.
+//   - A tick is the unit of a format's timestamp: 256 ms in SCRU64, 1 ms in SCRU160 and uid60.
+//   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. Before a
+//     generator makes IDs in a tick, it claims the tick. Only granted ticks can be claimed, each
+//     once.
 //   - The window is how far in the future a grant ends, by default 1 minute. When about half of the
 //     window is left, a renewal moves the grant's end to a whole window from now.
 //   - The high-water mark (HWM) of a node ID is its first tick that was never granted. A grant
-//     starts at the HWM or later. The compare-and-set that stores the grant also moves the HWM to
-//     the grant's end. So no tick is granted twice.
+//     starts at the HWM or later. The store saves the grant and moves the HWM to the grant's end in
+//     one atomic step. So no tick is granted twice.
 //   - The lead is how far in the future a grant may start, by default 10 seconds.
-//   - A fence makes a realm safe after its store was restored from an old copy: [Fence] lets new
-//     grants start only after the end of all lost grants.
+//   - A fence makes a realm safe after its store was restored from an old copy: after [Fence], new
+//     grants start only after the end of all earlier grants.
 //
 // If clocks are wrong, node IDs are wasted or refused, but never shared; docs/leases.md says why.
 // This package cannot detect that a running virtual machine is cloned, that two stores serve one
 // realm, or that a store silently loses data. Two clones can make the same IDs until each has
-// renewed its lease. A server that gives others access to its store must check each change with
+// renewed its lease. A server that changes its store for clients must check each change with
 // [Known.Check].
 package lease

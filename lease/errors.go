@@ -30,13 +30,13 @@ var (
 	// ErrUnsafe: a [Store] refuses settings that could lose data.
 	ErrUnsafe = errors.New("lease: the store could lose what it has stored")
 
-	// ErrExpired: no tick is granted now. The returned error says why.
+	// ErrExpired: the lease has no granted ticks left. The returned error says why.
 	ErrExpired = sortid.ErrLeaseExpired
 	ErrClosed  = sortid.ErrLeaseClosed
 )
 
-// A LeadError says that a node ID (if Block is zero: any node ID) cannot be granted yet, because a
-// clock was ahead or the realm was fenced. It matches [ErrLead].
+// A LeadError says that a node ID cannot be granted yet, because a clock was ahead or the realm was
+// fenced. If Block is zero, no node ID can be granted yet. A LeadError matches [ErrLead].
 type LeadError struct {
 	Realm string
 	Block Block
@@ -94,7 +94,8 @@ func (e *FullError) Error() string {
 	}
 	if !e.From.IsZero() {
 		fmt.Fprintf(&b,
-			"; the next is free from %s on if its holder has ended, or when a holder gives one back",
+			"; the next is free from %s on if its holder has ended, "+
+				"or when a holder gives its node ID back",
 			e.From.Format(timeFormat))
 	}
 	return b.String()

@@ -57,7 +57,7 @@ func (w *world) anyRecord(root Record) Record {
 
 var hostileKey = Owner{0xff, 1}
 
-// worse returns a record by which a hostile client could replace the stored record is.
+// worse returns the stored record with a change that a hostile client might make.
 func (w *world) worse(root, is Record) Record {
 	t := root.Terms
 	now := t.At(time.UnixMilli(w.now + w.storeClock))

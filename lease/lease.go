@@ -26,8 +26,8 @@ type Config struct {
 	// Realm names a set of node IDs. Leases of one realm have different node IDs. The name must be
 	// 1 to 100 bytes of UTF-8, without control characters and @.
 	Realm string
-	// MustExist makes [Acquire] fail with [ErrNoRealm] if the realm is missing: the store may have
-	// lost it.
+	// If the realm is missing, [Acquire] creates it. With MustExist, Acquire fails with
+	// [ErrNoRealm], because the store may have lost the realm.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
@@ -45,7 +45,7 @@ type Config struct {
 	// a new realm, 10 seconds. A MaxLead longer than the realm's is an error.
 	MaxLead time.Duration
 
-	// Wait makes [Acquire] wait instead of failing with [ErrFull] or [ErrLead].
+	// Wait makes [Acquire] wait instead of failing with [ErrFull], [ErrLead] or [ErrBusy].
 	Wait bool
 
 	// Name shows people who holds the lease. It may have up to 100 bytes of UTF-8.
@@ -164,7 +164,7 @@ type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
 	length  atomic.Int64
-	session *session // until done is closed, only the goroutine keep may use it
+	session *session // until done is closed, only the goroutine of keep may use it
 	renewAt int64    // keep renews when this many ticks are left; only keep uses it
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -310,7 +310,7 @@ func (l *Lease) publish(reason error) {
 		s.held.HWM-l.renewAt, reason)
 }
 
-// rest tells the store if the lease will probably not need it for a second or more.
+// rest lets the store close idle connections if the next renewal is probably a second or more away.
 func (l *Lease) rest() {
 	s := l.session
 	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok &&
@@ -373,7 +373,7 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 			if l.left() > s.window/2 {
 				continue
 			}
-			// Half of the window is gone already, so pause before the next renewal.
+			// The next renewal is already due, but pause first.
 		} else if ctx.Err() == nil {
 			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
@@ -390,17 +390,19 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 }
 
 const (
-	// A longer renewal is ended and tried again: its request may be lost.
+	// The time limit of a renewal is between these two. At the limit, keep tries again, because the
+	// request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
-	// Pauses between failing renewals grow to this or, if that is longer, to 1/32 of the time since
-	// the first failure. So leases soon find a store that returns, but not all at once.
+	// The pauses between failed renewals grow to leastPause or, if it is longer, to 1/32 of the
+	// time since the first failure. So leases soon find a store that works again, but not all at
+	// once.
 	leastPause = 1500 * time.Millisecond
 )
 
 // Close ends the lease and gives the node ID and its unused ticks back. Generators may still make
-// IDs in ticks that they have claimed. These IDs are unique, too. If Close fails, call it again.
-// Otherwise the node ID becomes free half a window after the current window.
+// IDs in ticks that they have claimed. These IDs are unique, too. If Close fails, call it again. If
+// nobody does, the node ID becomes free half a window after the current window ends.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -19,15 +18,13 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// These tests run the lease with its goroutine and timers, in virtual time.
-
-// A network is the connection to a store. It has faults, and counts calls.
+// A network is a connection with faults to a store.
 type network struct {
 	Store
 	mu      sync.Mutex
 	down    bool
 	hang    bool                                 // no answer until the context ends
-	before  func(op string, next Record) error   // may refuse the call; next is zero unless op is set
+	before  func(op string, next Record) error   // may refuse; next is zero unless op is "set"
 	deaf    func(op string, args ...Record) bool // true: the call is made, but its answer is lost
 	watch   func(op string, args ...Record)      // sees the calls that were made
 	delay   func() time.Duration
@@ -145,7 +142,7 @@ func (n *network) Time(ctx context.Context) (time.Time, error) {
 	return n.Store.Time(ctx)
 }
 
-// A generator uses ticks. The generators with one book check that no tick is used twice.
+// A generator claims ticks. Generators that share a book check that no tick is used twice.
 type generator struct {
 	t    *testing.T
 	l    *Lease
@@ -295,7 +292,7 @@ func abandon(l *Lease) {
 	<-l.done
 }
 
-// During an hour, at least half of a window is always left, and the store makes few changes.
+// At least half of a window is always left, and the store makes few changes.
 func TestKeepsAhead(t *testing.T) {
 	leased(t, config(8), func(t *testing.T, n *network, l *Lease) {
 		g := new(book).generator(t, l)
@@ -330,8 +327,8 @@ func TestStoreDown(t *testing.T) {
 		name        string
 		fault       func(n *network, is bool)
 		err         error
-		least, most int           // tries in an hour
-		back        time.Duration // at most until the lease finds that the store is back
+		least, most int           // how often the lease tries in an hour
+		back        time.Duration // how long the lease may need to find that the store is back
 	}{
 		{"down", func(n *network, is bool) { n.down = is }, errDown, 400, 2000, 8 * time.Second},
 		{"hangs", func(n *network, is bool) { n.hang = is }, context.DeadlineExceeded, 200, 2000,
@@ -380,7 +377,7 @@ func TestStoreDown(t *testing.T) {
 	}
 }
 
-// If another process gets the node ID, the lease gets a new one. Meanwhile generators have no
+// If another process gets the node ID, the lease gets a new node ID. Until then, generators have no
 // ticks.
 func TestLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -423,29 +420,6 @@ func TestLost(t *testing.T) {
 	})
 }
 
-func TestHundred(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		book := new(book)
-		r := rand.New(rand.NewPCG(1, 1))
-		n := &network{Store: NewMemory(),
-			delay: func() time.Duration { return time.Duration(r.Int64N(20)) * time.Millisecond }}
-		start := time.Now()
-		leases := acquireAll(t, n, config(7), 100)
-		seen := map[Block]bool{}
-		for _, l := range leases {
-			seen[book.generator(t, l).must()] = true
-		}
-		d := time.Since(start)
-		t.Logf("%d attempts, %d changes, %v", n.calls("list"), n.calls("set"), d)
-		if len(seen) != 100 || d > 5*time.Second || n.calls("list") > 700 {
-			t.Errorf("%d node IDs for 100 leases, %d attempts, %v", len(seen), n.calls("list"), d)
-		}
-		closed(t, leases...)
-	})
-}
-
-// The error says who holds the node IDs and until when. The node ID of a dead process becomes free
-// after its deadline. A node ID that is given back is free at once.
 func TestFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -633,8 +607,8 @@ func TestSlowClock(t *testing.T) {
 	})
 }
 
-// If the store has no clock, a process whose clock is ahead gets future ticks. Nobody gets its node
-// ID for earlier ticks.
+// If the store has no clock, a process whose clock is ahead gets future ticks. Nobody gets the same
+// node ID for earlier ticks.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -716,7 +690,7 @@ func TestRetried(t *testing.T) {
 	})
 }
 
-// Acquire returns, and no node ID stays held.
+// If Acquire fails, it returns soon, and no node ID stays held.
 func TestAcquireFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), down: true}
@@ -738,7 +712,7 @@ func TestAcquireFails(t *testing.T) {
 		_, err = Acquire(ctx, NewMemory(), config(8))
 		fails(t, "the context has ended before", err, context.DeadlineExceeded)
 
-		// The grant is made, but no answer comes: Acquire gives it back.
+		// The grant is made, but no answer comes: Acquire gives the grant back.
 		n.set(func() {
 			n.hang = false
 			n.deaf = func(op string, args ...Record) bool {
@@ -752,7 +726,7 @@ func TestAcquireFails(t *testing.T) {
 	})
 }
 
-// Close gives the unused ticks back. It needs the store, and can be called again.
+// Close gives the unused ticks back.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -839,8 +813,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 		c.Window, c.MaxLead = 20*time.Second, 12*time.Second
 		l := acquire(t, NewMemory(), c)
 		until := l.Until()
-		// A renewal that is due at once must not run together with the claims.
-		synctest.Wait()
+		synctest.Wait() // a renewal that is due at once must not run together with the claims
 		// More than half of the window is used, so a renewal is due.
 		must(t, claim(l, 11*time.Second))
 		synctest.Wait()
@@ -855,7 +828,7 @@ func TestRenewalFollowsTicks(t *testing.T) {
 	})
 }
 
-// A fence stops grants until its floor.
+// After a fence, no grant starts before the time that Fence returned.
 func TestFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -891,7 +864,7 @@ func TestFence(t *testing.T) {
 	})
 }
 
-// A later fence never lowers the floor.
+// A second fence never allows earlier ticks than the first fence.
 func TestFenceAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -935,7 +908,7 @@ func TestFenceErrors(t *testing.T) {
 	}
 }
 
-// A fence uses the longer of its terms and the realm's, and makes a missing realm.
+// A fence uses the longer of its own terms and the realm's terms. It makes a missing realm.
 func TestFenceTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -1098,7 +1071,7 @@ type resting struct {
 
 func (s *resting) CloseIdleConnections() { s.n.Add(1) }
 
-// A store may close its connections after a renewal, unless the next renewal is near.
+// After a renewal, the lease calls CloseIdleConnections, unless the next renewal is near.
 func TestCloseIdleConnections(t *testing.T) {
 	for _, tc := range []struct {
 		window time.Duration

@@ -91,8 +91,8 @@ func TestCloneBeforeSending(t *testing.T) {
 	}
 }
 
-// Grants from before a fence can end above its floor. Until they end, no overlapping block is
-// granted.
+// A grant from before a fence can end after the first tick that the fence allows. Until the grant
+// ends, no overlapping block is granted.
 func TestFenceCarriesHWMs(t *testing.T) {
 	for _, sizes := range [][]int{{4, 6, 1, 1}, {1, 1, 4, 6}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -134,8 +134,8 @@ func TestFenceCarriesHWMs(t *testing.T) {
 	}
 }
 
-// A fence has its floor below a process's grants. The process says when it will have a node ID, and
-// gets one.
+// A fence allows ticks that are before the end of a process's grant. The process says when it will
+// get a new node ID, and then gets it.
 func TestFenceBelowGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory(), noClock: true}
@@ -215,11 +215,11 @@ func TestErrWhileFailing(t *testing.T) {
 	})
 }
 
-// Renewals fail only if an answer is lost.
+// With a slow store, renewals fail only if an answer is lost.
 func TestSlowStore(t *testing.T) {
 	for _, c := range []struct {
 		window, delay time.Duration
-		lost          bool // the answer to the first renewal
+		lost          bool // the answer to the first renewal is lost
 		least         int  // how many of 200 claims must be granted
 	}{
 		{4 * time.Second, 220 * time.Millisecond, false, 200},
@@ -251,7 +251,6 @@ func TestSlowStore(t *testing.T) {
 	}
 }
 
-// When the store returns after a minute, the lease is valid within two seconds.
 func TestBackSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
@@ -267,13 +266,12 @@ func TestBackSoon(t *testing.T) {
 	})
 }
 
-// Leases that were acquired or renewed together do not renew together again.
 func TestSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		// A lease is renewed in a given second with a probability of at most 1/15: two of its
 		// renewals can be in that second, each at a random time within 30 s. So 13 leases are
-		// expected, and more than 50 have a probability below 1e-12.
+		// expected. More than 50 have a probability below 1e-12.
 		const limit = 50
 		var leases []*Lease
 		for range 200 {
@@ -307,7 +305,7 @@ func (n *network) mostInASecond(d time.Duration) int {
 	return slices.Max(slices.Collect(maps.Values(seconds)))
 }
 
-// A full realm says when a node ID is free, and a waiting lease gets one.
+// A full realm says when a node ID will be free, and a waiting Acquire gets it.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()
@@ -380,7 +378,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// A fence uses the longest window and lead.
+// A fence uses the longest window and lead since the last fence.
 func TestSetTerms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory()

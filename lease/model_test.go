@@ -14,21 +14,22 @@ import (
 	"unsafe"
 )
 
-// This file is an exhaustive model of the protocol at small bounds. It visits every state that the
-// steps of processes, network and store can reach.
+// This file models the protocol with small limits. The model visits every state that the steps of
+// processes, network and store can reach.
 //
 // The functions of protocol.go decide how a record may change. A process may do any step at any
 // time, with records that it read long ago. At each step, its clock may show any tick. No deadline
-// protects an owner. A process that does no step is paused or dead, and another may start. The
-// store makes a change never, once or twice, at any later time. The answer may be lost.
+// protects an owner. A process that does no step is paused or dead, and another process may start.
+// The store makes a change never, once or twice, at any later time. The answer may be lost.
 //
-// A process may be cloned. Then both processes are in an overlap: they may use the same ticks. Each
-// leaves the overlap with the answer to its next request.
+// A process may be cloned. Then both processes are in an overlap: they may use the same ticks. A
+// process leaves the overlap when its next request is answered.
 //
 // Outside of overlaps, no tick may be used twice by the same or overlapping node IDs. No block may
 // be whole inside a whole block.
 
-// The blocks are the whole block, a node ID of 1 bit, and its two halves.
+// The model has three blocks: a node ID of 1 bit, which this file calls the whole block, and its
+// two halves.
 const (
 	mWhole = iota
 	mLeft
@@ -37,7 +38,7 @@ const (
 
 var mBlocks = [3]Block{{0, 1}, {0, 2}, {1, 2}}
 
-// TestModelFinds describes the variants.
+// Each variant of the protocol, except sound, has a fault. TestModelFinds describes the faults.
 type variant int
 
 const (
@@ -128,13 +129,13 @@ type overlap int8
 const (
 	single  overlap = iota
 	cloned          // it was cloned, or is a clone
-	settles         // it has made a request after that
+	settles         // it has since made a request
 )
 
 type mProc struct {
 	id, gen int8
 	stage   stage
-	owner   int8 // of its block: its own id, or the original's
+	owner   int8 // the owner of its block: its own id or, in a clone, the original's
 
 	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole block was seen Split after this half was read
@@ -142,7 +143,7 @@ type mProc struct {
 
 	ask    change
 	askLo  int8
-	unsure bool // it was sent before, but not answered
+	unsure bool // the request was sent before, but not answered
 
 	overlap overlap
 
@@ -178,7 +179,6 @@ func (p *mProc) learn(b int8, r mRec, written bool) {
 		whole.state == Split)
 }
 
-// known returns a record as the process has last seen it, if it has seen it.
 func (p *mProc) known(b int8) (Record, bool) {
 	return p.mem[b].record(b), p.mem[b] != unknown
 }
@@ -220,7 +220,7 @@ type mState struct {
 	floor  int8
 	copied copied // whether the store was copied, and whether the copy was restored
 	copy   [3]mRec
-	top    int8 // the highest hwm stored after the copy, which a restore loses
+	top    int8 // the highest hwm stored since the copy was made
 	forgot bool
 	time   int8
 	procs  [3]mProc
@@ -256,7 +256,7 @@ type model struct {
 	ticks     int8
 	windows   int64 // the longest window in ticks; 0: 1
 	revisions int8  // the last revision of a record; 0: no limit
-	net       int   // the most late changes at a time
+	net       int   // how many changes can be late at a time
 	halves    bool
 	fence     bool
 	release   bool
@@ -291,7 +291,6 @@ func boot(s *mState, id int8) mProc {
 	return p
 }
 
-// step adds the state after a change of s.
 func (m *model) step(s *mState, change func(s *mState), what string, args ...any) {
 	next := *s
 	change(&next)
@@ -435,7 +434,6 @@ func (t turn) steps() {
 	}
 }
 
-// acquire tries all ways to get a block, and all steps that divide and merge blocks.
 func (t turn) acquire() {
 	t.readAndTake(mWhole)
 	if !t.m.halves {
@@ -458,7 +456,6 @@ func (t turn) acquire() {
 	}
 }
 
-// do adds the state after a step that changes only the process.
 func (t turn) do(change func(p *mProc), what string, args ...any) {
 	next := *t.s
 	change(&next.procs[t.i])
@@ -611,7 +608,7 @@ func (t turn) readAndTake(b int8) {
 	}
 }
 
-// take asks for a grant of a block. The block is whole, or the grant makes it whole.
+// take asks for a grant of a block that is whole, or that the grant makes whole.
 func (t turn) take(b int8, whole Record) {
 	for q := range t.requests() {
 		if next, err := q.grant(whole); err == nil {
@@ -639,7 +636,6 @@ func (t turn) reviveAndSplit() {
 	}
 }
 
-// divide splits the whole block and takes a half, in one change.
 func (t turn) divide(whole Record) {
 	parent, err := split(whole, 0)
 	if err != nil || !t.m.together {
@@ -777,7 +773,7 @@ func (t turn) write(b int8, next Record, what string) {
 	})
 }
 
-// outcomes lists what can happen to a request. If no answer is lost, only the first can happen.
+// If no answer is lost, only the first outcome can happen.
 var outcomes = []struct {
 	made, answered, late bool
 	how                  string
@@ -925,9 +921,10 @@ func (m *model) canonical(s *mState) {
 	s.sort(m.procs)
 }
 
-// A view is the stored record with which its copies are compared. The revisions of a record only
-// grow, except when a copy of the store is restored. So a change based on any past revision will be
-// refused. In a record that is never restored, only the order of revisions matters.
+// A view is a stored record. Its copies in messages and processes are compared with it. The
+// revisions of a record only grow, except when a copy of the store is restored. So a change based
+// on any past revision will be refused. In a record that is never restored, only the order of
+// revisions matters.
 type view struct {
 	gen, block int8
 	is         mRec
@@ -952,7 +949,7 @@ func (v *view) move(rs ...*mRec) {
 	}
 }
 
-// ofChange returns the records before and after a change of the view's record, or nil.
+// ofChange returns nil if c does not change the view's record.
 func (v *view) ofChange(c *change) (prev, next *mRec) {
 	switch {
 	case c.gen != v.gen:
@@ -964,7 +961,7 @@ func (v *view) ofChange(c *change) (prev, next *mRec) {
 	return nil, nil
 }
 
-// rebase gives the record new revisions, and drops whatever no longer matters of its old revisions.
+// rebase gives the record and its copies new revisions, and drops copies that no longer matter.
 func (v view) rebase(s *mState) {
 	for i := range s.net {
 		v.rebaseLate(&s.net[i])
@@ -1043,7 +1040,7 @@ func (v *view) rebaseMemory(p *mProc) {
 	case v.block != mWhole && !p.rewritten[v.block] || p.stage == closing:
 		p.learn(v.block, unknown, false)
 	default:
-		// A step on another record can still use this one.
+		// A step on another record can still use this copy.
 		r.revision, r.owner = 0, 0
 	}
 }
@@ -1093,7 +1090,7 @@ type mSearch struct {
 	from  int32
 	which int32
 
-	wrong string // what is wrong in the state with the number at, or ""
+	wrong string // what is wrong in the state nodes[at], or ""
 	at    int32
 
 	retrace int32 // the number of the step to describe, or -1
@@ -1108,7 +1105,7 @@ type mNode struct {
 	which  int32
 }
 
-// add adds a state if it is new. The parameter id is the process whose step leads to s, or 0.
+// The parameter id is the process whose step leads to s, or 0.
 func (m *model) add(s *mState, id int8, what string, args ...any) {
 	which := m.which
 	m.which++
@@ -1138,7 +1135,7 @@ func (m *model) add(s *mState, id int8, what string, args ...any) {
 	}
 }
 
-// search returns the number of states. If a state is wrong, it also returns the shortest way there.
+// If a state is wrong, search also returns the shortest way there.
 func (m *model) search() (states int, trace []string) {
 	m.procs, m.windows = cmp.Or(m.procs, 2), cmp.Or(m.windows, 1)
 	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
@@ -1177,7 +1174,7 @@ func (m *model) path(n int32) (trace []string) {
 }
 
 var long = flag.Bool("long", false,
-	"lease: check the model at larger bounds: minutes, and gigabytes of memory")
+	"lease: check also larger models, which takes minutes and gigabytes of memory")
 
 func TestModel(t *testing.T) {
 	for _, c := range []struct {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// This file is the protocol: how a record may change. The client, the model and the simulation use
-// these functions. They need no store, clock or randomness. Each function takes stored records, and
-// returns the record that replaces the first one. The caller must add 1 to Revision for each write.
+// This file is the protocol: how a record may change. It needs no store, clock or randomness. Each
+// function takes stored records, and returns the record that replaces the first one. The caller
+// must add 1 to Revision for each write.
 //
 // The order in which a caller reads two records matters; docs/leases.md says why:
 //
@@ -23,12 +23,12 @@ var (
 	errAhead   = errors.New("lease: the grant would start too far ahead")
 )
 
-// A request is what a process asks for. Times are in ticks.
+// A request is what a process asks the store for. Times are in ticks.
 type request struct {
 	owner  Owner
 	nonce  uint64
 	name   string
-	now    int64 // by the store's clock or, without one, by the process's clock
+	now    int64 // by the store's clock or, if the store has none, by the process's clock
 	at     int64 // the later of the generator's last tick and the tick of the process's clock
 	window int64
 	lead   int64
@@ -72,7 +72,8 @@ func (q request) hold(r Record, hi int64) Record {
 }
 
 // release ends a grant after the last used tick. The parameter held is the record that the owner
-// knows. If r differs from it, release refuses: a copy of the owner's process may have renewed r.
+// knows. If r differs from held, release refuses: a clone of the owner's process may have renewed
+// r.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
@@ -139,9 +140,10 @@ func join(r, a, b Record) (Record, error) {
 	return r, nil
 }
 
-// carryOver returns the first records of a fenced realm, larger blocks before their parts. Blocks
-// with an HWM above the floor keep their HWM. The blocks around them are split, because no whole
-// block may have a lower HWM than its parts.
+// carryOver returns the records with which a fenced realm begins, larger blocks before their parts.
+// The floor is the first tick that the fenced realm can grant. Blocks with an HWM above the floor
+// keep their HWM. The blocks that contain them are split, because no whole block may have a lower
+// HWM than its parts.
 func carryOver(old []Record, floor int64) []Record {
 	next := map[Block]Record{}
 	for _, r := range old {

@@ -30,7 +30,7 @@ var (
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
-// its bits: 42/8 contains 84/9 and 85/9. The zero Block is the whole realm.
+// its bits: 42/8 contains its halves 84/9 and 85/9. The zero Block is the whole realm.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -106,8 +106,8 @@ func (o *Owner) UnmarshalText(text []byte) error {
 type State uint8
 
 const (
-	// Retired: the block is not in use, like a block without a record. It can become whole if the
-	// block around it is split.
+	// Retired: the block is not in use, like a block without a record. A retired half of a split
+	// block can become whole.
 	Retired State = iota
 	// Whole: the block may be granted or split.
 	Whole
@@ -142,8 +142,8 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Terms are what all leases of a realm share. [SetTerms] and [Fence] can change the window and the
-// lead.
+// Terms are the settings that all leases of a realm share. [SetTerms] and [Fence] can change the
+// window and the lead.
 type Terms struct {
 	Bits  int   `json:"bits"`  // the largest node ID size
 	Tick  int64 `json:"tick"`  // in milliseconds
@@ -152,7 +152,7 @@ type Terms struct {
 	Window int64 `json:"window"` // how many ticks ahead a renewal extends a lease
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
-	// The longest window and lead since the last fence, if they were longer than Window and Lead.
+	// The longest window and lead since the last fence. 0 means the same as Window or Lead.
 	MostWindow int64 `json:"most_window,omitzero"`
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
@@ -214,15 +214,15 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 // A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
 // that was ever needed. Records are comparable with ==.
 type Record struct {
-	// Realm is the realm's name, in a block's record followed by @ and the realm's Generation. So
-	// a new generation starts without blocks.
+	// Realm is the realm's name. In a block's record, @ and the realm's Generation follow. [Fence]
+	// changes the Generation, so the realm then has no blocks.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
-	// HWM, the high-water mark, is the first tick that was never granted. In a whole block, this
-	// includes grants of blocks that overlap it. Only a release lowers HWM. In the realm's record,
-	// HWM is the floor: no grant of the generation starts below it.
+	// HWM, the high-water mark, is the first tick that was never granted. For a whole block, grants
+	// of overlapping blocks count, too. Only a release lowers HWM. In the realm's record, HWM is
+	// the floor: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
@@ -230,17 +230,16 @@ type Record struct {
 	Owner Owner `json:"owner,omitzero"`
 	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
-	// Request is a new random number for each request. In a retired half, it is the Revision of the
-	// merging block.
+	// Request is a new random number for each request. In a retired half of a merging block,
+	// Request is the Revision of that block.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	Name     string `json:"name,omitzero"`
 
-	// Key proves that the owner released the block: its hash was Owner.
+	// Key proves that the owner released the block: the hash of Key was Owner.
 	Key Owner `json:"key,omitzero"`
 
-	// Only the realm's record has Terms and Generation. Generation is random. Each [Fence] changes
-	// it.
+	// Only the realm's record has Terms and Generation. Generation is random.
 	Terms      Terms  `json:"terms,omitzero"`
 	Generation string `json:"generation,omitzero"`
 }

@@ -165,7 +165,6 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// A held block cannot be divided or retired before its deadline.
 func TestHeldIsLeftAlone(t *testing.T) {
 	held := Record{Revision: 1, HWM: 20, State: Whole, Owner: Owner{1}, Request: 1, Deadline: 30,
 		Name: "me"}

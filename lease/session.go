@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/internal/window"
 )
 
-// A session is the store's client in a lease. It is not safe for concurrent use.
+// A session sends the requests of one lease to the store. It is not safe for concurrent use.
 type session struct {
 	store  Store
 	config Config
@@ -31,26 +31,28 @@ type session struct {
 	window int64  // in ticks
 	lead   int64  // in ticks
 
-	area Block // where find searches first
+	area Block // find searches this block first
 
-	// The held block, if its Revision is not 0. The store may have a newer record.
+	// The record of the held block. Its Revision is 0 if no block is held. The store may have a
+	// newer record.
 	held Record
 	key  Owner // secret; its hash is the owner
-	// The block was lost: none of its ticks may be used.
+	// The session's block was lost: none of its ticks may be used.
 	withdrawn bool
 
-	// The grant with an unknown outcome. Nothing else is requested until the outcome is known.
+	// The request for a grant whose outcome is unknown. Until the outcome is known, nothing else is
+	// requested.
 	pending *attempt
 
-	top       int64 // the highest HWM of its grants
-	notBefore int64 // no grant is requested before this tick
-	forgotten error // why nothing is requested until the store is fenced
+	top       int64 // the highest HWM of this session's grants
+	notBefore int64 // the session requests no grant before this tick
+	forgotten error // if not nil, the session requests no grant before a fence
 }
 
 // An attempt asks for a grant. The last change is the grant.
 type attempt struct {
 	changes []Change
-	unsure  bool // it was sent, but not answered
+	unsure  bool // it was sent, but its answer was an error or was lost
 	made    bool // the store has made the changes
 }
 
@@ -99,7 +101,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 			return fmt.Errorf("%w: realm %q was created again, without a fence; %s", ErrForgotten,
 				s.config.Realm, afterFence)
 		}
-		// Others may be granted the remaining ticks of this process.
+		// Other processes may be granted the remaining ticks of this process's node ID.
 		s.notBefore, s.withdrawn = s.top, true
 	}
 	s.forgotten = nil
@@ -107,8 +109,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. It uses GetMany: if a crash of the store undoes this record,
-// the crash also undoes all changes that depend on it.
+// readRoot reads the realm's record. GetMany is safe here: if a crash of the store undoes this
+// record, the crash also undoes all later changes.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -166,7 +168,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 }
 
 // renew extends the held block's grant to a whole window or, if no block is held, acquires a block.
-// The parameter used is the generators' last tick. After an error, another call continues.
+// The parameter used is the generators' last tick. After an error, call renew again.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -197,7 +199,7 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Read the realm and the time rarely: meanwhile, other processes take the free blocks.
+		// Read the realm and the time rarely: during each read, other processes take free blocks.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -241,14 +243,15 @@ func (s *session) waiting() error {
 }
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
-// they show no free block. It begins where node IDs are in use, so that large blocks stay free.
-// With each lost race (many processes are starting), it searches a wider area and reads less.
+// these records show no free block. It begins where node IDs are in use, so that large blocks stay
+// free. The parameter lost counts how often another process took the chosen block first. With each
+// loss, find searches a wider area and reads fewer records.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
-		listing  = 16 // Lost races after which find only lists the realm.
+		listing  = 16 // Losses after which find always lists the realm.
 		probes   = 6  // Reads in an area before find looks elsewhere.
-		widening = 4  // Bits by which the area grows with each lost race.
+		widening = 4  // Bits by which the area grows with each loss.
 	)
 	if lost < listing {
 		var around *survey
@@ -309,7 +312,8 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look surveys a few blocks. Smaller blocks come first: a half must not be read after its block.
+// look reads and surveys a few blocks. Smaller blocks must come first in blocks: a half must not be
+// read after its parent.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
@@ -343,7 +347,7 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 		}
 		parent.Revision = prev.Revision + 1
 		changes = append(changes, Change{prev, parent})
-		// The half was read before its block was split, because the split is not written yet.
+		// The half was read before the split is written, as revive requires.
 		prev = s.withSpace(v.get(prev.Block.toward(leaf)))
 		if whole, err = revive(prev, parent); err != nil {
 			return err
@@ -404,8 +408,8 @@ func (s *session) makeWhole(ctx context.Context, v *survey, r Record,
 	}
 }
 
-// splitParent returns the record of the block around b, read together with b's record or later. If
-// the block is merging, splitParent cancels the merge.
+// splitParent returns the record of b's parent, read together with b's record or later. If the
+// parent is merging, splitParent cancels the merge.
 func (s *session) splitParent(ctx context.Context, v *survey, b Block) (Record, error) {
 	if b.Size == 1 {
 		return s.root, nil // within a generation, the root's HWM and state do not change
@@ -486,7 +490,7 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 }
 
 // propose requests the changes. The last change is the grant. Its random nonce comes from the
-// operating system at the last moment, so copies of a process have different nonces.
+// operating system at the last moment, so clones of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
 	var nonce [8]byte
 	s.read(nonce[:])

@@ -18,9 +18,9 @@ import (
 )
 
 // This file simulates many processes and one store in virtual time. A seed decides what happens.
-// The processes run the real client and windows. Requests are lost, late and repeated, answers are
-// lost, and processes stop, die and start again. All clocks are set at random. The store is
-// restored from old copies and fenced, and machines are cloned.
+// The processes run the real client. Requests are lost, late and repeated, answers are lost, and
+// processes stop, die and start again. All clocks are set to random times. The store is restored
+// from old copies and fenced, and machines are cloned.
 
 var (
 	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
@@ -47,7 +47,7 @@ type world struct {
 	skew       int64
 	unfenced   bool
 	hostile    bool // a hostile client changes records
-	unchecked  bool // without [Known.Check]
+	unchecked  bool // nobody calls [Known.Check]
 	fences     bool // the realm is fenced at times, although the store has lost nothing
 	clones     bool
 	forgetHWM  bool // a fence carries over no hwm
@@ -278,7 +278,7 @@ func (w *world) allows(changes []Change) bool {
 	}
 	ok, err := w.known(realm, blocks).Check(changes)
 	switch {
-	case err != nil && w.hostile: // the realm may have changed
+	case err != nil && w.hostile: // the hostile client may have changed the realm
 		w.count["refused"]++
 	case err != nil:
 		w.wrong = fmt.Sprintf("%v\nof %+v", err, changes)
@@ -682,7 +682,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// Changes of a fence, which have no process, are not checked.
+	// The changes of a fence, where s.p is nil, are not checked.
 	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++
@@ -707,8 +707,7 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	return t, s.travel()
 }
 
-// simulate runs a world. If something is wrong, simulate runs the world again and returns the last
-// events.
+// If something is wrong, simulate runs the world again and returns the last events.
 func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 	run := func(log *strings.Builder) *world {
 		w := newWorld(seed)
@@ -728,7 +727,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore simulates worlds. It fails if something is wrong, or if an event of must is rare.
+// explore fails if something is wrong, or if an event in must is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {
@@ -801,14 +800,19 @@ func TestSimulationFinds(t *testing.T) {
 	}
 }
 
-// Many nodes start, renew their leases, are killed, and start again before the old leases end.
-// Each gets its own node ID, with a limited number of requests.
 func TestManyNodes(t *testing.T) {
-	nodes := *simNodes
 	size := 2
-	for 1<<size < 3*nodes {
+	for 1<<size < 3**simNodes {
 		size++
 	}
+	startNodes(t, *simNodes, size, *simNodes/100+1, "first", "second")
+	startNodes(t, 100, 7, 20, "first") // more than 3/4 of the node IDs
+}
+
+// Many nodes start, renew their leases, are killed, and start again before the old leases end. Each
+// node gets its own node ID, with a limited number of requests.
+func startNodes(t *testing.T, nodes, size, maxLists int, lives ...string) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{Store: NewMemory()}
 		i := 0
@@ -820,8 +824,8 @@ func TestManyNodes(t *testing.T) {
 		})
 		cfg := Config{Realm: "sim", Format: Format{Bits: MaxBits, Tick: 256 * time.Millisecond,
 			Epoch: time.UnixMilli(0)}, NodeBits: size}
-		used := map[Block]int64{}
-		for _, life := range []string{"first", "second"} {
+		used, book := map[Block]int64{}, new(book)
+		for _, life := range lives {
 			n.set(func() { clear(n.count) })
 			start := time.Now()
 			leases := acquireAll(t, n, cfg, nodes)
@@ -831,7 +835,7 @@ func TestManyNodes(t *testing.T) {
 			t.Logf("%s life: %d nodes have node IDs of %d bits after %v: %.1f reads and %.1f "+
 				"changes each, %d lists", life, nodes, size, took, gets, sets, lists)
 			if took > 30*time.Second || nodes <= 1000 && took > 3*time.Second || gets > 25 ||
-				sets > 8 || lists > nodes/100+1 {
+				sets > 8 || lists > maxLists {
 				t.Errorf("%s life: too many requests", life)
 			}
 			most := n.mostInASecond(2 * time.Minute)
@@ -842,6 +846,7 @@ func TestManyNodes(t *testing.T) {
 			for _, l := range leases {
 				b, g := Block{l.NodeID(), uint8(size)}, l.window.Grant()
 				must(t, l.Err())
+				book.generator(t, l).must()
 				if g.Lo < used[b] {
 					t.Errorf("%v is granted from tick %d on, but was granted up to %d before", b,
 						g.Lo, used[b])

@@ -8,41 +8,42 @@ import (
 // A Store keeps the records of realms. It must be safe for concurrent use by many goroutines and
 // processes. Package storetest tests implementations.
 //
-// Leases are safe only if the store keeps three promises. If it keeps them only under conditions,
-// it must check or state these conditions when it is opened.
+// Leases are safe only if the store keeps three promises. If a promise depends on conditions, the
+// store must check or state these conditions when it is opened.
 //
 //   - CompareAndSet is atomic: of two calls with the same prev, at most one stores its record.
-//   - Neither a crash nor a failover loses a confirmed change. After an old copy was restored,
-//     somebody must call [Fence].
-//   - Get returns the latest record: no older record than was stored, or returned by any Get,
-//     before this Get began. So a store must not read from replicas that may be behind.
+//   - Neither a crash nor a failover loses a change that the store has confirmed. After an old copy
+//     was restored, somebody must call [Fence].
+//   - Get returns the latest record. After a record was stored, or returned by any Get, every Get
+//     that begins later returns that record or a newer one. So a store must not read from replicas
+//     that may be behind.
 //
 // If a change fails with an error, the store may have made it, or may make it later. All methods
 // should return when ctx ends.
 //
-// If a Store has a method CloseIdleConnections(), a lease calls this method whenever it probably
-// sends no request for a second or more.
+// If a Store has a method CloseIdleConnections(), a lease calls it when the lease will probably
+// send no request for a second or more.
 type Store interface {
-	// Get returns a record. If it is missing, that is no error: the result has only Realm and Block
-	// set. The parameters realm and b may have any values.
+	// Get returns a record. If the record is missing, Get returns a Record with only Realm and
+	// Block set. The parameters realm and b may have any values.
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
 	// GetMany returns the records of blocks. It reads them in the order of blocks, or all at the
-	// same moment. It returns the latest records, like Get, but a crash of the store may undo them
-	// later. Then the crash must also undo every later CompareAndSet.
+	// same moment. It returns the latest records, like Get. But a crash of the store may undo these
+	// records, if the crash also undoes every CompareAndSet after GetMany.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores next if the stored record has the Revision and the HWM of prev. If
 	// prev.Revision is 0, there must be no record. prev and next must have the same Realm and
 	// Block. CompareAndSet reports whether it stored next. If it returns false without an error,
-	// this call never changes anything. Later, Get returns next unchanged.
+	// this call never changes anything. The store keeps all fields of next unchanged.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
 	// CompareAndSetMany makes several changes in one realm, in their order, each as CompareAndSet
 	// does. It stops at the first refused change, and reports whether it made all changes. It
 	// should make all changes or none, but may make the changes before the refused change. If the
-	// error matches [ErrIllegal], it has changed nothing: a server returns this error for changes
-	// that [Known.Check] forbids.
+	// error matches [ErrIllegal], CompareAndSetMany has changed nothing: a server returns this
+	// error for changes that [Known.Check] forbids.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with exactly this realm, in any order. The records may be outdated

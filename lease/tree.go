@@ -10,13 +10,13 @@ import (
 type region struct {
 	record Record
 	hwm    int64 // no earlier tick of the region can be granted
-	effort int   // 0: none; 1: the block around it is merging; 2: its halves must be merged
+	effort int   // 0: none; 1: a merging block contains it; 2: its halves must be merged
 }
 
 // A survey finds free blocks of one size in some or all records of a realm.
 type survey struct {
 	records map[Block]Record
-	partial bool // blocks without a record here are unknown
+	partial bool // a block that is missing in records may still have a record in the store
 	now     int64
 	size    uint8
 	regions []region
@@ -38,7 +38,7 @@ func (v *survey) add(records []Record) {
 	}
 }
 
-// walk surveys block b. The parameter hwm is the highest HWM of the blocks around b.
+// walk surveys block b. The parameter hwm is the highest HWM of the blocks that contain b.
 func (v *survey) walk(b Block, hwm int64, effort int) {
 	if !v.knows(b) {
 		return
@@ -86,7 +86,7 @@ func (v *survey) vacant(r Record) (hwm int64, ok bool) {
 	return hwm, ok
 }
 
-// knows reports whether a block's record, or its absence, is known.
+// knows reports whether get returns what the store has for block b.
 func (v *survey) knows(b Block) bool {
 	_, ok := v.records[b]
 	return ok || !v.partial
@@ -117,8 +117,8 @@ func (v *survey) grantable(leaf Block, lead int64) bool {
 // edge returns the path of the first node ID of a size.
 func edge(size uint8) []Block { return path(Block{0, size}) }
 
-// path returns leaf and the blocks around leaf, each followed by the other half of its parent.
-// Smaller blocks come first.
+// path returns leaf and the blocks that contain leaf, each followed by the other half of its
+// parent. Smaller blocks come first.
 func path(leaf Block) (blocks []Block) {
 	for b := leaf; b.Size > 0; b = b.parent() {
 		blocks = append(blocks, b, Block{b.NodeID ^ 1, b.Size})
@@ -126,7 +126,7 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns area, the blocks around area, and the blocks of up to size bits within area.
+// parts returns area, the blocks that contain area, and the blocks of up to size bits within area.
 // Smaller blocks come first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
@@ -141,8 +141,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns the block at the beginning of the realm that contains all node IDs in use, as far as
-// the records of edge show.
+// area returns a block at the beginning of the realm. As far as the records of edge show, this
+// block contains all node IDs in use.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {
@@ -168,8 +168,9 @@ func (v *survey) usable(lead int64) []region {
 	return some
 }
 
-// choose picks a random leaf within area, from the first few that can be granted. After each lost
-// race it picks from more leaves, so processes soon spread out.
+// choose picks a random block of the requested size within area. It picks from the first 8 that can
+// be granted. Each time that another process took the chosen block first, it picks from twice as
+// many.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })

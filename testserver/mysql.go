@@ -72,7 +72,6 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 	return s
 }
 
-// StartGalera starts a Galera cluster of two nodes.
 func StartGalera(t testing.TB) (a, b *Server) {
 	t.Helper()
 	var provider string
@@ -97,7 +96,7 @@ func StartGalera(t testing.TB) (a, b *Server) {
 	return node(first, ""), node(address(FreePort(t)), first)
 }
 
-var mariadbServes = mariadb.serves("DO 1") // before a Galera node has joined, it refuses this
+var mariadbServes = mariadb.serves("DO 1") // a Galera node refuses this until it has joined
 
 // mariadb ignores the database in the URL, because it may not exist.
 var mariadb client = func(ctx context.Context, server, statement string) (string, error) {

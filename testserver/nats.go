@@ -107,7 +107,6 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 	}).start()
 }
 
-// StartNATSCluster starts a cluster of three servers with JetStream.
 func StartNATSCluster(t testing.TB) (servers []*Server) {
 	t.Helper()
 	notShort(t)

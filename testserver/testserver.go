@@ -1,10 +1,11 @@
 // Package testserver starts servers for a test. They stop when the test ends.
 //
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
-// prefix or bucket for this test alone. It uses the server that a variable such as
-// SORTID_TEST_POSTGRES_URL names. Without the variable, it uses a local server or, if none answers,
-// a new one; with -short, the test is skipped. A function whose name begins with Start always
-// starts a server. If a program is not installed, the test is skipped, or fails if CI is set.
+// prefix or bucket for this test alone. The function uses the server that an environment variable
+// such as SORTID_TEST_POSTGRES_URL names. Without the variable, it uses a local server or, if none
+// answers, starts a server; with -short, it skips the test. A function whose name begins with Start
+// always starts a server. If a program is not installed, the test is skipped, or fails if CI is
+// set.
 package testserver
 
 import (
@@ -41,7 +42,7 @@ func notShort(t testing.TB) {
 	}
 }
 
-// A Server is a server of one test. Only one goroutine at a time may use it.
+// Only one goroutine at a time may use a Server.
 type Server struct {
 	URL string // the URL that the store's Open takes
 	Dir string // the folder of its data, or "" if it has none on disk

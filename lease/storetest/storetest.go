@@ -39,8 +39,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	})
 }
 
-// Leases tests a kind of store that makes only changes that the protocol allows. Use [Run] for the
-// store behind it.
+// Leases tests a kind of store that refuses changes that the protocol forbids, such as a server.
+// [Run] tests the store behind the server.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }
@@ -97,7 +97,6 @@ func absent(realm string, b lease.Block) lease.Record {
 	return lease.Record{Realm: realm, Block: b}
 }
 
-// Many processes open the same store at once.
 func testOpen(t *testing.T, open func() lease.Store) {
 	const processes = 12
 	b := lease.Block{NodeID: 42, Size: 8}
@@ -276,7 +275,7 @@ func testList(t *testing.T, open func() lease.Store) {
 	checkList(t, other, "realm", want)
 }
 
-// Several records are read in the requested order and changed together, until one is refused.
+// Several records are read in the requested order, and changed together until a change is refused.
 func testMany(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
 	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2},

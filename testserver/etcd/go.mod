@@ -1,5 +1,5 @@
-// This module has no code. The tests of other modules run etcd's server, which they
-// build by "go tool": in a module of its own it brings its dependencies to none of them.
+// This module has no code. Tests of other modules build etcd's server in this module, with
+// "go tool". So the other modules do not need etcd's dependencies.
 module github.com/sortid/sortid/testserver/etcd
 
 go 1.26.0

@@ -17,8 +17,8 @@ import (
 )
 
 // Faults tests a kind of store on a server that starts late, crashes, is down for long, or loses
-// connections. If waits is true, calls wait for connections, so the store must work at once after a
-// crash.
+// connections. If waits is true, the store's calls wait for connections, so they must succeed at
+// once after a crash.
 func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T){
@@ -28,7 +28,7 @@ func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Serv
 		"Outage":       func(t *testing.T) { outage(t, server, Open(t, open, server.URL)) },
 		"Restart":      func(t *testing.T) { Restart(t, server, Open(t, open, server.URL), waits) },
 	} {
-		server.Start() // after a failed test
+		server.Start() // a failed test may have stopped it
 		t.Run(name, test)
 	}
 }
@@ -51,8 +51,8 @@ func comes[S lease.Store](t *testing.T, open Opener[S], server *testserver.Serve
 	wg.Wait()
 }
 
-// connections opens stores while their first two connections break, in each way and after each
-// number of requests.
+// connections opens stores while their first two connections break, in each way and after 0 to 6
+// requests.
 func connections[S lease.Store](t *testing.T, open Opener[S], url string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -140,8 +140,9 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, but Get fails: %v", err) })
 }
 
-// LostAnswers cuts connections within the server's answers to a change: an open connection after
-// each third byte, and a new connection after each 25th, until a change ends before the cut.
+// LostAnswers cuts connections within the server's answers to a change: open connections after 0,
+// 3, 6, ... bytes, and new connections after 0, 25, 50, ... bytes, until a change ends before the
+// cut.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -172,7 +173,7 @@ func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	}
 }
 
-// A changer makes a record (kind 0), changes one (1), or does both (2).
+// A changer makes a record (kind 0), changes a record (kind 1), or does both (kind 2).
 type changer struct {
 	lease.Store
 	direct  lease.Store
@@ -180,13 +181,13 @@ type changer struct {
 	kind    int
 	was     lease.Record
 	block   uint32
-	unknown *atomic.Int32 // changes that were made, but returned an error
+	unknown *atomic.Int32 // how many changes were made, but returned an error
 	late    bool          // answers may come late, on connections that the store has given up
 }
 
-// change makes changes that nobody else prevents. The store must not report them as refused, and as
-// made only after a complete answer. Later it must return the server's records. After an error
-// without a cut, change returns false.
+// change makes changes that nobody else prevents. The store must not report that they were refused.
+// It may report that they were made only after a complete answer. Later it must return the server's
+// records. If there is an error without a cut, change returns false.
 func (l *changer) change(t *testing.T) bool {
 	l.block++
 	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
@@ -196,7 +197,7 @@ func (l *changer) change(t *testing.T) bool {
 	for i, c := range changes {
 		changes[i].Next = following(c.Prev, "lost answer")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS uses it all
+	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS waits for its end
 	defer cancel()
 	ok, err := l.CompareAndSetMany(ctx, changes)
 	cut, missing := l.cutter.left.Load() <= 0, l.cutter.missing.Load()

@@ -31,9 +31,9 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay listens for clients of a server, and returns its address. It calls connected for each
-// connection. Relay passes on the requests and answers for which the returned functions return
-// true.
+// Relay listens for clients of a server, and returns the address where it listens. It calls
+// connected for each connection. It passes on the requests and answers for which the functions that
+// connected returned return true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -74,7 +74,7 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 type cutter struct {
 	address string
 	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
-	missing atomic.Int64 // how many bytes the cut removed, if the connection was open before
+	missing atomic.Int64 // how many bytes the cut removed from an open connection
 	clients sync.Map
 }
 
@@ -101,8 +101,8 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut closes a connection after n-1 bytes of the next answers. With anew, it closes all open
-// connections first.
+// cut closes a connection after n-1 bytes of the next answers. With anew, it first closes all open
+// connections.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))

@@ -59,7 +59,7 @@ func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB)
 	})
 }
 
-// Refused opens a store. Open must fail at once. The error must have these words, and not the
+// Refused opens a store. Open must fail at once. The error must contain these words, and not the
 // password "secret".
 func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
 	t.Helper()
@@ -77,7 +77,7 @@ func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...st
 	return err
 }
 
-// Says tests whether an error has these words, and not the password "secret".
+// Says tests that an error contains these words, and not the password "secret".
 func Says(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if err == nil {
@@ -94,7 +94,7 @@ func Says(t *testing.T, err error, want ...string) {
 	}
 }
 
-// Unsafe opens a store, which must fail with [lease.ErrUnsafe] and these words.
+// Unsafe is like Refused, but the error must also match [lease.ErrUnsafe].
 func Unsafe[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
 	if err := Refused(t, open, url, want...); !errors.Is(err, lease.ErrUnsafe) {
@@ -138,7 +138,7 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 
 func Unreachable(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
-// Patiently calls f, each time with a longer context, until the error of f has these words.
+// Patiently calls f, each time with a longer context, until the error of f contains these words.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	want ...string) (err error) {
 	t.Helper()
@@ -279,7 +279,7 @@ func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	}
 }
 
-// EditedRows stores a record and edits its row, once for each statement. Then reading it fails.
+// EditedRows tests that reading a record fails after any statement has edited its row.
 func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB) (url string),
 	exec func(url, statement string), statements ...string) {
 	t.Helper()
@@ -294,7 +294,7 @@ func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testin
 	}
 }
 
-// Replace replaces old in a text by new. The text must contain old.
+// Replace fails if the text does not contain old.
 func Replace(t *testing.T, text, old, new string) string {
 	t.Helper()
 	if !strings.Contains(text, old) {
