@@ -35,8 +35,8 @@ var (
 var (
 	// ErrOption: an option is invalid, or two options exclude each other.
 	ErrOption = errors.New("invalid option")
-	// ErrClockRollback: the clock went back too far, or full counters or a lease moved the
-	// timestamp too far ahead.
+	// ErrClockRollback: the clock is too far behind the last ID. Either the clock went back, or the
+	// timestamp went ahead because of full counters or a lease.
 	ErrClockRollback = errors.New(
 		"the clock is behind the last ID by more than the rollback allowance")
 	// ErrTimeRange: the timestamp of the clock's time does not fit its field, or is reserved.

@@ -73,8 +73,8 @@ type GeneratorOptions struct {
 // A generator claims a tick before its first ID in that tick. Until its next claim, all its IDs
 // have the claimed tick and node ID. The tick may be ahead of the clock. If the lease grants no
 // tick, the generator fails with [ErrLeaseExpired] or [ErrLeaseClosed]. With [RollbackWait], it
-// waits for the renewal of an expired lease. Generators may share a lease. Only one of them gets
-// each tick, so n generators run up to n-1 ticks ahead of the clock.
+// waits for the renewal of an expired lease. Generators may share a lease. Each tick
+// goes to only one of them, so n generators run up to n-1 ticks ahead of the clock.
 //
 // Uniqueness depends on ClaimTick alone. Leases that share a set of node IDs must never grant the
 // same pair of node ID and tick twice. All methods must be safe for concurrent use, and must not

@@ -217,8 +217,9 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange returns the range of plausible times. It begins in 2010, or a month after a later
-// epoch, because small integers are times in that month. It ends a year after now.
+// PlausibleRange returns the range of plausible times. It begins in 2010. If the
+// epoch is later, it begins a month after the epoch, because small integers look like times in the
+// first month. It ends a year after now.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {

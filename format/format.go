@@ -110,7 +110,8 @@ type Format struct {
 // A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
 // chance.
 type Search struct {
-	// WordLike: like Named, because many words look like IDs.
+	// WordLike: programs search for IDs only if the user names the format, because many words look
+	// like IDs.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: IDs are short and have no check. Programs do not search for them in Base64, in numbers
 	// such as 0x12, or in the letter case that generators do not use.

@@ -57,8 +57,8 @@ func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put sets the ID. If it returned an ID, the caller would copy the ID at once, and the copy would
-// wait for both writes.
+// put sets the ID. A function that returns the ID would be slower. The caller copies the result,
+// and the processor must finish both writes before the copy.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)

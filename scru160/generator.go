@@ -27,9 +27,10 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 type Generator struct {
 	core gen.Core
 
-	tick    int64  // of the last ID, in milli- or microseconds
-	hi      uint64 // the high 64 bits of the ID, with counter 0
-	counter uint64 // of the last ID, with the bits in random16
+	tick int64  // of the last ID, in milli- or microseconds
+	hi   uint64 // the high 64 bits of the ID, with counter 0
+
+	counter uint64 // of the last ID, with the counter's bits in the field random16
 
 	settledTick int64 // while the clock shows this tick, new IDs keep the last tick
 

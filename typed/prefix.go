@@ -50,7 +50,8 @@ func prefixError(prefix, format string, args ...any) error {
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
-	// The first eight bytes of text, and a mask of the bytes that text has.
+	// The first eight bytes of text, and a mask with 0xff for each of them. If text is shorter, the
+	// other bytes of both are 0.
 	word, mask uint64
 }
 
@@ -157,7 +158,8 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// The first _ here is the separator. Only old IDs have texts shorter than n.
+		// The ID's text can contain _, so search forward. The text has at most n characters, so
+		// the separator is not before the start of this search.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {
@@ -190,7 +192,8 @@ func wrongPrefix[T Inner[T]](b []byte, k *kind) error {
 	return parseerr.Text(name, s, -1, reason, fmt.Sprintf("%q", k.prefix()))
 }
 
-// badText returns the error of a text that begins with k.text. The text's own prefix may be longer.
+// badText returns the error of a text that begins with k.text. The text may have a longer prefix,
+// such as user_admin instead of user.
 func badText[T Inner[T]](b []byte, k *kind, err error) error {
 	if found, _, ok := cut[T](string(b)); ok && len(found) >= len(k.text) &&
 		CheckPrefix(found) == nil {

@@ -29,13 +29,13 @@ type Generator struct {
 	core gen.Core
 
 	last      ID    // the last ID without its random bits
-	end       ID    // the largest value of last in this millisecond
+	end       ID    // the largest ID of this millisecond, without its random bits
 	timestamp int64 // of the last ID
 
 	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
 
 	worker     ID  // the worker ID, shifted to its position
-	randomBits int // how many bits of random the worker ID leaves
+	randomBits int // size of the field random without the worker ID
 }
 
 // Options are the options of a [Generator]. The zero value means the defaults: no worker ID, and
