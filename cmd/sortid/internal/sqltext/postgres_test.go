@@ -563,8 +563,8 @@ func (g generator) text() string { return "sortid." + g.format + "_text(" + g.na
 
 const clients, perClient = 8, 25_000
 
-// generate lets clients make IDs: at least n each, and until enough is closed.
-func generate(d *database, expression string, n int, enough <-chan struct{}) [][]string {
+// generate lets clients make IDs until the context ends, and until each client has made n.
+func generate(until context.Context, d *database, expression string, n int) [][]string {
 	d.t.Helper()
 	all := make([][]string, clients)
 	errs := make([]error, clients)
@@ -579,7 +579,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 					conn.Close(ctx)
 				}
 			}()
-			for len(all[i]) < n || !isClosed(enough) {
+			for len(all[i]) < n || until.Err() == nil {
 				if ctx.Err() != nil {
 					errs[i] = ctx.Err()
 					return
@@ -618,21 +618,6 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 	return all
 }
 
-func closed() <-chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 func unique(t testing.TB, format string, all [][]string) *report.Unique {
 	t.Helper()
 	var sources []duplicates.Source
@@ -653,13 +638,15 @@ func TestPostgresGenerators(t *testing.T) {
 		t.Skip("it takes a while")
 	}
 	d := install(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
 	for _, g := range generators {
 		n := perClient
 		if !g.ordered {
 			n /= 5
 		}
 		begin := time.Now()
-		all := generate(d, g.text(), n, closed())
+		all := generate(ended, d, g.text(), n)
 		r := unique(t, g.format, all)
 		if r.Status != report.Pass || r.IDs < uint64(clients*n) {
 			t.Errorf("%s: %d IDs, %d twice", g.name, r.IDs, r.Duplicates)
@@ -729,9 +716,9 @@ func TestPostgresStops(t *testing.T) {
 		RETURN (sortid.clock_ms() / 256 << 24) | (5 << 16) | nextval('naive')`)
 	naive := generator{name: "public.naive_new()", format: "scru64"}
 	for _, g := range []generator{generators[0], generators[3], naive} {
-		stopped := make(chan struct{})
+		stops, end := context.WithCancel(t.Context())
 		go func() {
-			defer close(stopped)
+			defer end()
 			for range 3 {
 				if g == naive {
 					return
@@ -741,8 +728,8 @@ func TestPostgresStops(t *testing.T) {
 				server.Start()
 			}
 		}()
-		all := generate(d, g.text(), perClient, stopped)
-		<-stopped
+		all := generate(stops, d, g.text(), perClient)
+		<-stops.Done()
 		r := unique(t, g.format, all)
 		if (g == naive) != (r.Duplicates > 0) || r.IDs < clients*perClient {
 			t.Errorf("%s: %d IDs, %d of them twice", g.name, r.IDs, r.Duplicates)
