@@ -56,7 +56,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, connect.BadURL(fmt.Errorf(
 			"nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket", err))
 	}
-	return connect.Retry(ctx, strings.Join(target.hosts, ", "),
+	s, err := connect.Retry(ctx, strings.Join(target.hosts, ", "),
 		func(ctx context.Context) (*Store, error) {
 			conn, err := target.connect(ctx)
 			if err != nil {
@@ -74,6 +74,10 @@ func Open(ctx context.Context, url string) (*Store, error) {
 			s.own = true
 			return s, nil
 		})
+	if h := (hinted{}); errors.As(err, &h) {
+		return nil, h // h says why no answer came
+	}
+	return s, err
 }
 
 // passing lists errors of a lost connection, or of a server that starts or has no free connection.
@@ -336,10 +340,14 @@ func (s *Store) failed(what string, err error) error {
 	}
 	err = fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
 	if hint != "" {
-		return connect.Reason(err)
+		return hinted{err}
 	}
 	return err
 }
+
+type hinted struct{ error }
+
+func (h hinted) Unwrap() error { return h.error }
 
 type target struct {
 	hosts   []string
