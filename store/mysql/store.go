@@ -265,7 +265,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls do, which sends one request. It repeats nothing that the server may have executed.
+// ask calls do, which sends one request. ask repeats nothing that the server may have executed.
 func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)

@@ -18,7 +18,7 @@ import (
 
 type Store struct {
 	pool       *pgxpool.Pool
-	idle       *connect.Idle // closes the connections; nil if New got the pool
+	idle       *connect.Idle // closes the connections; nil if the program made them
 	hosts      string        // one or more host:port
 	database   string
 	table      string // the name with its schema
@@ -165,8 +165,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return len(r.Rows) == 1, nil
 }
 
-// change returns a statement that changes nothing unless the condition is true. The numbers of its
-// arguments follow last.
+// change returns a statement, and its arguments from number last+1 on. If the condition is false,
+// the statement changes nothing.
 func change(c lease.Change, last int, condition string) (
 	statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)

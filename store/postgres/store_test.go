@@ -264,7 +264,7 @@ func TestSynchronousReplication(t *testing.T) {
 		return n
 	}
 	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-	// hangs calls f, and cancels it when it waits for the standby. f must not end before.
+	// hangs calls f, and cancels f when f waits for the standby. f must not end before.
 	hangs := func(what string, f func(ctx context.Context) error) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -280,7 +280,7 @@ func TestSynchronousReplication(t *testing.T) {
 		faulttest.Eventually(t, func() bool { return number(waiting) == 0 },
 			func() string { return what + " still waits" })
 	}
-	hangs("one of many changes", func(ctx context.Context) error { // the setting is not yet effective
+	hangs("one of many changes", func(ctx context.Context) error { // until the setting has effect
 		for {
 			if _, err := other.Exec(ctx, "INSERT INTO other VALUES (1)"); err != nil {
 				return err

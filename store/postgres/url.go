@@ -27,7 +27,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 	if scheme = strings.ToLower(scheme); !ok || scheme != "postgres" && scheme != "postgresql" {
 		return nil, errURL
 	}
-	raw = scheme + "://" + rest // pgx knows the scheme only in lower case
+	raw = scheme + "://" + rest // pgx accepts the scheme only in lower case
 	authority, tail := rest, ""
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		authority, tail = rest[:i], rest[i:]

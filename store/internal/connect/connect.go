@@ -253,7 +253,7 @@ func NewIdle(d time.Duration, close func()) *Idle {
 	return &Idle{d, time.AfterFunc(d, close)}
 }
 
-// Used starts the time without use again. A nil Idle does nothing.
+// Used restarts the time without use. A nil Idle does nothing.
 func (i *Idle) Used() {
 	if i != nil {
 		i.timer.Reset(i.time)

@@ -216,7 +216,7 @@ func TestRecords(t *testing.T) {
 		{b, []uint64{2, 1}, false, 1, 0},
 		{b, []uint64{2, 2}, true, 0, 1},
 		{a, []uint64{2}, false, 1, 1},   // a remembers the old record, which b has replaced
-		{a, []uint64{3, 3}, true, 1, 1}, // for a, only 0/8 is as remembered
+		{a, []uint64{3, 3}, true, 1, 1}, // a remembers only 0/8 correctly
 	} {
 		var changes []lease.Change
 		for node, revision := range c.revisions {

@@ -16,14 +16,14 @@ import (
 // value's version, which the server compares: a number, or the value itself.
 //
 // Records remembers the records that it has read or written last. To change such a record takes one
-// request. If the server refuses the change, Records reads the record, and may send it again.
+// request. If the server refuses the change, Records reads the record, and may repeat the change.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
 	seen   map[key]seen[V]
 }
 
-// A Server has the requests of a server.
+// A Server sends requests to one kind of server.
 type Server[V any] struct {
 	// Read returns the values of records, and their versions. A missing record has the value nil.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
@@ -125,7 +125,7 @@ func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values [
 	return true, nil
 }
 
-// maxSeen is more than the records of a lease: its block, the blocks around it, and its realm.
+// A lease uses fewer records than maxSeen: its block, the blocks around it, and its realm.
 const maxSeen = 64
 
 func (r *Records[V]) remember(records []lease.Record, versions []V) {

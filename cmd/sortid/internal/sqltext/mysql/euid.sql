@@ -40,7 +40,7 @@ BEGIN
       CONCAT('wrong length of the binary form: ', LENGTH(id), ' bytes, want 16'));
   END IF;
   SET high = sortid_number(SUBSTR(id, 1, 8)), low = sortid_number(SUBSTR(id, 9, 8));
-  -- First make base32hex from 60, 60 and 15 bits. Then replace its letters by those of Crockford.
+  -- First make base32hex from 60, 60 and 15 bits. Then replace its letters by Crockford's letters.
   SET symbols = CONCAT(LPAD(CONV(high >> 4, 10, 32), 12, '0'),
     LPAD(CONV((high & 15) << 56 | low >> 8, 10, 32), 12, '0'),
     LPAD(CONV((low & 255) << 7 | euid_check(id), 10, 32), 3, '0'));
