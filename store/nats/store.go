@@ -56,7 +56,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		return nil, connect.BadURL(fmt.Errorf(
 			"nats: the URL: %w; want nats://user:password@host:4222,host:4222/bucket", err))
 	}
-	s, err := connect.Retry(ctx, strings.Join(target.hosts, ", "),
+	return connect.Retry(ctx, strings.Join(target.hosts, ", "),
 		func(ctx context.Context) (*Store, error) {
 			conn, err := target.connect(ctx)
 			if err != nil {
@@ -74,10 +74,6 @@ func Open(ctx context.Context, url string) (*Store, error) {
 			s.own = true
 			return s, nil
 		})
-	if h := (hinted{}); errors.As(err, &h) {
-		return nil, h // h says why no answer came
-	}
-	return s, err
 }
 
 // passing lists errors of a lost connection, or of a server that starts or has no free connection.
@@ -340,14 +336,10 @@ func (s *Store) failed(what string, err error) error {
 	}
 	err = fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
 	if hint != "" {
-		return hinted{err}
+		return connect.Reason(err)
 	}
 	return err
 }
-
-type hinted struct{ error }
-
-func (h hinted) Unwrap() error { return h.error }
 
 type target struct {
 	hosts   []string

@@ -35,6 +35,12 @@ type busy struct {
 	pause time.Duration
 }
 
+var errReason = errors.New("store: known reason")
+
+// Reason wraps an error that explains why no answer came. When [Retry] gives up, it returns this
+// error.
+func Reason(err error) error { return wrapped{err, errReason} }
+
 type wrapped struct {
 	error
 	as error
@@ -76,15 +82,18 @@ func Retry[T any](ctx context.Context, where string,
 	began := time.Now()
 	all, cancel := patient(ctx)
 	defer cancel()
-	var refusal error
+	var refusal, reason error // the latest ones
 	d := firstLimit
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		limited := context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d)
 		limited, cancel := context.WithTimeout(limited, 3*d)
 		result, err := attempt(limited)
 		cancel()
-		if err == nil {
+		switch {
+		case err == nil:
 			return result, nil
+		case errors.Is(err, errReason):
+			reason = err
 		}
 		if all.Err() == nil {
 			switch b := (busy{}); {
@@ -105,6 +114,8 @@ func Retry[T any](ctx context.Context, where string,
 		switch {
 		case errors.Is(ctx.Err(), context.Canceled):
 			return result, fmt.Errorf("connecting to %s: %w", where, context.Cause(ctx))
+		case reason != nil:
+			return result, reason
 		case refusal != nil:
 			return result, fmt.Errorf("tried for %v: %w", took, refusal)
 		}

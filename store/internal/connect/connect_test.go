@@ -67,6 +67,7 @@ func TestRetry(t *testing.T) {
 		}
 		return silent(ctx, n)
 	}
+	reason := func(ctx context.Context, n int) error { return Reason(silent(ctx, n)) }
 	silentTwice := func(ctx context.Context, n int) error {
 		_, err := Ask(ctx, func(ctx context.Context) (int, error) {
 			if n > 2 {
@@ -95,6 +96,7 @@ func TestRetry(t *testing.T) {
 			3 * time.Second, 6},
 		"silent":               {0, silent, "no answer from host:1 in 30 s", Patience, 2},
 		"refused, then silent": {0, refusedTwice, "tried for 30 s" + refused, Patience, 5},
+		"a reason":             {0, reason, "context deadline exceeded", Patience, 2},
 		"silent, twice":        {0, silentTwice, "", 0, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
