@@ -87,7 +87,7 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil if the URL has the given scheme, such as redis. With an added s, such as in rediss,
+// TLS returns nil if the URL has the given scheme, such as redis. With an added s, as in rediss,
 // TLS returns a configuration from the parameters ca, cert and key.
 func (u *URL) TLS(scheme string) (*tls.Config, error) {
 	switch {
