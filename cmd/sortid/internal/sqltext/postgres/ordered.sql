@@ -38,7 +38,7 @@ BEGIN
             || clock_timestamp() || '.';
     END IF;
     tick := greatest(tick, clock);
-    IF tick > value >> bits THEN
+    IF tick > value >> bits THEN -- the counter begins at a random number below the argument starts
       value := setval(state, tick << bits | floor(random() * starts)::bigint);
     END IF;
     RAISE EXCEPTION USING ERRCODE = 'SRTID';
