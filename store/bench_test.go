@@ -97,8 +97,7 @@ func acquireAll(b *testing.B, s lease.Store, config lease.Config) {
 	report(b, took)
 }
 
-// A watched store measures a renewal, from the request for the time to the reading of the realm
-// after the commit.
+// A watched store measures a renewal: from the call of Time until GetMany has read the realm.
 type watched struct {
 	lease.Store
 	start time.Time
@@ -252,9 +251,9 @@ func (c *counting) Time(ctx context.Context) (time.Time, error) {
 	return t, err
 }
 
-// BenchmarkTogether starts a thousand nodes at once, each with its own store, and reports the
-// connections and what one start costs. If the store is a file, the nodes are in eight processes.
-// For databases, it also measures a thousand connections that run SELECT 1.
+// BenchmarkTogether leases node IDs for a thousand nodes at once, each with its own store, and
+// reports the connections and the cost of one start. If the store is a file, the nodes are in eight
+// processes. For databases, it also measures a thousand connections that run SELECT 1.
 func BenchmarkTogether(b *testing.B) {
 	const nodes = 1000
 	for _, server := range servers {
@@ -361,7 +360,8 @@ func again(ctx context.Context, ask func(context.Context) error) error {
 	return err
 }
 
-// together calls start for all nodes at once, and reports the time and the server's cost.
+// together calls the function start for all nodes at once, and reports the time and the server's
+// cost.
 func together(b *testing.B, url string, nodes int, start func(i int) error) (seconds float64) {
 	b.Helper()
 	before, own := processor(b), ownProcessor()
@@ -512,8 +512,8 @@ func startProcesses(b *testing.B, url string, processes, nodes int) time.Duratio
 	return took
 }
 
-// TestMain runs the benchmarks or, in a process of startProcesses, leases node IDs until its input
-// ends.
+// TestMain runs the tests. In a process of startProcesses, it leases node IDs, and then waits until
+// its input ends.
 func TestMain(m *testing.M) {
 	url := os.Getenv("SORTID_BENCH_URL")
 	if url == "" {

@@ -41,7 +41,6 @@ type Store interface {
 	Conditions() []string
 }
 
-// ErrURL means that a URL is malformed.
 var ErrURL = connect.ErrURL
 
 type kind struct {
@@ -75,7 +74,7 @@ func opener[S Store](open func(context.Context, string) (S, error)) func(context
 	return func(ctx context.Context, url string) (Store, error) {
 		s, err := open(ctx, url)
 		if err != nil {
-			return nil, err // return a nil Store, not a Store that has a nil pointer
+			return nil, err // return a nil Store, not a Store with a nil pointer
 		}
 		return s, nil
 	}

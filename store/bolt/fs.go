@@ -14,7 +14,7 @@ func refuse(name string) error {
 		"machine; for several machines, use a store on a server", name)
 }
 
-// syncFolder makes sure that the names in a folder are on the disk.
+// syncFolder makes sure that the names of a folder's files are on the disk.
 func syncFolder(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil // Windows has no such call; NTFS keeps a journal of names
@@ -24,7 +24,7 @@ func syncFolder(dir string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: nothing to sync
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: not needed here
 		return err
 	}
 	return nil

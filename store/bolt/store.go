@@ -31,9 +31,9 @@ type Store struct {
 	path string // absolute, without symbolic links
 	// mutex lets only one goroutine of this process use the file.
 	mutex chan struct{}
-	// named is true if the file's name is on the disk.
+	// named is true after syncFolder has synced the file's name.
 	named atomic.Bool
-	// checked is when checkPages last found no damage, in Unix seconds.
+	// checked is the Unix time at which checkPages last found no damage.
 	checked    atomic.Int64
 	conditions []string
 }
@@ -82,8 +82,8 @@ func open(ctx context.Context, url string, create bool) (*Store, error) {
 	}
 }
 
-// mutexes has the channel of each file. On systems without flock (Solaris, AIX, Android), two
-// goroutines can have a file's lock.
+// mutexes has the mutex of each path. On systems without flock (Solaris, AIX, Android), a file's
+// lock does not exclude other goroutines of the same process.
 var mutexes sync.Map
 
 // parse does not show the URL in errors, because the URL may have a password.
@@ -132,7 +132,6 @@ func resolve(path string, create bool) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// Conditions lists the conditions of the guarantee that could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.Record, err error) {
@@ -213,8 +212,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page claims to be longer than any file. bbolt would make a list of its page
-// numbers, which may not fit in memory.
+// checkPages fails if a page claims to be longer than any file. bbolt would list all parts of such
+// a page, and the list may not fit in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
 	for id := 0; ; id++ {
@@ -317,14 +316,15 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 		return failed(s.path, fmt.Errorf("waiting for other calls of this process: %w",
 			context.Cause(ctx)))
 	}
-	// If the file is damaged, bbolt panics, or it reads beyond the end of the file. SetPanicOnFault
+	// If the file is damaged, bbolt may panic, or read beyond the end of the file. SetPanicOnFault
 	// turns such a read into a panic, too.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var file *os.File
 	defer func() {
 		if p := recover(); p != nil {
-			// Do not close the database: that might wait for the transaction forever. So its memory
-			// map stays. With flock, the map would keep a closed file locked, so unlock it first.
+			// Do not close the database: Close might wait for the transaction forever. So the file
+			// stays mapped into memory. With flock, a mapped file stays locked after file.Close,
+			// so unlock it first.
 			unlock(file)
 			file.Close()
 			err = failed(s.path, fmt.Errorf("%w: %v", ErrDamaged, p))
@@ -340,8 +340,8 @@ func (s *Store) with(ctx context.Context, flag int, f func(*bbolt.DB) error) (er
 // maxSize, in bytes, is enough for some millions of records. A larger file is probably damaged.
 const maxSize = 1 << 30
 
-// The pauses before another attempt to open the file. A change takes some milliseconds, mostly for
-// the disk.
+// The shortest and the longest pause between attempts to open the file. A change locks the file for
+// some milliseconds, mostly to sync it.
 const (
 	shortest = time.Millisecond
 	longest  = 16 * time.Millisecond
@@ -355,7 +355,7 @@ var errEmpty = fmt.Errorf("%w: it is empty", ErrDamaged)
 func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, error) {
 	options := &bbolt.Options{
 		ReadOnly: flag == os.O_RDONLY,
-		// bbolt itself would try again only every 50 ms, and ignore the context.
+		// Do not wait in bbolt: it tries only every 50 ms, and ignores the context.
 		Timeout:      time.Nanosecond,
 		NoStatistics: true,
 		MaxSize:      maxSize,
@@ -376,8 +376,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 	}
 }
 
-// openFile creates the file or uses an empty file only for [Open]. If the file is empty later, its
-// records are lost.
+// openFile creates a file, and accepts an empty file, only for [Open]. A file that is empty later
+// has lost its records.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {

@@ -115,7 +115,7 @@ func TestPermissions(t *testing.T) {
 
 func init() { roles["full"] = playFull }
 
-// playFull makes changes with room for only a few changes, and then with more room.
+// playFull makes changes until a limit stops the file's growth, and continues without the limit.
 func playFull(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -292,7 +292,8 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Open refuses other files, and does not change them. The error has the name and the reason.
+// Open refuses other kinds of files, and leaves them unchanged. The error has the name and the
+// reason.
 func TestWrongFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -369,7 +370,7 @@ func TestBeingMade(t *testing.T) {
 	})
 }
 
-// A Store does not make a file again that is gone, because all grants are lost.
+// If the file is gone, all grants are lost. So a Store does not make the file again.
 func TestGone(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
@@ -578,7 +579,6 @@ func TestReaders(t *testing.T) {
 	wg.Wait()
 }
 
-// A change also syncs the folder, or it fails.
 func TestFolder(t *testing.T) {
 	if err := syncFolder(t.TempDir()); err != nil {
 		t.Error(err)

@@ -20,7 +20,7 @@ import (
 type clock struct {
 	tls   *tls.Config
 	hosts []string
-	next  atomic.Int32 // the index of the host that answered last
+	next  atomic.Int32 // the index of the host to ask first
 }
 
 func newClock(config clientv3.Config) *clock {
@@ -62,7 +62,7 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	}
 	answer := bufio.NewReader(io.LimitReader(conn, 16<<10))
 	if begin, err := answer.Peek(5); err == nil && string(begin) != "HTTP/" {
-		return time.Time{}, lease.ErrNoTime // --listen-client-http-urls
+		return time.Time{}, lease.ErrNoTime // HTTP has another port
 	}
 	response, err := http.ReadResponse(answer, nil)
 	if ctx.Err() != nil {
@@ -82,8 +82,8 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	return within(time.Now(), date), nil
 }
 
-// within returns the time nearest to this machine's time in the second that begins at date. So if
-// this machine's time is in that second, within returns it unchanged.
+// The server's time is in the second that begins at date. within returns the time in this second
+// that is nearest to this machine's time.
 func within(here, date time.Time) time.Time {
 	switch end := date.Add(time.Second - 1); {
 	case here.Before(date):

@@ -32,7 +32,7 @@ type Store struct {
 	conditions []string
 }
 
-// The version of a record is etcd's revision, or 0 if there is no record.
+// The version of a record is its revision in etcd, or 0 if there is no record.
 type records = kv.Records[int64]
 
 // Open opens the store at a URL; see the package comment. It fails if the user may not read and
@@ -70,9 +70,9 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 
 // New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
 // New takes no client, because a client may repeat requests. New itself sets MaxUnaryRetries to 1.
-// Missing keep-alive times and loggers get values that suit leases.
+// If config has no keep-alive times, or no logger, New chooses them for leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
-	config.MaxUnaryRetries = 1 // one attempt, and no repetition
+	config.MaxUnaryRetries = 1 // no repetition
 	if config.Logger == nil && config.LogConfig == nil {
 		config.Logger = zap.NewNop() // the store returns all errors
 	}
@@ -99,7 +99,7 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client lives as long as its context, life. Until connect returns, life also ends with
+	// The client works until its context, life, ends. Until connect returns, life also ends with
 	// ctx.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
@@ -149,8 +149,8 @@ func failFast(ctx context.Context, method string, request, reply any, conn *grpc
 	return invoke(ctx, method, request, reply, conn, append(opts, grpc.WaitForReady(false))...)
 }
 
-// try sends the kinds of requests that the store needs. The request changes nothing, because no
-// revision is below 0. But etcd checks the permissions and the quota.
+// try sends the kinds of requests that the store needs, so that etcd checks the permissions and the
+// quota. The transaction changes nothing, because no revision is below 0.
 func (s *Store) try(ctx context.Context) error {
 	key := s.key("", lease.Block{})
 	_, err := ask(ctx, func(ctx context.Context) (*clientv3.TxnResponse, error) {
@@ -166,8 +166,8 @@ func (s *Store) try(ctx context.Context) error {
 	return nil
 }
 
-// ask repeats a request once if the client's token was unknown or expired. In this case etcd has
-// done nothing, and the client has a new token.
+// ask repeats a request once if etcd did not accept the token from the client's login. In this case
+// etcd has done nothing, and the client has a new token.
 func ask[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	r, err := connect.Ask(ctx, f)
 	for _, e := range []error{rpctypes.ErrInvalidAuthToken, rpctypes.ErrAuthOldRevision,
@@ -290,8 +290,8 @@ var (
 	unescape = strings.NewReplacer("%25", "%", "%2F", "/")
 )
 
-// Time is exact to a second. It fails with [lease.ErrNoTime] if the client port does not speak
-// HTTP.
+// Time is exact to a second. It fails with [lease.ErrNoTime] if etcd's port for clients does not
+// speak HTTP.
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	t, err := connect.Read(ctx, s.clock.now)
 	if err != nil && !errors.Is(err, lease.ErrNoTime) {

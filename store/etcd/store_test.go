@@ -113,7 +113,7 @@ func (f *repeater) intercept(ctx context.Context, method string, request, reply 
 	conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	err := invoke(ctx, method, request, reply, conn, opts...)
 	txn, ok := request.(*pb.TxnRequest)
-	if ok && len(txn.Compare) > 0 && err == nil && f.txns.Add(1) == 2 { // the first is Open's
+	if ok && len(txn.Compare) > 0 && err == nil && f.txns.Add(1) == 2 { // New sends the first
 		return status.Error(codes.Canceled,
 			"stream terminated by RST_STREAM with error code: CANCEL")
 	}
@@ -287,9 +287,9 @@ func TestConditions(t *testing.T) {
 	faulttest.Conditions(t, open(t, testserver.Etcd(t)))
 }
 
-// Any member tells the time. Without HTTP, Time fails with ErrNoTime.
+// Time asks another member if one is down. Without HTTP, Time fails with ErrNoTime.
 func TestTime(t *testing.T) {
-	// A port for gRPC alone.
+	// This port answers only gRPC.
 	l := faulttest.Listen(t, "127.0.0.1:0", func(conn net.Conn) {
 		io.WriteString(conn, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00@\x00")
 		io.Copy(io.Discard, conn)

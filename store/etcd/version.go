@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// inspect asks the members for their versions. A member that does not answer is ignored, because
+// inspect asks the members for their versions. It ignores a member that does not answer, because
 // the cluster works without it.
 func (s *Store) inspect(ctx context.Context) error {
 	for _, endpoint := range s.client.Endpoints() {
@@ -33,7 +33,7 @@ func (s *Store) inspect(ctx context.Context) error {
 func checkVersion(version string) (condition string, err error) {
 	var v [3]int
 	if _, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil {
-		return "", nil // this is not a release of etcd
+		return "", nil // no release of etcd
 	}
 	below := func(major, minor, patch int) bool {
 		return slices.Compare(v[:], []int{major, minor, patch}) < 0

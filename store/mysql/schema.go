@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Schema is the statement that makes the table. Its keys compare all bytes, even trailing spaces.
+// Schema is the statement that makes the table. VARBINARY keys differ even by trailing spaces.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    VARBINARY(255)  NOT NULL,
 	block    VARBINARY(16)   NOT NULL,
@@ -26,11 +26,11 @@ const Schema = `CREATE TABLE sortid_lease (
 	PRIMARY KEY (realm, block)
 ) ENGINE=InnoDB`
 
-// columns has the columns that the store uses, and the primary key.
+// columns has the columns that the store uses, with their types. PRI marks the primary key.
 const columns = "realm varbinary PRI, block varbinary PRI, revision bigint, hwm bigint, " +
 	"record text, gets bigint"
 
-// Numbers of errors are explained at https://mariadb.com/kb/en/mariadb-error-code-reference/
+// Errors: https://mariadb.com/kb/en/mariadb-error-code-reference/
 const (
 	numberTooManyConnections  = 1040
 	numberNoDatabasePrivilege = 1044
@@ -213,12 +213,12 @@ func (s *Store) checkTable(ctx context.Context, is table) error {
 type table struct {
 	engine   string
 	columns  string // the needed columns and the primary key; "" if the user sees no table
-	replicas int    // the number of replicas, or 0 if the user lacks the privilege PROCESS
+	replicas int    // how many; also 0 if the user lacks the privilege PROCESS
 }
 
 func (s *Store) find(ctx context.Context) (t table, err error) {
 	var engine, columns sql.NullString
-	// Each subquery has the table's name as a constant. Otherwise the server reads all its tables.
+	// Each subquery has the table's name as a constant. Otherwise the server would read all tables.
 	err = s.rows(ctx, func(scan func(...any) error) error {
 		return scan(&t.replicas, &engine, &columns)
 	}, `SELECT

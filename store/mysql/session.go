@@ -24,13 +24,13 @@ var session = []string{
 		"sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 }
 
-// galera makes statements wait until the node has everything that other nodes have committed. If
-// the node is cut off, statements fail.
+// The settings in galera make statements wait until the node has what other nodes have committed.
+// If the node is cut off, statements fail.
 var galera = []string{"SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF"}
 
 func newConnector(config *mysql.Config, setup []string) (*connector, error) {
 	config = config.Clone()
-	config.ClientFoundRows = true   // also count rows that match but do not change
+	config.ClientFoundRows = true   // count matching rows, even if they do not change
 	config.InterpolateParams = true // one request for each statement, not two
 	if config.DialFunc == nil && config.Net == "tcp" {
 		config.DialFunc = connect.Dial
@@ -46,11 +46,11 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return connect.Connect(ctx, c.address, c.connect)
 }
 
-// busyPause is short, because a refusal costs the server little.
+// A refused connection costs the server little, so the pause after it is short.
 const busyPause = 300 * time.Millisecond
 
 func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*c.limit.Next()) // enough for several requests
+	ctx, cancel := context.WithTimeout(ctx, 2*c.limit.Next()) // connect sends several requests
 	defer cancel()
 	conn, err := c.Connector.Connect(ctx)
 	switch number(err) {

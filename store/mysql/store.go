@@ -86,11 +86,10 @@ func (s *Store) String() string {
 	return fmt.Sprintf("mysql: database %q at %s", s.database, s.address)
 }
 
-// Conditions lists the conditions of the guarantee that may not be true here.
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// The result always has a row. So the store notices a replica even if there is no record.
+	// The result has a row even if there is no record. So the store always notices a replica.
 	getStatement = `SELECT @@GLOBAL.read_only, l.block, l.revision, l.hwm, l.record
 		FROM (SELECT 1) one LEFT JOIN sortid_lease l ON l.realm = ? AND l.block IN (?)`
 	listStatement   = `SELECT 'OFF', block, revision, hwm, record FROM sortid_lease WHERE realm = ?`
@@ -266,7 +265,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls do for one request. It never repeats what the server may have executed.
+// ask calls do, which sends one request. ask repeats nothing that the server may have executed.
 func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
@@ -287,7 +286,7 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
 }
 
 // rows calls f for each row of a query's result. If the answer is not complete in time, rows sends
-// the query again, from the first row.
+// the query again, and f gets all rows again.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {
 	_, err := connect.Read(ctx, connect.NoResult(func(ctx context.Context) error {

@@ -29,7 +29,7 @@ func refused(t *testing.T, url string, want ...string) {
 	faulttest.Refused(t, Open, url, want...)
 }
 
-// at returns a URL with another user and another database, unless they are nil and "".
+// at replaces the user of a URL, unless user is nil, and the database, unless it is empty.
 func at(t *testing.T, raw string, user *url.Userinfo, database string) string {
 	t.Helper()
 	return faulttest.Edit(t, raw, func(u *url.URL) {
@@ -238,7 +238,7 @@ func TestUnsafeSettings(t *testing.T) {
 	faulttest.Unsafe(t, Open, nosync.URL, "innodb_flush_method")
 }
 
-// Settings of servers that are not installed here.
+// The servers with these settings are not installed.
 func TestInspect(t *testing.T) {
 	safe := func(key, value string) map[string]string {
 		m := map[string]string{
@@ -282,7 +282,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// A server that becomes a replica refuses to answer any user.
+// If the server becomes a replica, Get fails, even if there is no record.
 func TestReadOnly(t *testing.T) {
 	server := testserver.StartMySQL(t)
 	s := open(t, server.URL)
@@ -401,7 +401,6 @@ func TestChangeOfNothing(t *testing.T) {
 	faulttest.Change(t, s, record(1), record(1))
 }
 
-// The server refuses a realm's name that is too long.
 func TestLongName(t *testing.T) {
 	s := open(t, testserver.MySQL(t)+"?sql_mode=%27%27")
 	r := record(0)
@@ -450,7 +449,7 @@ func TestIdleConnections(t *testing.T) {
 	faulttest.Idles(t, s, 1, connections)
 }
 
-// Each node has at once what another node stored. Of two changes through two nodes, at most one
+// What one node has stored, another node returns at once. Of two changes at two nodes, at most one
 // succeeds.
 func TestGalera(t *testing.T) {
 	one, two := testserver.StartGalera(t)

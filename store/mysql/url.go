@@ -23,7 +23,7 @@ func parse(raw string) (*mysql.Config, error) {
 	if err != nil || u.Scheme != "mysql" && u.Scheme != "mariadb" || u.Opaque != "" {
 		return nil, errURL
 	}
-	// A part of the password may be after the host, before another @.
+	// If a password has characters that are not encoded, url.Parse may take a part of it for a host.
 	if _, rest, _ := strings.Cut(raw, "://"); strings.Count(rest, "@") > 1 ||
 		strings.Contains(rest, "@") && u.User == nil || strings.Contains(rest, "#") {
 		return nil, errURL

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// open returns the stream, and makes it if it is missing. Two processes may do this at once.
+// open returns the bucket's stream, and makes it if it is missing. Two processes may do so at once.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := ask(ctx, s,
@@ -93,6 +93,6 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 
 func since(version string, major, minor int) bool {
 	var a, b int
-	fmt.Sscanf(version, "%d.%d", &a, &b) // a text without a version counts as the oldest version
+	fmt.Sscanf(version, "%d.%d", &a, &b) // other texts count as version 0.0
 	return a > major || a == major && b >= minor
 }

@@ -14,8 +14,9 @@
 //   - creds: a file with credentials, in the form of the program nsc.
 //
 // Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
-// once, on condition that the key still has the revision that was read. The stream's leader answers
-// reads. To get the time, the store writes an empty message, "=time", and reads its timestamp.
+// once, on condition that the key still has the revision that was read. One server, the
+// bucket's leader, answers reads. To get the time, the store writes an empty message to the key
+// "=time", and reads its timestamp.
 // Package [github.com/sortid/sortid/store] explains what all stores share.
 //
 // # Guarantee

@@ -76,7 +76,7 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		})
 }
 
-// passing lists errors of a lost connection, or of a server that starts or is full.
+// passing lists errors of a lost connection, or of a server that starts or has no free connection.
 var passing = []error{
 	nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected,
 	nats.ErrStaleConnection,
@@ -128,11 +128,10 @@ func (s *Store) String() string {
 	return fmt.Sprintf("nats at %s, bucket %s", strings.Join(s.conn.Servers(), ", "), s.name)
 }
 
-// Conditions lists the conditions of the guarantee that could not be verified.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. The stream's leader answers, even if somebody has turned
-// on direct gets since the store was opened.
+// read reads one record after the other. The stream's leader answers, even if somebody has since
+// let other servers answer (direct gets).
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
 	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))
@@ -155,7 +154,7 @@ func (s *Store) read(ctx context.Context, realm string,
 	return values, revisions, nil
 }
 
-// CompareAndSetMany makes one change after the other, until one is refused.
+// CompareAndSetMany makes one change after the other, until the server refuses one.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	for _, c := range changes {
 		if ok, err := s.CompareAndSet(ctx, c.Prev, c.Next); !ok || err != nil {
@@ -201,7 +200,7 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 }
 
 // ask sends a request once. If no answer comes, ask reconnects, because the client notices a dead
-// connection only after half a minute. If the user may not publish, no answer comes either.
+// connection only after half a minute. If the user may not publish, no connection gets an answer.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -232,24 +231,24 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match. If not all records come in time, each begins
-// again.
-func (s *Store) each(ctx context.Context, keys string,
+// each calls f with the records whose keys match the pattern. If not all records come in time, each
+// begins again.
+func (s *Store) each(ctx context.Context, pattern string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
 		return ask(ctx, s, connect.NoResult(func(ctx context.Context) error {
-			return s.watch(ctx, keys, f)
+			return s.watch(ctx, pattern, f)
 		}))
 	})
 	if err != nil {
-		return s.failed("list "+keys, err)
+		return s.failed("list "+pattern, err)
 	}
 	return nil
 }
 
-func (s *Store) watch(ctx context.Context, keys string,
+func (s *Store) watch(ctx context.Context, pattern string,
 	f func(key string, value []byte) error) error {
-	w, err := s.bucket.Watch(ctx, keys)
+	w, err := s.bucket.Watch(ctx, pattern)
 	if err != nil {
 		return err
 	}
@@ -313,7 +312,6 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return msg.Time, nil
 }
 
-// Close closes the connection, unless the caller of [New] has passed it.
 func (s *Store) Close() error {
 	if s.own {
 		s.conn.Close()
@@ -333,7 +331,7 @@ func (s *Store) failed(what string, err error) error {
 		hint = "; the bucket " + s.name +
 			" has no leader at present, or was deleted, or the server has no JetStream (-js)"
 	case errors.Is(err, context.DeadlineExceeded) && errors.Is(last, nats.ErrPermissionViolation):
-		// A client does not learn which request was refused.
+		// The server does not say which request it refused.
 		hint = fmt.Sprintf("; perhaps a permission is missing: %v", last)
 	}
 	err = fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)
@@ -393,7 +391,7 @@ func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 	}
 	timeout := 2 * time.Second
 	if end, ok := ctx.Deadline(); ok {
-		// The deadline can pass before ctx ends.
+		// The time left can be negative, because ctx ends a moment after its deadline.
 		each := max(time.Until(end)/time.Duration(len(t.hosts)), time.Millisecond)
 		timeout = min(timeout, each)
 	}
@@ -405,6 +403,6 @@ func (t target) connect(ctx context.Context) (*nats.Conn, error) {
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.PingInterval(10*time.Second),
 		nats.ReconnectBufSize(-1),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // calls return errors
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // do not print errors
 	)...)
 }

@@ -147,7 +147,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// Only a bucket that could lose records, or show old ones, is refused.
+// Open refuses only buckets that could lose records or show old ones.
 func TestUnsafe(t *testing.T) {
 	server := testserver.StartNATS(t)
 	_, js := client(t, server.URL)
@@ -192,7 +192,7 @@ func TestUnsafe(t *testing.T) {
 			faulttest.Unsafe(t, Open, server.URL+"/"+name, c.want)
 		}
 	}
-	// The server here may be too old for this.
+	// The installed server may be too old for this setting.
 	async := good("x")
 	async.PersistMode = jetstream.AsyncPersistMode
 	if err := check(async); !errors.Is(err, lease.ErrUnsafe) {
@@ -233,7 +233,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A deleted record is not a missing record.
+// A deleted record is an error, not a missing record.
 func TestDeleted(t *testing.T) {
 	url := testserver.NATS(t)
 	s := open(t, url)
@@ -274,7 +274,7 @@ func TestNotARecord(t *testing.T) {
 	faulttest.Says(t, err, "other.x")
 }
 
-// A deleted bucket is not an empty bucket.
+// A deleted bucket is an error, not an empty bucket.
 func TestBucketGone(t *testing.T) {
 	server := testserver.StartNATS(t)
 	s := open(t, server.URL)
@@ -344,7 +344,7 @@ func TestSyncAlways(t *testing.T) {
 	faulttest.Restart(t, server, s, false)
 }
 
-// The permissions in the package comment are enough.
+// A user needs only the permissions in the package comment.
 func TestPermission(t *testing.T) {
 	const publish = `"$KV.sortid.>", "$JS.API.STREAM.INFO.KV_sortid", ` +
 		`"$JS.API.STREAM.MSG.GET.KV_sortid", "$JS.API.CONSUMER.CREATE.KV_sortid.>", ` +

@@ -12,7 +12,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Codes of errors, https://www.postgresql.org/docs/current/errcodes-appendix.html
+// Errors: https://www.postgresql.org/docs/current/errcodes-appendix.html
 const (
 	codeWrongPassword      = "28P01"
 	codeNoLogin            = "28000"
@@ -25,7 +25,8 @@ const (
 	codeCrashed            = "57P02"
 )
 
-// busyPause is long, because a refusal costs the server nearly as much as a connection.
+// A refused connection costs the server nearly as much as an accepted one, so the pause after it is
+// long.
 const busyPause = 3 * time.Second
 
 func code(err error) string {
@@ -44,8 +45,8 @@ func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	})
 }
 
-// A connectionError has its own text. The text of pgx has a line for each attempt, and the reason
-// may be in any line.
+// A connectionError replaces the text of pgx, which has a line for each attempt: the reason may be
+// in any line.
 type connectionError struct {
 	text string
 	err  error

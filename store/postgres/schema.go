@@ -42,7 +42,7 @@ func (s *Store) prepare(ctx context.Context) error {
 
 type state struct {
 	fsync, fullPageWrites string
-	standbys              string // number of standbys, if their replication is asynchronous
+	standbys              string // how many; "0" if the replication is synchronous
 
 	// table is the name with its schema, because the search_path may change. It is "" if there is
 	// no table.
@@ -52,7 +52,7 @@ type state struct {
 	persistence string // "p" means permanent
 	privileges  string // "t" if the user has all needed privileges
 	key         string // numbers of the columns of the primary key
-	// columns has the number, name, type and collation of each column in use.
+	// columns has the number, name, type and collation of each column that the store uses.
 	columns []string
 }
 

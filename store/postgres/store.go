@@ -18,7 +18,7 @@ import (
 
 type Store struct {
 	pool       *pgxpool.Pool
-	idle       *connect.Idle // closes the connections of the pool that Open makes
+	idle       *connect.Idle // closes the connections; nil if the program made them
 	hosts      string        // one or more host:port
 	database   string
 	table      string // the name with its schema
@@ -76,7 +76,6 @@ func (s *Store) String() string {
 	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
-// Conditions lists the conditions of the guarantee that may not be true here.
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
@@ -86,7 +85,7 @@ const (
 		CASE WHEN current_setting('synchronous_standby_names') <> ''
 		THEN pg_logical_emit_message(true, 'sortid_lease', '') END
 		FROM {table} WHERE realm = $1 AND block = $2`
-	// The result always has a row. So the store notices a standby even if there is no record.
+	// The result has a row even if there is no record. So the store always notices a standby.
 	getManyStatement = `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
 		LEFT JOIN {table} ON realm = $1 AND block = ANY (string_to_array($2, ' '))`
 	realmsStatement = `SELECT realm FROM {table} WHERE block = '0/0'`
@@ -143,7 +142,7 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes changes in their order, until one is refused. All changes are in one
+// CompareAndSetMany makes one change after the other, until it must refuse one. All are in one
 // statement, so the server holds no lock while it waits for a client. All processes lock larger
 // blocks first, so no process waits forever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
@@ -166,7 +165,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return len(r.Rows) == 1, nil
 }
 
-// change returns a statement whose arguments are numbered from last+1 on.
+// change returns a statement, and its arguments from number last+1 on. If the condition is false,
+// the statement changes nothing.
 func change(c lease.Change, last int, condition string) (
 	statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)
@@ -226,7 +226,7 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 
 // begin sets up a transaction that does not depend on the server's defaults. A standby refuses READ
 // WRITE. A statement_timeout would end the wait for a synchronous standby, and COMMIT would succeed
-// without the standby. Instead, contexts end calls.
+// without the standby. Instead, contexts limit the time of calls.
 var begin = []string{
 	"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
 	"SET LOCAL synchronous_commit = on",
@@ -270,7 +270,8 @@ func (s *Store) read(ctx context.Context, statement string,
 	})
 }
 
-// send calls do for one request. If the error is not from the server, the connection is lost.
+// send calls do, which sends one request. If an error is not from the server, the connection is
+// lost.
 func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {

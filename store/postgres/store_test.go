@@ -229,7 +229,7 @@ func TestStandby(t *testing.T) {
 	s := open(t, server.URL)
 	faulttest.Change(t, s, record(0), record(1))
 	server.Stop()
-	// The server becomes a standby without a primary.
+	// With this file, the server starts as a standby.
 	if err := os.WriteFile(filepath.Join(server.Dir, "standby.signal"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestStandby(t *testing.T) {
 	open(t, strings.Replace(primary.URL, "@", "@"+host+",", 1)+"?target_session_attrs=read-write")
 }
 
-// A change that the standby lacks is neither confirmed nor shown, because it is lost if the standby
+// The store neither confirms nor returns a change that the standby lacks. It is lost if the standby
 // becomes the primary.
 func TestSynchronousReplication(t *testing.T) {
 	server := testserver.StartPostgres(t)
@@ -264,7 +264,7 @@ func TestSynchronousReplication(t *testing.T) {
 		return n
 	}
 	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-	// hangs calls f until f waits for the standby. f must not end by itself.
+	// hangs calls f, and cancels f when f waits for the standby. f must not end before.
 	hangs := func(what string, f func(ctx context.Context) error) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -280,7 +280,7 @@ func TestSynchronousReplication(t *testing.T) {
 		faulttest.Eventually(t, func() bool { return number(waiting) == 0 },
 			func() string { return what + " still waits" })
 	}
-	hangs("one of many changes", func(ctx context.Context) error { // until the server waits
+	hangs("one of many changes", func(ctx context.Context) error { // until the setting has effect
 		for {
 			if _, err := other.Exec(ctx, "INSERT INTO other VALUES (1)"); err != nil {
 				return err

@@ -19,7 +19,7 @@ var errURL = connect.BadURL(errors.New(
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
 		"%3F %23 %40 %25"))
 
-// Connections that were idle for longer are checked. No server restarts in this time.
+// The pool checks connections that were idle for longer. No server restarts in this time.
 const pingAfter = 50 * time.Millisecond
 
 func parse(raw string) (*pgxpool.Config, error) {
@@ -27,7 +27,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 	if scheme = strings.ToLower(scheme); !ok || scheme != "postgres" && scheme != "postgresql" {
 		return nil, errURL
 	}
-	raw = scheme + "://" + rest // pgx does not read other schemes as a URL
+	raw = scheme + "://" + rest // pgx accepts the scheme only in lower case
 	authority, tail := rest, ""
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		authority, tail = rest[:i], rest[i:]
@@ -70,7 +70,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 		}
 	}
 	config.PingTimeout = time.Second
-	// Otherwise the first call after a restart of the server could use a dead connection, and fail.
+	// Without this, the first call after a restart of the server could fail on a dead connection.
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
 		return p.IdleDuration > pingAfter
 	}

@@ -20,7 +20,7 @@ const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
 
-	// dialTime is one second, because after several failures a client connects once a second.
+	// dialTime limits an attempt to connect. After several failures, a client tries once a second.
 	dialTime = time.Second
 )
 
@@ -38,7 +38,7 @@ func dialer(config *tls.Config) func(ctx context.Context, network, address strin
 	}
 }
 
-// An idleConn closes itself closeTime after an answer, unless another request was sent.
+// An idleConn closes itself closeTime after an answer, unless it sends another request before.
 type idleConn struct {
 	net.Conn
 	timer *time.Timer
@@ -72,7 +72,7 @@ func (c idleConn) Close() error {
 	return c.Conn.Close()
 }
 
-// busyPause is short, because a refusal costs the server little.
+// A refused connection costs the server little, so the pause after it is short.
 const busyPause = 300 * time.Millisecond
 
 func temporary(err error) error {

@@ -63,7 +63,8 @@ func (s settings) conditions() (conditions []string, err error) {
 			"or everything; set appendonly yes and appendfsync always")
 		return conditions, nil
 	}
-	// After appendonly was turned on, the file protects changes only when it is complete.
+	// The file protects changes only if it is complete. After appendonly was turned on, Redis must
+	// first write all data to it.
 	const rewrite = "%s: if appendonly was turned on since the server started, " +
 		"a restart forgets everything until a rewrite succeeds; " +
 		"INFO persistence must say aof_rewrite_in_progress:0 and aof_last_bgrewrite_status:ok"

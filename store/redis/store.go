@@ -79,8 +79,8 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 }
 
 // New is like Open, for a program that already has a client. Close does not close this client. An
-// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send a
-// change twice, and report the change as refused although the server has made it. If the client has
+// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send
+// a change twice, and the second answer is that the change was refused. If the client has
 // ContextTimeoutEnabled, calls end with their contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
@@ -129,7 +129,7 @@ func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 func (s *Store) Conditions() []string { return s.conditions }
 
 // A replica's answer may be old. A replica refuses scripts that might delete. So the script get has
-// an HDEL, which deletes nothing: no field has an empty name.
+// an HDEL. It deletes nothing, because no field has an empty name.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`
@@ -253,7 +253,6 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return t, nil
 }
 
-// Close closes the connections, unless the caller of [New] has passed the client.
 func (s *Store) Close() error {
 	if s.own {
 		return s.client.Close()

@@ -99,8 +99,8 @@ func TestUnsafe(t *testing.T) {
 	}
 }
 
-// Open refuses a replica, and its master has a condition. If a master becomes a replica, it neither
-// answers nor changes anything.
+// Open refuses a replica. A store on its master has a condition, and fails if the master becomes
+// a replica.
 func TestReplica(t *testing.T) {
 	master := testserver.StartRedis(t, "--repl-diskless-sync-delay", "0")
 	host, port, _ := strings.Cut(strings.TrimPrefix(master.URL, "redis://"), ":")
@@ -167,7 +167,6 @@ func TestPermission(t *testing.T) {
 	}
 }
 
-// After appendonly is turned on, a restart forgets everything until the file is complete.
 func TestRewrite(t *testing.T) {
 	server := testserver.StartRedis(t, "--appendonly", "no")
 	info := func(section string) map[string]string {
@@ -175,7 +174,7 @@ func TestRewrite(t *testing.T) {
 		return fields(do(t, server.URL, "INFO "+section).(string))
 	}
 	do(t, server.URL, "SET key value")
-	// Microseconds for each key.
+	// Each key takes 100 seconds.
 	do(t, server.URL, "CONFIG SET rdb-key-save-delay 100000000")
 	do(t, server.URL, "CONFIG SET appendonly yes")
 	named := func(want string) {
@@ -211,7 +210,7 @@ func TestRewrite(t *testing.T) {
 	faulttest.Conditions(t, open(t, server.URL))
 }
 
-// Settings that could not be read are an error, not a condition.
+// If the store cannot read the settings, this is an error, not a condition.
 func TestSettings(t *testing.T) {
 	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\n" +
 		"aof_enabled:1\naof_last_bgrewrite_status:ok\n"

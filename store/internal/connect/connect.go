@@ -1,4 +1,4 @@
-// Package connect decides when and how long a store tries to connect, and reports malformed URLs.
+// Package connect limits and repeats the requests of stores, and opens and closes connections.
 package connect
 
 import (
@@ -27,8 +27,7 @@ var errTemporary = errors.New("store: temporary error")
 // Temporary wraps an error after which [Retry] tries again.
 func Temporary(err error) error { return wrapped{err, errTemporary} }
 
-// Busy wraps the error of a server without a free connection, and sets the pause before the next
-// attempt.
+// Busy wraps the error of a server that has no free connection. It tells [Retry] how long to pause.
 func Busy(err error, pause time.Duration) error { return busy{wrapped{err, errTemporary}, pause} }
 
 type busy struct {
@@ -38,7 +37,7 @@ type busy struct {
 
 var errReason = errors.New("store: known reason")
 
-// Reason wraps an error that explains why no answer came. When the time is up, [Retry] returns this
+// Reason wraps an error that explains why no answer came. When [Retry] gives up, it returns this
 // error.
 func Reason(err error) error { return wrapped{err, errReason} }
 
@@ -52,29 +51,29 @@ func (m wrapped) Is(target error) bool { return target == m.as }
 
 const Patience = 30 * time.Second
 
-// The pauses grow from firstPause to lastPause. Random cuts of up to three quarters keep processes
-// from trying at the same time.
+// The pauses of [Retry] grow from firstPause to lastPause. Each pause is shortened at random, by up
+// to three quarters, so that processes do not try at the same time.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
 )
 
 const (
-	readLimit = 3 * time.Second
-	readPause = time.Second / 2 // the shortest time from one attempt to the next
+	readLimit = 3 * time.Second // how long Read waits for the first answer
+	readPause = time.Second / 2 // the shortest time from one request of Read to the next
 	lastLimit = 16 * time.Second
-	// If a request takes too long, the limit for the next request doubles, up to lastLimit. A
-	// request that is given up costs a busy server a new connection. So the limits are far above
-	// the time that a server needs for a thousand new connections.
+	// firstLimit is how long other requests wait for an answer. After each timeout, Read and Retry
+	// double their limits. A request that is given up costs a busy server a new connection. So the
+	// limits are far above the time that a server needs for a thousand connections.
 	firstLimit = 5 * time.Second
 )
 
-// retrying is the key of an attempt's context. Within an attempt, [Retry] and [Read] try only once.
+// retrying is a key in the contexts of attempts. With such a context, [Retry] and [Read] try once.
 type retrying struct{}
 
-// Retry calls attempt, with growing pauses, until attempt succeeds, its error is permanent, or ctx
-// ends. Without a deadline, Retry tries for [Patience]. An attempt has three times the limit of
-// [Ask]. If no attempt got an answer, the error says so, and names the server (where).
+// Retry calls the function attempt until it succeeds, its error is permanent, or ctx ends. Without
+// a deadline, Retry tries for [Patience]. An attempt may take three times as long as a request by
+// [Ask]. If no answer came, the error says so, and names the server (where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -83,7 +82,7 @@ func Retry[T any](ctx context.Context, where string,
 	began := time.Now()
 	all, cancel := patient(ctx)
 	defer cancel()
-	var refusal, reason error // from the last attempt that had one
+	var refusal, reason error // the latest ones
 	d := firstLimit
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		limited := context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d)
@@ -124,8 +123,8 @@ func Retry[T any](ctx context.Context, where string,
 	}
 }
 
-// Connect calls connect. If the server has no free connection, or is too busy to answer in time,
-// Connect calls [Retry].
+// Connect calls the function connect once. If the server has no free connection, or is too busy to
+// answer in time, Connect passes the function to [Retry].
 func Connect[T any](ctx context.Context, where string,
 	connect func(context.Context) (T, error)) (T, error) {
 	result, err := connect(ctx)
@@ -136,7 +135,7 @@ func Connect[T any](ctx context.Context, where string,
 	return result, err
 }
 
-// NoResult turns f into a function with an empty result, for [Retry], [Read] and [Ask].
+// NoResult adds an empty result to f, for [Retry], [Read] and [Ask].
 func NoResult(f func(context.Context) error) func(context.Context) (struct{}, error) {
 	return func(ctx context.Context) (struct{}, error) { return struct{}{}, f(ctx) }
 }
@@ -154,8 +153,8 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 
 type limit struct{}
 
-// Read calls read until an answer comes in time, or until ctx ends. The function read must change
-// nothing, and must send its requests by [Ask]. After any other error, Read returns immediately.
+// Read calls the function read, and repeats it after each timeout until ctx ends. Read returns all
+// other errors immediately. The function must change nothing, and must send its requests by [Ask].
 func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
 		return read(ctx)
@@ -168,15 +167,15 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 		if err == nil || !isTimeout(err) || all.Err() != nil {
 			return result, err
 		}
-		// A client may immediately return an earlier timeout.
+		// A client may return the timeout of an earlier request at once.
 		if Sleep(all, readPause-time.Since(began)) != nil {
 			return result, err
 		}
 	}
 }
 
-// Ask calls ask, which sends one request, and limits the time for the answer. After an error, the
-// server may have made the requested change.
+// Ask calls the function ask, which sends one request, and limits the time for the answer. If Ask
+// fails, the server may still have made the requested change.
 func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	d, ok := ctx.Value(limit{}).(time.Duration)
 	if !ok {
@@ -246,17 +245,17 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Idle closes unused connections: a server has few connections, and a store rarely needs one.
+// Idle closes unused connections, because servers allow few, and stores rarely need one.
 type Idle struct {
 	time  time.Duration
 	timer *time.Timer
 }
 
 const (
-	// IdleTime is longer than the pauses within one renewal, even on a busy server.
+	// IdleTime is longer than the pauses between the requests of one renewal, even on a busy server.
 	IdleTime = time.Second
 
-	// restTime is longer than the pauses between acquisitions in a row.
+	// restTime is longer than the pauses between leases that a process acquires in a row.
 	restTime = 20 * time.Millisecond
 )
 
@@ -265,14 +264,14 @@ func NewIdle(d time.Duration, close func()) *Idle {
 	return &Idle{d, time.AfterFunc(d, close)}
 }
 
-// Used delays the call of close. A nil Idle never calls it.
+// Used restarts the time without use. A nil Idle does nothing.
 func (i *Idle) Used() {
 	if i != nil {
 		i.timer.Reset(i.time)
 	}
 }
 
-// Rest makes Idle call close soon, unless Idle's time is longer than IdleTime.
+// Rest makes Idle call close soon. If Idle's time is longer than IdleTime, Rest does nothing.
 func (i *Idle) Rest() {
 	if i != nil && i.time <= IdleTime {
 		i.timer.Reset(min(restTime, i.time))
@@ -285,7 +284,7 @@ func (i *Idle) Stop() {
 	}
 }
 
-// Dial connects to an address. If many processes connect together, a server drops packets. The
+// Dial connects to an address. If many processes connect at once, a server drops packets. The
 // system repeats them only after 1, 3, 7 and 15 seconds, so Dial tries again sooner.
 func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	for timeout := dialLimit; ; timeout = min(timeout*3/2, lastPause) {

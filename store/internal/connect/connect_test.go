@@ -82,8 +82,8 @@ func TestRetry(t *testing.T) {
 		patience time.Duration
 		try      attempt
 		want     string
-		took     time.Duration // 0: any
-		most     int           // the most attempts, with the shortest pauses
+		took     time.Duration // 0 if it may take any time
+		most     int           // how many attempts there are if all pauses are the shortest
 	}{
 		"at once":     {0, fails(nil), "", 0, 1},
 		"permanent":   {0, fails(errors.New("wrong password")), "wrong password", 0, 1},
@@ -120,7 +120,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// After each silence, an attempt and its requests have twice as long, up to a limit.
+// After each attempt without an answer, the next request may take twice as long, up to lastLimit.
 func TestRetryLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -155,7 +155,6 @@ func TestRetryInterrupted(t *testing.T) {
 	})
 }
 
-// Processes that find a busy server do not all try again at the same time.
 func TestRetrySpreads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		second := map[time.Duration]bool{}
@@ -174,7 +173,6 @@ func TestRetrySpreads(t *testing.T) {
 	})
 }
 
-// Idle closes the connection after its time without use, or soon after Rest.
 func TestIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var closed atomic.Int64
@@ -207,7 +205,6 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// A read is tried again, each time for longer, but a change is not.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string]struct {
 		call  func(context.Context, func(context.Context) (int, error)) (int, error)
@@ -218,7 +215,7 @@ func TestLimits(t *testing.T) {
 			return Read(ctx, func(ctx context.Context) (int, error) { return Ask(ctx, f) })
 		}, 4, Patience},
 		"change": {Ask[int], 1, firstLimit},
-		// Only the outer Retry tries again. Its limit is also the limit of the inner calls.
+		// Only the outer Retry tries again. Its limits are also the limits of the inner calls.
 		"within Retry": {func(ctx context.Context,
 			f func(context.Context) (int, error)) (int, error) {
 			return Retry(ctx, "host:1", func(ctx context.Context) (int, error) {

@@ -154,7 +154,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A memory is a server whose versions are the values. It counts requests.
+// A memory keeps values. The version of a value is the value itself. A memory counts requests.
 type memory struct {
 	stored        map[lease.Block]string
 	reads, writes int
@@ -200,8 +200,6 @@ func record(node uint32, revision uint64) lease.Record {
 		Revision: revision, HWM: int64(revision)}
 }
 
-// A change of a remembered record takes one request. A change of any other record begins with a
-// read.
 func TestRecords(t *testing.T) {
 	m := &memory{stored: map[lease.Block]string{}}
 	a, b := m.records(), m.records()
@@ -214,11 +212,11 @@ func TestRecords(t *testing.T) {
 	}{
 		{a, []uint64{0, 0}, true, 1, 1},
 		{a, []uint64{1, 1}, true, 0, 1},
-		{a, []uint64{1}, false, 1, 0}, // a remembers it with revision 2
+		{a, []uint64{1}, false, 1, 0}, // a remembers revision 2
 		{b, []uint64{2, 1}, false, 1, 0},
 		{b, []uint64{2, 2}, true, 0, 1},
 		{a, []uint64{2}, false, 1, 1},   // a remembers the old record, which b has replaced
-		{a, []uint64{3, 3}, true, 1, 1}, // a remembers only one of the records correctly
+		{a, []uint64{3, 3}, true, 1, 1}, // a remembers only 0/8 correctly
 	} {
 		var changes []lease.Change
 		for node, revision := range c.revisions {
@@ -239,7 +237,6 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// Records remembers the last records, and not more than maxSeen.
 func TestRecordsForget(t *testing.T) {
 	r := (&memory{stored: map[lease.Block]string{}}).records()
 	for i := range uint32(1000) {

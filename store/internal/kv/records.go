@@ -12,25 +12,25 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Records has the methods of a [lease.Store] that read and change records. A V is the version of a
-// value: its revision, or the value itself. The server compares versions.
+// Records has the methods of a [lease.Store] that read and change records. V is the type of a
+// value's version, which the server compares: a number, or the value itself.
 //
-// Records remembers the last records. A change of a remembered record takes one request. If the
-// server refuses it, Records reads the record again before it reports the refusal.
+// Records remembers the records that it has read or written last. To change such a record takes one
+// request. If the server refuses the change, Records reads the record, and may repeat the change.
 type Records[V any] struct {
 	server Server[V]
 	mu     sync.Mutex
 	seen   map[key]seen[V]
 }
 
-// A Server has the requests of one kind of server.
+// A Server sends requests to one kind of server.
 type Server[V any] struct {
 	// Read returns the values of records, and their versions. A missing record has the value nil.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
-	// Write replaces all values and returns their new versions, if all old values have the versions
-	// in was. Otherwise it replaces nothing and returns nil.
+	// Write replaces all values, and returns their new versions. If an old value does not have its
+	// version in was, Write replaces nothing and returns nil.
 	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
-	// Failed returns an error that also says what could not be done.
+	// Failed adds to an error what the store could not do.
 	Failed func(what string, err error) error
 	// Key returns the name of a record for Failed.
 	Key func(realm string, b lease.Block) string
@@ -125,7 +125,7 @@ func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values [
 	return true, nil
 }
 
-// maxSeen is more than a lease needs: its own block, the blocks around it, and its realm.
+// A lease uses fewer records than maxSeen: its block, the blocks around it, and its realm.
 const maxSeen = 64
 
 func (r *Records[V]) remember(records []lease.Record, versions []V) {
@@ -178,7 +178,7 @@ func decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	return r, nil
 }
 
-// DecodeListed returns the record in value, whose key ends with block.
+// DecodeListed decodes the record whose key ends with block.
 func DecodeListed(block string, value []byte, realm string) (lease.Record, error) {
 	b, err := lease.ParseBlock(block)
 	if err != nil {

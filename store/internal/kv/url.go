@@ -26,8 +26,8 @@ type URL struct {
 var TLS = []string{"ca", "cert", "key"}
 
 // ParseURL parses a URL. Hosts without a port get the given port. Only the parameters in names are
-// allowed. Errors quote only names of parameters, because a malformed URL may have a password
-// anywhere.
+// allowed. Errors quote only names of parameters, because the password may be anywhere in
+// a malformed URL.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -87,16 +87,16 @@ func ParseURL(s, port string, names ...string) (*URL, error) {
 
 func (u *URL) Param(name string) string { return u.params.Get(name) }
 
-// TLS returns nil if the scheme is plain, such as redis. If the scheme is plain followed by s, such
-// as rediss, TLS returns a configuration from the parameters ca, cert and key.
-func (u *URL) TLS(plain string) (*tls.Config, error) {
+// TLS returns nil if the URL has the given scheme, such as redis. With an added s, as in rediss,
+// TLS returns a configuration from the parameters ca, cert and key.
+func (u *URL) TLS(scheme string) (*tls.Config, error) {
 	switch {
-	case u.Scheme == plain+"s":
+	case u.Scheme == scheme+"s":
 		return u.config()
-	case u.Scheme != plain:
-		return nil, fmt.Errorf("it begins with neither %s:// nor %[1]ss://", plain)
+	case u.Scheme != scheme:
+		return nil, fmt.Errorf("it begins with neither %s:// nor %[1]ss://", scheme)
 	case u.Param("ca")+u.Param("cert")+u.Param("key") != "":
-		return nil, fmt.Errorf("ca, cert and key are parameters of %ss://", plain)
+		return nil, fmt.Errorf("ca, cert and key are parameters of %ss://", scheme)
 	}
 	return nil, nil
 }

@@ -121,7 +121,7 @@ func TestMySQLCodecs(t *testing.T) {
 	db, _ := openMySQL(t)
 	text := check.Must(MySQL(format.Ours()))(t)
 	execAll(t, db, statements(text))
-	execAll(t, db, statements(text)) // again
+	execAll(t, db, statements(text)) // a second time
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, f := range formats {
 		query := f.here("SELECT " + mysqlStored(f, "F_parse(?)") + ", F_text(F_parse(?)), " +
@@ -342,7 +342,7 @@ func TestSQLite(t *testing.T) {
 	}
 }
 
-// An old SQLite refuses tables that it cannot fill. With -bail it refuses the whole file.
+// An old SQLite refuses to make tables that it could not fill. With -bail it makes nothing.
 func TestOldSQLite(t *testing.T) {
 	program, err := exec.LookPath("sqlite3")
 	if err != nil {

@@ -110,7 +110,7 @@ func (d *database) code(query string, args ...any) (code, message string) {
 
 type tested struct {
 	*format.Format
-	name, typ   string // typ stores an ID
+	name, typ   string // typ is the SQL type of an ID
 	epoch, last time.Time
 	max         string
 }
@@ -124,7 +124,7 @@ var formats = func() (list []tested) {
 	return list
 }()
 
-// sql puts the format into a statement: its functions for F_, and its SQL type for TYPE.
+// sql replaces F_ by the functions' prefix, such as sortid.euid_, and TYPE by the SQL type.
 func (f tested) sql(statement string) string {
 	return strings.NewReplacer("F_", "sortid."+f.name+"_", "TYPE", f.typ).Replace(statement)
 }
@@ -146,7 +146,8 @@ func (f tested) stored(text string) string {
 	return id.In(format.Int)
 }
 
-// first returns the text of a time's smallest ID, or the first or last ID beyond the range.
+// first returns the text of a time's smallest ID. For a time out of range, it returns the format's
+// first or last ID.
 func (f tested) first(at time.Time) string {
 	end, err := f.max, error(nil)
 	if at.Before(f.last) {
@@ -297,7 +298,7 @@ func TestPostgresRandomBits(t *testing.T) {
 	for _, g := range []struct {
 		call   string
 		from   int      // the first random bit
-		zeroes [][2]int // later bits that are 0: from, and up to
+		zeroes [][2]int // ranges of later bits that are 0, without their ends
 	}{
 		{"uuid_send(sortid.scru128_new())", 48, nil},
 		{"uuid_send(sortid.scru128_new_counted())", 96, nil},
@@ -371,7 +372,6 @@ func TestPostgresTimes(t *testing.T) {
 	}
 }
 
-// The functions return NULL for NULL. A value that no ID can have is an error.
 func TestPostgresBadInput(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -399,7 +399,7 @@ func TestPostgresBadInput(t *testing.T) {
 		"SELECT sortid.scru64_new(-1, 8)":                         "22023",
 		"SELECT sortid.scru128_parse(repeat('x', 1000000))":       "22P02",
 		"SELECT sortid.typed_text('User', 'x')":                   "22023",
-		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // some functions take ſ for s
+		"SELECT sortid.scru128_parse('0372ijojuxuhjſfkeryi2mrt')": "22P02", // some programs read ſ as s
 	} {
 		if code, message := d.code(query); code != want || len(message) > 200 {
 			t.Errorf("%s: %s %s, want %s", query, code, message, want)
@@ -484,7 +484,7 @@ func TestPostgresPruning(t *testing.T) {
 	for _, f := range formats {
 		table := f.name + "_events"
 		d.run("CREATE TABLE " + table + " (id " + f.typ + " PRIMARY KEY) PARTITION BY RANGE (id)")
-		// Now is within partition 12.
+		// Partition 12 contains now.
 		start := time.Now().UTC().AddDate(0, -12, -15).Truncate(24 * time.Hour)
 		month := func(i int) string {
 			return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00")
@@ -546,8 +546,8 @@ func TestPostgresPruning(t *testing.T) {
 
 type generator struct {
 	name, format string
-	ordered      bool // strictly, over all sessions
-	session      bool // strictly, in each session
+	ordered      bool // its IDs strictly increase over all sessions
+	session      bool // its IDs strictly increase in each session
 }
 
 var generators = []generator{
@@ -563,8 +563,8 @@ func (g generator) text() string { return "sortid." + g.format + "_text(" + g.na
 
 const clients, perClient = 8, 25_000
 
-// generate lets clients make IDs: at least n each, and until enough is closed.
-func generate(d *database, expression string, n int, enough <-chan struct{}) [][]string {
+// generate lets clients make IDs until the context ends, and until each client has made n.
+func generate(until context.Context, d *database, expression string, n int) [][]string {
 	d.t.Helper()
 	all := make([][]string, clients)
 	errs := make([]error, clients)
@@ -579,7 +579,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 					conn.Close(ctx)
 				}
 			}()
-			for len(all[i]) < n || !isClosed(enough) {
+			for len(all[i]) < n || until.Err() == nil {
 				if ctx.Err() != nil {
 					errs[i] = ctx.Err()
 					return
@@ -591,7 +591,7 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 						continue
 					}
 				}
-				// Rows that came before a stop count as made.
+				// Count the IDs that came before the server stopped, too.
 				rows, err := conn.Query(
 					ctx, d.in("SELECT "+expression+" FROM generate_series(1, 200)"))
 				if err != nil {
@@ -618,21 +618,6 @@ func generate(d *database, expression string, n int, enough <-chan struct{}) [][
 	return all
 }
 
-func closed() <-chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 func unique(t testing.TB, format string, all [][]string) *report.Unique {
 	t.Helper()
 	var sources []duplicates.Source
@@ -653,13 +638,15 @@ func TestPostgresGenerators(t *testing.T) {
 		t.Skip("it takes a while")
 	}
 	d := install(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
 	for _, g := range generators {
 		n := perClient
 		if !g.ordered {
 			n /= 5
 		}
 		begin := time.Now()
-		all := generate(d, g.text(), n, closed())
+		all := generate(ended, d, g.text(), n)
 		r := unique(t, g.format, all)
 		if r.Status != report.Pass || r.IDs < uint64(clients*n) {
 			t.Errorf("%s: %d IDs, %d twice", g.name, r.IDs, r.Duplicates)
@@ -687,7 +674,7 @@ func increases(ids []string) bool {
 	})
 }
 
-// The IDs of ordered generators increase from session to session, even after a ROLLBACK.
+// The IDs of ordered generators increase from session to session. A ROLLBACK does not change this.
 func TestPostgresOrder(t *testing.T) {
 	d := install(t)
 	for _, g := range generators {
@@ -716,8 +703,8 @@ func TestPostgresOrder(t *testing.T) {
 	}
 }
 
-// After an immediate stop no ID is repeated. A cycling sequence does repeat IDs, so the test would
-// notice them.
+// After an immediate stop, no ID is repeated. The naive generator repeats IDs, and the test notices
+// this.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t, "max_connections=40")
@@ -729,20 +716,20 @@ func TestPostgresStops(t *testing.T) {
 		RETURN (sortid.clock_ms() / 256 << 24) | (5 << 16) | nextval('naive')`)
 	naive := generator{name: "public.naive_new()", format: "scru64"}
 	for _, g := range []generator{generators[0], generators[3], naive} {
-		stopped := make(chan struct{})
+		stops, end := context.WithCancel(t.Context())
 		go func() {
-			defer close(stopped)
+			defer end()
 			for range 3 {
 				if g == naive {
 					return
 				}
-				time.Sleep(3 * time.Second) // because after a crash the first call waits for 2 s
+				time.Sleep(3 * time.Second) // after a crash, the first call waits for up to 2.5 s
 				server.Stop()
 				server.Start()
 			}
 		}()
-		all := generate(d, g.text(), perClient, stopped)
-		<-stopped
+		all := generate(stops, d, g.text(), perClient)
+		<-stops.Done()
 		r := unique(t, g.format, all)
 		if (g == naive) != (r.Duplicates > 0) || r.IDs < clients*perClient {
 			t.Errorf("%s: %d IDs, %d of them twice", g.name, r.IDs, r.Duplicates)
@@ -755,7 +742,7 @@ func TestPostgresStops(t *testing.T) {
 	}
 }
 
-// No ID that was read is repeated after a crash within its transaction.
+// If the server crashes within a transaction, it does not repeat an ID that it has returned.
 func TestPostgresStopsInTransaction(t *testing.T) {
 	t.Parallel()
 	server := testserver.StartPostgres(t)
@@ -858,7 +845,8 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	d := install(t)
 	d.setClock()
 	d.one("sortid.scru64_new(1, 23)")
-	// A generator far ahead of the clock waits at each tick. So the test begins near the allowance.
+	// A generator that is far ahead of the clock waits at each tick. So the test begins when it is
+	// already nine of the allowed ten seconds ahead.
 	d.moveClock(-9 * time.Second)
 	ids := d.query("SELECT sortid.scru64_text(sortid.scru64_new(1, 23)) FROM generate_series(1, 7)")
 	if !increases(ids) {
@@ -870,7 +858,7 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	}
 	if code, _ := d.code(
 		"SELECT sortid.scru64_new(1, 23) FROM generate_series(1, 20)"); code != "55000" {
-		t.Errorf("past the allowance: %s", code)
+		t.Errorf("more than ten seconds ahead: %s", code)
 	}
 	d.moveClock(20 * time.Second)
 	if id := scru64.MustParse(d.one("sortid.scru64_text(sortid.scru64_new(1, 23))")); id <= last {
@@ -884,7 +872,6 @@ func TestPostgresCounterOverflow(t *testing.T) {
 	}
 }
 
-// A cancelled generator leaves no lock.
 func TestPostgresCancelled(t *testing.T) {
 	d := install(t)
 	other := connect(t, d.url, d.schema)
@@ -919,7 +906,7 @@ func TestPostgresReadOnly(t *testing.T) {
 	}
 }
 
-// A role cannot move the sequences.
+// A role can use the generators, but cannot move their sequences.
 func TestPostgresRole(t *testing.T) {
 	d := install(t)
 	role := "sortid_test_" + strconv.FormatUint(rand.Uint64(), 36)
@@ -965,8 +952,8 @@ func output(t *testing.T, in string, name string, args ...string) string {
 	return out.String()
 }
 
-// psql runs the file twice without a superuser. A dump works in another database, where generators
-// continue after the last IDs.
+// A plain user can load the file with psql, even twice. After a restored dump, generators continue
+// after the last IDs.
 func TestPostgresDump(t *testing.T) {
 	server := testserver.StartPostgres(t)
 	admin := connect(t, server.URL, DefaultSchema)

@@ -1,4 +1,4 @@
-// Package sqltext has SQL with which databases read and make IDs. Each file can be run as it is.
+// Package sqltext has SQL with which databases read and make IDs. Each file can run as it is.
 package sqltext
 
 import (
@@ -14,10 +14,8 @@ import (
 //go:embed postgres mysql sqlite
 var files embed.FS
 
-// DefaultSchema is the PostgreSQL schema in the files.
 const DefaultSchema = "sortid"
 
-// Postgres returns the SQL of a schema with the formats' functions.
 func Postgres(schema string, formats []*format.Format) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
@@ -35,7 +33,6 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 	return inSchema(text, schema), err
 }
 
-// MySQL returns the SQL of the formats' functions for MariaDB and MySQL.
 func MySQL(formats []*format.Format) (string, error) {
 	return read("mysql", []string{"header", "common"}, inOrder(formats))
 }

@@ -18,7 +18,7 @@ type Table struct {
 	Daily  bool           // one partition a day, not a month
 }
 
-// MaxPartitions is the largest number of partitions of a Table. Databases get slow with more.
+// With more partitions, databases get slow.
 const MaxPartitions = 8000
 
 // A partition contains the IDs from first up to but not including end.
@@ -28,7 +28,7 @@ type partition struct {
 	first, end format.ID
 }
 
-// partitions returns all partitions, and the next one after them.
+// partitions returns all partitions, and the partition that would follow them.
 func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err

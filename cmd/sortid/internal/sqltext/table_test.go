@@ -21,8 +21,7 @@ func table(name string) Table {
 		0, 0, 0, 0, time.UTC), Months: 24}
 }
 
-// A new ID is in this month's partition, and a query for this time reads only this partition. A
-// later month adds partitions.
+// A new ID is in this month's partition. A later From adds partitions.
 func TestPostgresTable(t *testing.T) {
 	d := install(t)
 	for _, f := range formats {
@@ -45,7 +44,7 @@ func TestPostgresTable(t *testing.T) {
 		if f.SQL.New != "" {
 			d.run("INSERT INTO " + name + " (what) VALUES ('')")
 		}
-		months = append(months, this()) // the next month, if one just ended
+		months = append(months, this()) // another month, if one has just ended
 		for _, got := range d.query("SELECT tableoid::regclass::text FROM " + name) {
 			if !slices.Contains(months, got) {
 				t.Errorf("%s: an ID of now is in %s, want %s", f.name, got, months)

@@ -20,7 +20,8 @@
 
 DELIMITER //
 
--- 2^56 has the remainder 1 by 127, so the sum of blocks of 56 bits has the same remainder.
+-- 2^56 divided by 127 leaves 1. So the remainder of an ID is the remainder of the sum of its blocks
+-- of 56 bits.
 DROP FUNCTION IF EXISTS euid_check //
 CREATE FUNCTION euid_check(id BINARY(16)) RETURNS INT DETERMINISTIC NO SQL
 COMMENT 'The check value of an EUID: the remainder by 127.'
@@ -39,7 +40,7 @@ BEGIN
       CONCAT('wrong length of the binary form: ', LENGTH(id), ' bytes, want 16'));
   END IF;
   SET high = sortid_number(SUBSTR(id, 1, 8)), low = sortid_number(SUBSTR(id, 9, 8));
-  -- First make base32hex from 60, 60 and 15 bits. Then replace its letters by Crockford's.
+  -- First make base32hex from 60, 60 and 15 bits. Then replace its letters by Crockford's letters.
   SET symbols = CONCAT(LPAD(CONV(high >> 4, 10, 32), 12, '0'),
     LPAD(CONV((high & 15) << 56 | low >> 8, 10, 32), 12, '0'),
     LPAD(CONV((low & 255) << 7 | euid_check(id), 10, 32), 3, '0'));

@@ -23,8 +23,8 @@ CREATE FUNCTION scru128_text(id VARBINARY(255))
 RETURNS CHAR(25) CHARACTER SET ascii COLLATE ascii_bin DETERMINISTIC NO SQL
 COMMENT 'The text of a SCRU128 ID: 25 Base36 digits in lower case.'
 BEGIN
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each leaves out the low 24 bits and
-  -- divides by 3^24. The remainder and then these 24 bits fit 63 bits.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. To divide, cut off the low 24 bits, then
+  -- divide by 3^24. The remainder, with these bits behind it, fits 63 bits.
   DECLARE remainder, quotient, low BIGINT UNSIGNED;
   IF LENGTH(id) <> 16 THEN
     CALL sortid_reject('scru128', HEX(id),
@@ -46,8 +46,8 @@ DROP FUNCTION IF EXISTS scru128_parse //
 CREATE FUNCTION scru128_parse(text VARCHAR(255)) RETURNS BINARY(16) DETERMINISTIC NO SQL
 COMMENT 'The SCRU128 ID of 25 Base36 digits, in either case. Raises 22018 for any other text.'
 BEGIN
-  -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each
-  -- step keeps 24 bits and carries the higher bits.
+  -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
+  -- multiplies by 3^24, keeps 24 bits and carries the higher bits.
   DECLARE high, middle, low BIGINT UNSIGNED;
   CALL sortid_check_text('scru128', text, 25, 25, '0-9A-Za-z');
   SET high = CAST(CONV(SUBSTR(text, 1, 1), 36, 10) AS UNSIGNED);

@@ -22,7 +22,8 @@ BEGIN
   IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
     CALL sortid_reject('uid60', id, 'not from 0 to 1152921504606846975, the largest ID');
   END IF;
-  -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A).
+  -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A), and begins with
+  -- the last two digits.
   SET digits = TRIM(LEADING 'A' FROM
     REPLACE(REPLACE(TO_BASE64(UNHEX(LPAD(HEX(id), 18, '0'))), '+', '-'), '/', '_'));
   SET digits = LPAD(digits, GREATEST(LENGTH(digits), 4), 'A');

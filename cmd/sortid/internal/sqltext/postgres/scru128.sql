@@ -4,8 +4,8 @@ CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each leaves out the low 24 bits and
-  -- divides by 3^24. The remainder and then these 24 bits fit a bigint.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. To divide, cut off the low 24 bits, then
+  -- divide by 3^24. The remainder, with these bits behind it, fits a bigint.
   hex       text := translate(id::text, '-', '');
   remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
   quotient  bigint := remainder / 282429536481; -- without its low 24 bits
@@ -39,8 +39,8 @@ BEGIN
     PERFORM sortid.reject_symbol('scru128', text, '0-9A-Za-z', 'a Base36 digit');
   END IF;
   digits := text::bytea;
-  -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each
-  -- step keeps 24 bits and carries the higher bits.
+  -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
+  -- multiplies by 3^24, keeps 24 bits and carries the higher bits.
   high := sortid.base36_value(digits, 0);
   middle := sortid.base36_number(digits, 1);
   low := sortid.base36_number(digits, 13);
@@ -108,7 +108,7 @@ COMMENT ON FUNCTION sortid.scru128_new() IS
 'A new SCRU128 ID: the time and 80 random bits. IDs are in order of their milliseconds, '
 'but not within a millisecond. It works in read-only transactions, too.';
 
--- The counter starts at a random number, so that installations differ.
+-- The counter starts at a random number, so that it differs between databases.
 DO $$
 BEGIN
   IF to_regclass('sortid.scru128_counter') IS NULL THEN
@@ -146,7 +146,8 @@ LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  -- The counter starts at a random number in the lower half, and ends before the last quarter.
+  -- The counter starts at a random number in the lower half of its range, and does not reach the
+  -- last quarter.
   RETURN sortid.advance('scru128', 'sortid.scru128_state', 1, 140737488355327, 16, 49152, 32768);
 END
 $$;

@@ -97,7 +97,7 @@ DECLARE
   ms     sortid.generated_ms := sortid.clock_ms();
   random bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
 BEGIN
-  -- As in the other generators, the counter's first bit is 0 at the start of a millisecond.
+  -- In other generators, a millisecond's counter starts with a 0 bit. So the bit is 0 here, too.
   RETURN substr(int8send(ms), 3) || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
     || substr(random, 8, 1) || substr(random, 10);
 END

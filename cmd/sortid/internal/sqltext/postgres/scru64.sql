@@ -76,9 +76,9 @@ COMMENT ON SEQUENCE sortid.scru64_state IS
 'Never set it back.';
 GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 
--- A crash can undo the sequence's last steps, if no commit waited for them. So after a crash,
--- scru64_new skips the ticks that forgotten IDs may have. A crash also empties unlogged tables and
--- ends all sessions. So each session checks once whether this table is empty.
+-- A crash can undo the sequence's last steps, if no later COMMIT has waited for the disk. So after
+-- a crash, scru64_new skips the ticks of IDs that may be forgotten. A crash also empties unlogged
+-- tables and ends all sessions. So each session checks once whether this table is empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
 'When scru64_new was first called after the last crash of the server, '
@@ -135,7 +135,7 @@ BEGIN
     PERFORM sortid.scru64_begin(
       coalesce((SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), now()));
     id := sortid.scru64_advance(node_bits);
-  -- 39 ticks are the rollback allowance of 10 seconds.
+  -- 39 ticks are 10 seconds, the most that the clock may be behind.
   ELSIF id >> 24 NOT BETWEEN tick AND tick + 39 OR id & 16777215 >= 1 << (24 - node_bits) THEN
     id := sortid.scru64_advance(node_bits);
   END IF;

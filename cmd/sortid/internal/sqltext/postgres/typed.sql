@@ -31,7 +31,7 @@ CREATE OR REPLACE FUNCTION sortid.typed_parse(prefix text, text text) RETURNS te
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  -- Only a uid60, of at most ten characters, may itself contain a _.
+  -- Only the text of a uid60, of at most ten characters, can contain a _.
   own integer := position('_' in right(text, 11));
   found text := CASE WHEN own > 0 THEN left(text, greatest(length(text) - 11, 0) + own - 1)
     ELSE substring(text from '^(.*)_') END;

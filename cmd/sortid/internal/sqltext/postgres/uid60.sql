@@ -20,7 +20,8 @@ BEGIN
     PERFORM sortid.reject('uid60', id::text,
       'not from 0 to 1152921504606846975, the largest ID', '22003');
   END IF;
-  -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A).
+  -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A), and begins with
+  -- the last two digits.
   digits := ltrim(translate(encode('\x00'::bytea || int8send(id), 'base64'), '+/', '-_'), 'A');
   digits := lpad(digits, greatest(length(digits), 4), 'A');
   RETURN right(digits, 2) || left(digits, -2);

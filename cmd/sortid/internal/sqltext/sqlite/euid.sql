@@ -12,8 +12,8 @@ CREATE TABLE IF NOT EXISTS events_euid (
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
 
--- The text has the 128 bits of the ID, and then the remainder by 127 in seven bits. The
--- remainder of 2^56 is 1, so the sum of blocks of 56 bits has the same remainder.
+-- The text has the 128 bits of the ID, and then the remainder by 127 in seven bits. 2^56 divided
+-- by 127 leaves 1. So the remainder of an ID is the remainder of the sum of its blocks of 56 bits.
 CREATE VIEW IF NOT EXISTS events_euid_text AS
 WITH
 digits(d) AS (VALUES ('0123456789ABCDEFGHJKMNPQRSTVWXYZ')),

@@ -4,7 +4,7 @@
 --
 -- Not possible:
 --   - To parse a text. Your program must do that, and store the integer or the bytes.
---   - A generator of scru64 or uid60: it needs state.
+--   - A generator of scru64 or uid60, which needs state.
 --   - Order within a statement: 'now' does not change in a statement. So all IDs of one INSERT
 --     have the same millisecond, and are in random order.
 --   - Times after the year 9999: the column "at" is NULL.

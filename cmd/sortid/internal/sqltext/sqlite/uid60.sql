@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS events_uid60 (
   what TEXT NOT NULL
 ) WITHOUT ROWID; -- with a rowid, SQLite would number rows without an ID
 
--- The last two digits come first. At least two more follow, even if they are zeros (A).
+-- The last two digits come first. At least two other digits follow, even if they are zeros (A).
 CREATE VIEW IF NOT EXISTS events_uid60_text AS
 WITH digits(d) AS (VALUES ('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'))
 SELECT substr(d, 1 + (id >> 6 & 63), 1) || substr(d, 1 + (id & 63), 1)
