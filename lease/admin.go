@@ -174,10 +174,10 @@ func (t Terms) most(next Terms) (window, lead int64) {
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes.
 // Call Fence before any process can reach that store. All later grants start at the returned time
 // or after it. All earlier grants end before that time, if no clock was ahead by more than skew. So
-// no node ID is granted for about the realm's window plus its lead plus skew.
+// after Fence, nobody gets a node ID until about window plus lead plus skew has passed.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
-// lost grants were longer than the stored terms say. If the realm is missing, Fence creates it with
+// the old copy has a shorter window or lead than the realm had when changes were lost. If the realm is missing, Fence creates it with
 // config's Format. If config has no Format, Fence fails with [ErrNoRealm] instead. If Format is not
 // the realm's format, Fence fails with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {

@@ -120,8 +120,8 @@ type Known struct {
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired after the merge began.
 //   - A generation that a fence has ended gets no new records.
-//   - Clients cannot fence, because they could prepare overlapping node IDs in the new generation.
-//     Only trusted people can fence, at the store itself.
+//   - Check refuses a fence: a hostile client could first put overlapping node IDs into the new
+//     generation. Only trusted people can fence, at the store itself.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -327,8 +327,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can lead to next. A grant's deadline is half a window, rounded
-// down, after its end. So two windows are possible.
+// request tries the requests that can lead to next. A grant's deadline is half a window after
+// its end. The half is rounded down, so the window has 2*half or 2*half+1 ticks.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM

@@ -32,6 +32,6 @@
 // If clocks are wrong, node IDs are wasted or refused, but never shared; docs/leases.md says why.
 // This package cannot detect that a running virtual machine is cloned, that two stores serve one
 // realm, or that a store silently loses data. Two clones can make the same IDs until each has
-// renewed its lease. A server that changes its store for clients must check each change with
-// [Known.Check].
+// renewed its lease. If clients change a store through a server, the server must check
+// each change with [Known.Check].
 package lease

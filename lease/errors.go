@@ -94,8 +94,8 @@ func (e *FullError) Error() string {
 	}
 	if !e.From.IsZero() {
 		fmt.Fprintf(&b,
-			"; the next is free from %s on if its holder has ended, "+
-				"or when a holder gives its node ID back",
+			"; the next is free from %s on, unless its holder renews it; "+
+				"it is free earlier if a holder gives its node ID back",
 			e.From.Format(timeFormat))
 	}
 	return b.String()

@@ -25,8 +25,8 @@ import (
 // A process may be cloned. Then both processes are in an overlap: they may use the same ticks. A
 // process leaves the overlap when its next request is answered.
 //
-// Outside of overlaps, no tick may be used twice by the same or overlapping node IDs. No block may
-// be whole inside a whole block.
+// Except for clones in an overlap, no tick may be used twice by one node ID, or by a node ID and a
+// part of it. No block may be whole inside a whole block.
 
 // The model has three blocks: a node ID of 1 bit, which this file calls the whole block, and its
 // two halves.
@@ -1226,8 +1226,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// The model finds each fault of the protocol: first the usual faults of leases, then the faults
-// that this protocol avoids.
+// The model finds the fault of each faulty protocol: first the usual faults of leases, then faults
+// that details of this protocol prevent.
 func TestModelFinds(t *testing.T) {
 	one := model{ticks: 3, revisions: 4}
 	three := model{ticks: 1, revisions: 6, halves: true}

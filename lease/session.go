@@ -109,8 +109,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. GetMany is safe here: if a crash of the store undoes this
-// record, the crash also undoes all later changes.
+// readRoot reads the realm's record. GetMany may return a record that a crash of the
+// store undoes. This is safe here, because the crash also undoes all later changes.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -235,9 +235,9 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 
 func (s *session) waiting() error {
 	t := s.root.Terms
-	return fmt.Errorf("%w: realm %q has been fenced from %s on, "+
-		"but this process was granted times up to %s; "+
-		"when these have passed, it gets a new node ID by itself",
+	return fmt.Errorf("%w: since a fence, realm %q grants only times from %s on, "+
+		"and this process already had times up to %s; "+
+		"after that time it gets a new node ID by itself",
 		ErrForgotten, s.config.Realm, t.Time(s.root.HWM).Format(timeFormat),
 		t.Time(s.notBefore).Format(timeFormat))
 }

@@ -29,8 +29,9 @@ type Store interface {
 	Get(ctx context.Context, realm string, b Block) (Record, error)
 
 	// GetMany returns the records of blocks. It reads them in the order of blocks, or all at the
-	// same moment. It returns the latest records, like Get. But a crash of the store may undo these
-	// records, if the crash also undoes every CompareAndSet after GetMany.
+	// same moment. It returns the latest records, like Get. Unlike with Get, these records
+	// need not survive a crash of the store. But if a crash undoes them, the crash must also undo
+	// every CompareAndSet that came after GetMany.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
 	// CompareAndSet stores next if the stored record has the Revision and the HWM of prev. If

@@ -275,7 +275,8 @@ func testList(t *testing.T, open func() lease.Store) {
 	checkList(t, other, "realm", want)
 }
 
-// Several records are read in the requested order, and changed together until a change is refused.
+// GetMany returns records in the requested order. CompareAndSetMany stops at the first change that
+// it refuses.
 func testMany(t *testing.T, open func() lease.Store) {
 	s, other := open(), open()
 	blocks := []lease.Block{{NodeID: 1, Size: 3}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2},
