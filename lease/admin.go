@@ -177,9 +177,10 @@ func (t Terms) most(next Terms) (window, lead int64) {
 // after Fence, nobody gets a node ID until about window plus lead plus skew has passed.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
-// the old copy has a shorter window or lead than the realm had when changes were lost. If the realm is missing, Fence creates it with
-// config's Format. If config has no Format, Fence fails with [ErrNoRealm] instead. If Format is not
-// the realm's format, Fence fails with [ErrRealm]. After an error of the store, call Fence again.
+// the old copy has a shorter window or lead than the realm had when changes were lost. If the realm
+// is missing, Fence creates it with config's Format. If config has no Format, Fence fails with
+// [ErrNoRealm] instead. If Format is not the realm's format, Fence fails with [ErrRealm]. After an
+// error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {

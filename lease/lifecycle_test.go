@@ -153,9 +153,9 @@ func TestFenceBelowGrants(t *testing.T) {
 			t.Fatal("the floor is still in the future")
 		}
 		fails(t, "fenced below its grants", claim(l, 0), ErrExpired, ErrForgotten,
-			"but this process was granted times up to "+
+			"and this process already had times up to "+
 				time.UnixMilli(hi*256).UTC().Format(timeFormat)+
-				"; when these have passed, it gets a new node ID by itself")
+				"; after that time it gets a new node ID by itself")
 		time.Sleep(time.Until(time.UnixMilli(hi*256)) + 30*time.Second)
 		if _, at, err := l.ClaimTick(time.Now().UnixMilli() / 256); err != nil || at < hi {
 			t.Errorf("when the time has passed: %d, %v, want at least %d", at, err, hi)

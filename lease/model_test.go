@@ -135,7 +135,7 @@ const (
 type mProc struct {
 	id, gen int8
 	stage   stage
-	owner   int8 // the owner of its block: its own id or, in a clone, the original's
+	owner   int8 // the owner of its block: its id or, in a clone, the id of the original
 
 	mem       [3]mRec // the last records that it read or wrote
 	ordered   [3]bool // the whole block was seen Split after this half was read
