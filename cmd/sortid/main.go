@@ -135,7 +135,8 @@ func root(c *console.Console) *cobra.Command {
 }
 
 func addConsoleFlags(c *console.Console, root *cobra.Command) {
-	when := flags.ChooseAlways(root, "color", "when to colour", "auto", "auto", "always", "never")
+	when := flags.Choose(root, "color", "", "when to colour", "auto", "auto", "always", "never")
+	root.PersistentFlags().AddFlag(root.Flags().Lookup("color"))
 	root.PersistentFlags().BoolVarP(&c.Quiet, "quiet", "q", false,
 		"show no progress and no notes, and do not name bad lines")
 	root.PersistentPreRun = func(*cobra.Command, []string) {

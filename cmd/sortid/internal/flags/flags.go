@@ -11,7 +11,6 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // A Choice is a flag with few values.
@@ -31,19 +30,9 @@ func (c *Choice) Set(s string) error {
 }
 
 func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) *Choice {
-	return addChoice(cmd, cmd.Flags(), name, short, usage, value, of)
-}
-
-// ChooseAlways is Choose for a command and all below it.
-func ChooseAlways(cmd *cobra.Command, name, usage, value string, of ...string) *Choice {
-	return addChoice(cmd, cmd.PersistentFlags(), name, "", usage, value, of)
-}
-
-func addChoice(cmd *cobra.Command, set *pflag.FlagSet, name, short, usage, value string,
-	of []string) *Choice {
 	c := &Choice{Value: value, of: of}
 	last := len(of) - 1
-	set.VarP(c, name, short, usage+": "+strings.Join(of[:last], ", ")+" or "+of[last])
+	cmd.Flags().VarP(c, name, short, usage+": "+strings.Join(of[:last], ", ")+" or "+of[last])
 	cmd.RegisterFlagCompletionFunc(
 		name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
 	return c
