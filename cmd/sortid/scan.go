@@ -18,7 +18,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 		Short: "find IDs in logs and other text, and show their times",
 	}
 	s := &scanning{cmd: cmd}
-	s.formats = flags.ChooseFormats(cmd, "format",
+	s.formats = flags.ChooseFormats(cmd, "format", "FORMAT,...",
 		"the formats to look for, with commas between them (default "+
 			"formats whose IDs are easy to tell from other text)", format.All())
 	s.output = flags.Choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines",

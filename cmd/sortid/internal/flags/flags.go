@@ -41,7 +41,7 @@ func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) 
 // Formats is a flag for a format, or for several with commas between them.
 type Formats struct {
 	List, of []*format.Format
-	several  bool
+	kind     string
 }
 
 // One returns the format, or nil if none or several were named.
@@ -53,17 +53,11 @@ func (f *Formats) One() *format.Format {
 }
 
 func (f *Formats) String() string { return strings.Join(format.NamesOf(f.List), ",") }
-func (f *Formats) Type() string {
-	if f.several {
-		return "FORMAT,..."
-	}
-	return "FORMAT"
-}
-
+func (f *Formats) Type() string   { return f.kind }
 func (f *Formats) Set(text string) error {
-	names := []string{text}
-	if f.several {
-		names = strings.Split(text, ",")
+	names := strings.Split(text, ",")
+	if f.kind == "FORMAT" {
+		names = []string{text}
 	}
 	f.List = nil
 	for _, name := range names {
@@ -80,18 +74,12 @@ func (f *Formats) Set(text string) error {
 	return nil
 }
 
-func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Formats {
-	return addFormats(cmd, "format", usage, &Formats{of: of})
-}
-
-func ChooseFormats(cmd *cobra.Command, name, usage string, of []*format.Format) *Formats {
-	return addFormats(cmd, name, usage, &Formats{of: of, several: true})
-}
-
-func addFormats(cmd *cobra.Command, name, usage string, f *Formats) *Formats {
+// ChooseFormats adds a flag whose value is of the kind "FORMAT" or "FORMAT,...".
+func ChooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Format) *Formats {
+	f := &Formats{of: of, kind: kind}
 	cmd.Flags().Var(f, name, usage)
 	cmd.RegisterFlagCompletionFunc(name,
-		cobra.FixedCompletions(format.NamesOf(f.of), cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions(format.NamesOf(of), cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 
