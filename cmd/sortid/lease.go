@@ -150,7 +150,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		}
 		return st.Open(args[0], store.Open, func(ctx context.Context, s store.Store) error {
 			for _, condition := range s.Conditions() {
-				c.Complain("%s", condition)
+				c.Say("%s", condition)
 			}
 			return leases.Create(ctx, c, s, &leases.Options{URL: args[0]}, config)
 		})

@@ -55,11 +55,11 @@ func run(c *console.Console, args []string) int {
 	switch {
 	case !print:
 	case code == exit.WrongUsage:
-		c.Complain("%s", flags.WithSuggestion(err))
+		c.Say("%s", flags.WithSuggestion(err))
 		fmt.Fprintf(c.Err, "Run '%s --help' for help.\n", cmd.CommandPath())
 	default:
 		for _, err := range joined(err) {
-			c.Complain("%v", err)
+			c.Say("%v", err)
 		}
 	}
 	return code

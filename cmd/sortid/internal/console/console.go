@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fatih/color"
 	"github.com/muesli/reflow/wordwrap"
@@ -29,6 +30,9 @@ type Console struct {
 	Quiet   bool // no progress, no notes
 
 	ErrWidth int // of Err, in characters; 0: Err is no terminal
+
+	mu    sync.Mutex
+	drawn bool // a Progress is on the current line of Err
 }
 
 // New returns the console of this process.
@@ -62,10 +66,18 @@ func terminalWidth(f *os.File, fallback int) int {
 	return fallback
 }
 
-// Complain writes a line to standard error. It escapes control characters, because the text may
-// come from a server. It wraps the line only on a terminal, so that programs read whole lines.
-func (c *Console) Complain(format string, args ...any) {
-	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
+// Say writes a line to standard error, where it replaces a [Progress]. It escapes control
+// characters, because the text may come from a server. It wraps the line only on a terminal, so
+// that programs read whole lines.
+func (c *Console) Say(format string, args ...any) {
+	line := Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, "") + "\n"
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drawn {
+		line = "\r\x1b[K" + line
+	}
+	c.drawn = false
+	io.WriteString(c.Err, line)
 }
 
 // Printable escapes characters that control a terminal or the direction of text.
@@ -155,15 +167,6 @@ func (c *Console) Paint(style *color.Color, text string) string {
 	}
 	style.EnableColor()
 	return style.Sprint(text)
-}
-
-// Say writes a line to standard error. On a terminal, it first erases a [Progress].
-func (c *Console) Say(format string, args ...any) {
-	over := ""
-	if c.ErrTerminal {
-		over = "\r\x1b[K"
-	}
-	fmt.Fprint(c.Err, over+"sortid: "+Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
 // CanAsk fails if a question is needed, but nobody can answer.

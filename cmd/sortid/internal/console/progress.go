@@ -12,11 +12,11 @@ import (
 // A Progress shows how far a task is, if standard error is a terminal and the task takes more
 // than a second. A nil Progress shows nothing.
 type Progress struct {
-	bar   *progressbar.ProgressBar
-	next  time.Time
-	calls int
-	every int // Show reads the clock once in so many calls
-	shown bool
+	console *Console
+	bar     *progressbar.ProgressBar
+	next    time.Time
+	calls   int
+	every   int // Show reads the clock once in so many calls
 }
 
 // Progress returns a Progress for a task of unknown size. The parameter what is the unit, such as
@@ -34,7 +34,7 @@ func (c *Console) NewProgress(what string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
 	}
-	p := &Progress{next: time.Now().Add(time.Second), every: 1}
+	p := &Progress{console: c, next: time.Now().Add(time.Second), every: 1}
 	if what == "lines" {
 		p.every = 64
 	}
@@ -74,14 +74,22 @@ func (p *Progress) Show(n uint64) {
 	if now.Before(p.next) {
 		return
 	}
-	p.next, p.shown = now.Add(200*time.Millisecond), true
+	p.next = now.Add(200 * time.Millisecond)
+	p.console.mu.Lock()
+	defer p.console.mu.Unlock()
+	p.console.drawn = true
 	p.bar.Set64(int64(n))
 }
 
 func (p *Progress) End() {
-	if p != nil && p.shown {
+	if p == nil {
+		return
+	}
+	p.console.mu.Lock()
+	defer p.console.mu.Unlock()
+	if p.console.drawn {
 		p.bar.Clear()
-		p.shown = false
+		p.console.drawn = false
 	}
 }
 

@@ -79,8 +79,7 @@ func (w *writer) report(what string, number int, err error) error {
 	if w.Quiet {
 		return nil
 	}
-	w.progress.End()
-	w.Complain("%s %d: %v", what, number, err)
+	w.Say("%s %d: %v", what, number, err)
 	if w.OutTerminal {
 		return w.Flush()
 	}

@@ -66,12 +66,12 @@ func (h *Holder) Acquire(ctx context.Context) error {
 		return err
 	}
 	for _, condition := range st.Conditions() {
-		h.Complain("%s", condition)
+		h.Say("%s", condition)
 	}
 	config.MustExist = true // Open has made the realm if o allows it
 	held, err := lease.Acquire(limited, st, config)
 	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
-		h.Complain("waiting for a node ID: %v", err)
+		h.Say("waiting for a node ID: %v", err)
 		config.Wait = true
 		held, err = lease.Acquire(ctx, st, config)
 	}
@@ -97,7 +97,7 @@ func (h *Holder) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleasePatience)
 	defer cancel()
 	if err := h.Lease.Close(ctx); err != nil {
-		h.Complain("node ID %s could not be given back; it becomes free soon after %s: %v",
+		h.Say("node ID %s could not be given back; it becomes free soon after %s: %v",
 			h.Node(), format.FormatTime(until), err)
 	}
 	h.store.Close()

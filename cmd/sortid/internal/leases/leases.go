@@ -116,7 +116,7 @@ func openStore(ctx context.Context, c *console.Console, open Opener,
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Round(time.Second)
 		notice := time.AfterFunc(slow, func() {
-			c.Complain("no answer from %s yet; giving up %v after the start", describe(url), left)
+			c.Say("no answer from %s yet; giving up %v after the start", describe(url), left)
 		})
 		defer notice.Stop()
 	}

@@ -48,7 +48,7 @@ func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 		case r == nil && name != "":
 			return nil, problem
 		case problem != nil:
-			c.Complain("realm %q: %v", n, problem)
+			c.Say("realm %q: %v", n, problem)
 			err = exit.ErrReported
 		}
 		if r != nil {

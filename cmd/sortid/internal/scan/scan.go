@@ -113,8 +113,7 @@ func (s *scan) run(names []string) error {
 		case errors.As(err, new(partError)):
 			ended = err
 		case err != nil && !(binary && (s.Quiet || s.walked)):
-			s.progress.End()
-			s.Complain("%v", err)
+			s.Say("%v", err)
 			trouble = trouble || !binary
 		}
 	})
@@ -123,7 +122,7 @@ func (s *scan) run(names []string) error {
 	case exit.ClosedPipe(ended):
 		return ended
 	case ended != nil:
-		s.Complain("%v", ended)
+		s.Say("%v", ended)
 		return exit.ErrTrouble
 	case trouble:
 		return exit.ErrTrouble

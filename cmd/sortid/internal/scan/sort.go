@@ -88,7 +88,7 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 	}
 	s.progress.End()
 	if s.ids == 0 && s.pieces > 0 && !s.Quiet {
-		s.Complain("no line has an ID, so all lines keep their order")
+		s.Say("no line has an ID, so all lines keep their order")
 	}
 	return s.merge(ctx)
 }

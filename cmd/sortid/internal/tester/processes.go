@@ -228,17 +228,17 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	switch {
 	case p.ended.Load():
 		if lines == 0 {
-			v.Complain("%s has printed nothing in %.1f s", p.Name, seconds)
+			v.Say("%s has printed nothing in %.1f s", p.Name, seconds)
 		}
 		return lines == 0
 	case p.err != nil:
-		v.Complain("%s ended by itself %s: %v", p.Name, after, p.err)
+		v.Say("%s ended by itself %s: %v", p.Name, after, p.err)
 		return true
 	case lines == 0:
-		v.Complain("%s ended by itself after %.1f s and has printed nothing", p.Name, seconds)
+		v.Say("%s ended by itself after %.1f s and has printed nothing", p.Name, seconds)
 		return true
 	case !v.Quiet:
-		v.Complain("%s ended by itself %s", p.Name, after)
+		v.Say("%s ended by itself %s", p.Name, after)
 	}
 	return false
 }

@@ -97,7 +97,7 @@ func (v *Tester) Run(name string, files []string) error {
 			ctx.Err() != nil:
 			return err
 		case err != nil:
-			v.Complain("%v", err)
+			v.Say("%v", err)
 			p.bad = true
 			continue
 		}

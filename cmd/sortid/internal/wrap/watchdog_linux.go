@@ -115,7 +115,7 @@ func watch(c *console.Console) error {
 		case ready == 0: // there are no newer deadlines
 			if ward.keep(time.Now()) {
 				// The reader of standard error must not block the watchdog.
-				go c.Complain("ending the program: its lease ends at %s, "+
+				go c.Say("ending the program: its lease ends at %s, "+
 					"and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
 			}

@@ -137,7 +137,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	}()
 	if err := <-ran; err != nil {
 		p.dog.end()
-		c.Complain("%s: %v", p.path, err)
+		c.Say("%s: %v", p.path, err)
 		return exit.Status(126)
 	}
 	return nil
