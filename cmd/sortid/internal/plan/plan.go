@@ -267,15 +267,6 @@ func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	}
 }
 
-func (p *Plan) Format(name string) Format {
-	for _, f := range p.Formats {
-		if f.Format == name {
-			return f
-		}
-	}
-	return Format{}
-}
-
 func (f *Format) command(s *format.Format, processes int) string {
 	command := "sortid new " + s.Name
 	switch size := f.Options[nodeBits]; {
