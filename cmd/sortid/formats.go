@@ -14,7 +14,7 @@ import (
 
 func formatsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "formats", SuggestFor: []string{"schemes"},
+		Use:               "formats",
 		Short:             "compare the formats, to choose one",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
