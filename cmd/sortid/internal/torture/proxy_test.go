@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
 const (
@@ -30,8 +32,7 @@ type proxy struct {
 
 func newProxy(t *testing.T, server string, random *rand.Rand, f *field) *proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	p := &proxy{address: l.Addr().String(), server: server, field: f}
 	t.Cleanup(func() { l.Close() })
 	go func() {

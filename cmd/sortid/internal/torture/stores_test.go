@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/testserver"
 )
 
@@ -54,8 +55,7 @@ func TestStores(t *testing.T) {
 		{"redis", func(t testing.TB) *testserver.Server { return testserver.StartRedis(t) }},
 	} {
 		server := s.start(t)
-		u, err := url.Parse(server.URL)
-		check(t, err)
+		u := check.Must(url.Parse(server.URL))(t)
 		f := makers(s.name, program, 4, sizes)
 		u.Host = newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, 1<<33)), f).address
 		f.urls, f.servers = []string{u.String()}, []crasher{server}
@@ -168,13 +168,9 @@ func evaluate(t *testing.T, f *field, dir string) (r result) {
 // count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	check(t, err)
+	data := check.Must(os.ReadFile(path))(t)
 	slot, _, _ := strings.Cut(filepath.Base(path), "-")
-	c := claim{file: file}
-	if c.slot, err = strconv.Atoi(slot); err != nil {
-		t.Fatal(err)
-	}
+	c := claim{file: file, slot: check.Must(strconv.Atoi(slot))(t)}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		var what string
 		var at int64
@@ -263,14 +259,15 @@ func (s *server) Start() {
 		s.t.Error(err)
 		return
 	}
-	for range 12000 {
-		if resp, err := http.Get(s.url + "/healthz"); err == nil {
+	if !check.Soon(func() bool {
+		resp, err := http.Get(s.url + "/healthz")
+		if err == nil {
 			resp.Body.Close()
-			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		return err == nil
+	}) {
+		s.t.Error("a server does not serve")
 	}
-	s.t.Error("a server does not serve")
 }
 
 func (s *server) Stop() {

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
 )
@@ -201,7 +202,7 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	t.Logf("-seed %d -duration %v", *seed, duration)
 	dir := t.TempDir()
 	for _, f := range fields {
-		check(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
+		check.OK(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
 	}
 	for round := 0; ; round++ {
 		var wg sync.WaitGroup
@@ -261,13 +262,10 @@ func TestCommand(t *testing.T) {
 // lines.
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join(dir, "*"))
-	check(t, err)
-	for _, path := range all {
-		data, err := os.ReadFile(path)
-		check(t, err)
+	for _, path := range check.Must(filepath.Glob(filepath.Join(dir, "*")))(t) {
+		data := check.Must(os.ReadFile(path))(t)
 		data = data[:bytes.LastIndexByte(data, '\n')+1]
-		check(t, os.WriteFile(path, data, 0o600))
+		check.OK(t, os.WriteFile(path, data, 0o600))
 		if len(data) > 0 {
 			paths = append(paths, path)
 			lines += bytes.Count(data, []byte("\n"))
@@ -357,13 +355,6 @@ const (
 	command = "../.."
 	maker   = "./maker"
 )
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func build(t *testing.T, folder string) string {
 	t.Helper()
