@@ -73,16 +73,17 @@ func (w *writer) text(text, what string, number int) error {
 	return err
 }
 
-// On a terminal, report keeps messages and output in order.
 func (w *writer) report(what string, number int, err error) error {
 	w.bad++
 	if w.Quiet {
 		return nil
 	}
-	w.Say("%s %d: %v", what, number, err)
-	if w.OutTerminal {
-		return w.Flush()
+	if w.OutTerminal { // show the results of earlier texts first
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
+	w.Say("%s %d: %v", what, number, err)
 	return nil
 }
 
