@@ -105,11 +105,11 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// itemsOf returns the realms' summaries. If node has a node ID, itemsOf returns the entries that
-// overlap with that node ID instead.
+// itemsOf returns the realms' summaries. For a given node ID, it returns instead the entries of
+// node IDs that overlap with it.
 func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
-	node []string) (items []realms.Item, err error) {
-	if len(node) == 0 {
+	given []string) (items []realms.Item, err error) {
+	if len(given) == 0 {
 		all, err := realms.ReadAll(ctx, c, s, realm)
 		for _, r := range all {
 			items = append(items, r.Summary(s.Conditions()))
@@ -120,7 +120,7 @@ func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm strin
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.Block(node[0])
+	b, err := r.Block(given[0])
 	for _, e := range r.Around(b) {
 		items = append(items, e)
 	}

@@ -27,7 +27,7 @@ import (
 func main() {
 	// If SIGPIPE is ignored, a write to a closed pipe returns an error.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // the Redis client also returns errors
+	logging.Disable() // the Redis client returns the errors that it would log
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 
@@ -91,8 +91,7 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// An errWriter keeps its first error. Cobra ignores errors when it writes completions, and only
-// prints them when it writes help.
+// An errWriter keeps its first error, because cobra does not return errors of writing.
 type errWriter struct {
 	w   io.Writer
 	err error
@@ -126,7 +125,7 @@ func root(c *console.Console) *cobra.Command {
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // cobra's version ignores unknown shells
+		if cmd.Name() == "completion" { // cobra's own RunE ignores unknown shells
 			cmd.Args = flags.NoCommand
 			cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 		}

@@ -38,7 +38,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 		"read the files in folders (default the current folder), but follow no symbolic links")
 	f.StringArrayVar(&s.Include, "include", nil,
 		"read only files whose base name matches this `PATTERN`, such as '*.log'; may be repeated")
-	f.Bool("help", false, "help for scan") // without -h
+	f.Bool("help", false, "help for scan") // -h is --no-filename
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.read(); err != nil {

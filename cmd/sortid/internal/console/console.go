@@ -29,7 +29,7 @@ type Console struct {
 	Width   int  // of Out, in characters
 	Quiet   bool // no progress, no notes
 
-	ErrWidth int // of Err, in characters; 0: Err is no terminal
+	ErrWidth int // of Err, in characters; 0 if Err is no terminal
 
 	mu    sync.Mutex
 	drawn bool // a Progress is on the current line of Err
@@ -49,7 +49,7 @@ func New() *Console {
 }
 
 // wantColours decides for "--color auto". NO_COLOR forbids colours, and CLICOLOR_FORCE demands
-// them. Otherwise a terminal gets colours if it can show them.
+// them. Without both, a terminal gets colours if it can show them.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {
@@ -66,7 +66,7 @@ func terminalWidth(f *os.File, fallback int) int {
 	return fallback
 }
 
-// Say writes a line to standard error, where it replaces a [Progress]. It escapes control
+// Say writes a line to standard error, and first erases a [Progress] there. It escapes control
 // characters, because the text may come from a server. It wraps the line only on a terminal, so
 // that programs read whole lines.
 func (c *Console) Say(format string, args ...any) {
@@ -89,7 +89,7 @@ func Printable(s string) string {
 var unquoted = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 
 // Wrap breaks a text between words into lines of at most width characters; 0 means no limit. It
-// indents all lines but the first.
+// indents all lines except the first.
 func Wrap(text string, width int, indent string) string {
 	if width <= 0 {
 		return text

@@ -16,11 +16,11 @@ type Progress struct {
 	bar     *progressbar.ProgressBar
 	next    time.Time
 	calls   int
-	every   int // Show reads the clock once in so many calls
+	every   int // calls of Show for each reading of the clock
 }
 
 // Progress returns a Progress for a task of unknown size. The parameter what is the unit, such as
-// "lines". If other output would mix with the Progress, it returns nil.
+// "lines". If other output would mix with it, Progress returns nil.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
 		return nil
@@ -104,7 +104,7 @@ func (c *Counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SizeOf returns how many bytes of a regular file are left, or -1 for other readers.
+// SizeOf returns how many bytes of a regular file are left to read, or -1 for other readers.
 func SizeOf(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {

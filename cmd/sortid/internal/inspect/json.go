@@ -11,7 +11,7 @@ import (
 
 type Object struct {
 	Format string   `json:"format"`
-	Text   string   `json:"text"` // in the first encoding
+	Text   string   `json:"text"` // in the format's first encoding
 	Hex    string   `json:"hex,omitempty"`
 	Int    string   `json:"int,omitempty"`
 	UUID   string   `json:"uuid,omitempty"`

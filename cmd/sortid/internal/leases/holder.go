@@ -108,8 +108,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell prints when the lease runs out, and when it is renewed, until ctx ends. It prints nothing if
-// the process was stopped, because then the process renews the lease at once.
+// tell prints when the lease runs out, and when it is renewed, until ctx ends. If the process was
+// stopped and continues, it renews the lease at once, and tell prints nothing.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

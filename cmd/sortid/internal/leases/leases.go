@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// How long commands wait for a store. Tests change these variables.
+// How long commands wait for a store. These are variables because tests change them.
 var (
 	Patience        = 30 * time.Second // for the store's answer
 	LookPatience    = 5 * time.Second  // for commands that only look
@@ -84,7 +84,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 // RealmOf returns the realm to lease from. Its default name is the format's.
 func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
 
-// CheckBits returns an error if no node ID has this size.
+// CheckBits returns an error if no node ID of the format has this size.
 func (o *Options) CheckBits(f *format.Format) error {
 	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
 		return exit.Usagef("--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)

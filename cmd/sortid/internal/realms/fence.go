@@ -17,15 +17,15 @@ import (
 
 type Fencing struct {
 	*console.Console
-	Realm              string // empty: all
-	Lost               *format.Format
+	Realm              string         // empty: all
+	Lost               *format.Format // of a realm that the store has lost, or nil
 	Skew, Window, Lead time.Duration
 
 	Names []string // of the realms; Find sets them
 
-	done   []string // those that are fenced
-	failed error    // of printing
-	wrong  error    // the mistake in the arguments
+	done   []string // the fenced realms
+	failed error    // the first error of printing
+	wrong  error    // the first mistake in the arguments
 }
 
 func (f *Fencing) lost() string {

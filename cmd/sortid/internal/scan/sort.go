@@ -36,10 +36,10 @@ type sorting struct {
 	sorter  extsort.Sorter
 
 	time    [2]uint64 // of the last line
-	pieces  uint64
-	ids     uint64 // lines with IDs
-	midLine bool   // the last line has no end yet
-	starts  []int  // of the lines with IDs in the part
+	pieces  uint64    // number of records
+	ids     uint64    // number of lines with IDs
+	midLine bool      // the last line has no end yet
+	starts  []int     // where lines with IDs start in the part
 	times   [][2]uint64
 }
 
@@ -57,7 +57,8 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// A signal does not end a read of a terminal or pipe, so Sort does not wait for the read.
+	// A signal does not end a read of a terminal or pipe. So after a signal, Sort does not wait for
+	// the read.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error

@@ -25,7 +25,7 @@ type source struct {
 	duplicates.Source
 	stdin  bool
 	empty  bool         // guess found nothing to read
-	opened *sourceLines // opened by guess, but not read
+	opened *sourceLines // opened by guess; read returns it
 }
 
 // source returns a file, or standard input for "-".
