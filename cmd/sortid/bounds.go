@@ -91,7 +91,7 @@ func (q *boundsQuery) run() error {
 	return err
 }
 
-// bounds returns the range's bounds. By default the range ends now.
+// By default, the range ends now.
 func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	now := time.Now()
 	r, err := q.times.Read(now, q.Format)

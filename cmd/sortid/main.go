@@ -33,7 +33,7 @@ func main() {
 
 func run(c *console.Console, args []string) int {
 	root := root(c)
-	started := false // cobra has accepted the arguments and runs a command
+	started := false // cobra has accepted the arguments
 	before := root.PersistentPreRun
 	root.PersistentPreRun = func(cmd *cobra.Command, args []string) {
 		started = true

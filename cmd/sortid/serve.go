@@ -141,7 +141,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal comes. It writes its error to the log.
+// run writes its error to the log.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()

@@ -6,14 +6,13 @@ import (
 	"sync"
 )
 
-// Pipes is a listener in memory, for tests with testing/synctest. Make one with [NewPipes].
+// Pipes is a listener in memory, for tests with testing/synctest.
 type Pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// NewPipes returns an open listener.
 func NewPipes() *Pipes { return &Pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
 
 // Dial connects. The server sees a client with this address.

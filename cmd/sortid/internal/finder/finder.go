@@ -160,7 +160,7 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
-// InWord reports whether IDs may contain the byte.
+// InWord reports whether IDs can contain the byte.
 func InWord(b byte) bool { return inWord[b] }
 
 // In the main loop, tables of booleans are faster than masks.

@@ -13,10 +13,9 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// Texts writes the results of a function, which appends the result for a text to b. The texts are
-// the arguments. Without arguments, and for "-", they are lines of standard input. Texts prints the
-// function's errors, continues, and returns exit.ErrReported. A usage error of an argument ends
-// Texts at once.
+// Texts writes what appendResult appends to b for each text. The texts are the arguments. Without
+// arguments, and for "-", they are lines of standard input. Texts prints errors of appendResult,
+// continues, and returns exit.ErrReported. A usage error of an argument ends Texts at once.
 func Texts(c *console.Console, args []string,
 	appendResult func(b []byte, text string) ([]byte, error)) error {
 	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), appendResult: appendResult}

@@ -15,7 +15,7 @@ import (
 )
 
 // A Holder leases a node ID for this process. A generator can be made before Acquire, to find
-// mistakes in its options first.
+// mistakes in its options first. Its other methods need Acquire.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -40,10 +40,8 @@ func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
 // Epoch is when tick 0 begins.
 func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
 
-// ClaimTick claims a tick of the lease. It needs Acquire.
 func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
 
-// WaitTick waits for a tick of the lease. It needs Acquire.
 func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
 	return h.Lease.WaitTick(ctx, tick)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// How long commands wait for a store. These are variables because tests change them.
+// How long commands wait for a store. Tests change these variables.
 var (
 	Patience        = 30 * time.Second // for the store's answer
 	LookPatience    = 5 * time.Second  // for commands that only look
@@ -29,7 +29,6 @@ var (
 	slow            = 3 * time.Second  // until a message about the wait
 )
 
-// SetPatience sets them all, for tests.
 func SetPatience(d time.Duration) {
 	Patience, LookPatience, ReleasePatience, slow = d, d, d, d
 }

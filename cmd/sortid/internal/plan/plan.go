@@ -28,10 +28,9 @@ const (
 	overflowGuard = "overflow_guard"
 )
 
-// A Request describes a load.
 type Request struct {
 	Rate      float64 `json:"rate"`      // IDs a second, of all processes together
-	Burst     float64 `json:"burst"`     // the most that one process asks for at once; 0: unknown
+	Burst     float64 `json:"burst"`     // the most IDs that one process asks for at once; 0: unknown
 	Processes int     `json:"processes"` // at the same time
 	Years     float64 `json:"years"`     // how long
 	Bits      int     `json:"bits"`      // of the widest ID that fits the column: 64 or 128; 0: any

@@ -53,7 +53,7 @@ func requests() []Request {
 	return rs
 }
 
-// All implementations share the cases. A case may omit formats.
+// All implementations share the cases. A case can omit formats.
 func TestCases(t *testing.T) {
 	var plans []*Plan
 	for _, r := range requests() {

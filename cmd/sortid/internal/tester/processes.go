@@ -37,7 +37,6 @@ const (
 	endTime = 2 * time.Second
 )
 
-// A generatorProcess is a process that verify started.
 type generatorProcess struct {
 	*source
 	cmd    *exec.Cmd

@@ -54,7 +54,7 @@ func (v *Tester) style() report.Style {
 	return style
 }
 
-// SplitFormat returns the format if the first argument names one, and the files.
+// SplitFormat returns the format, if the first argument names one, and the files.
 func SplitFormat(args []string) (name string, files []string, err error) {
 	if len(args) > 0 {
 		f, err := format.LookupAny(args[0])

@@ -101,13 +101,13 @@ func (p *proxy) serve(client *net.TCPConn) {
 	wg.Wait()
 }
 
-// copy calls before, and then passes a piece on, until before returns false.
-func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
+// copy passes pieces on while allow returns true.
+func (p *proxy) copy(to io.Writer, from io.Reader, allow func() bool) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
-			if !before() {
+			if !allow() {
 				return
 			}
 			if _, err := to.Write(buf[:n]); err != nil {

@@ -33,8 +33,8 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 	}
 }
 
-// No tick of a node ID belongs to two processes. One realm is nearly full, and the processes of one
-// field lease through "sortid serve".
+// No tick of a node ID belongs to two processes. One realm is nearly full, and some processes lease
+// through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)

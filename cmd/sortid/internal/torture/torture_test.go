@@ -167,7 +167,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 				process.Process.Kill()
 				return errors.New("a process does not end after SIGTERM")
 			}
-		case stop: // longer than a window, or shorter
+		case stop: // for up to two windows
 			process.Process.Signal(syscall.SIGSTOP)
 			lives(rand.N(2 * window))
 			process.Process.Signal(syscall.SIGCONT)
@@ -226,8 +226,8 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	}
 }
 
-// With all guard bits, counters start at zero. So processes with the same node ID and tick would
-// make the same IDs.
+// With this --guard, counters start at zero. So processes with the same node ID and tick would make
+// the same IDs.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t, command)
@@ -304,7 +304,7 @@ func TestTogether(t *testing.T) {
 			for i := range all {
 				wg.Go(func() {
 					for time.Now().Before(end) {
-						// It keeps its node ID.
+						// It continues, so that it keeps its node ID.
 						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url,
 							"--node-bits", "7", "--rate", "1", "--forever", "--create")
 						var stderr bytes.Buffer

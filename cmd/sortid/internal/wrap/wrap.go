@@ -57,7 +57,6 @@ func ByEnvironment() (f *format.Format, variable string) {
 	panic("no format reads its node ID from the environment")
 }
 
-// Run runs a program on a lease.
 func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, path string,
 	args []string) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -237,10 +236,10 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals passes signals on to the program that it gets from the channel started, until this
-// channel is closed. If a signal that ends programs comes before the program, passSignals calls
-// interrupt, which ends the wait for the node ID. The program also gets this signal later, because
-// it may run already.
+// passSignals passes signals on to the program that comes from the channel started, until this
+// channel is closed. If a signal that ends programs comes before the program, passSignals
+// interrupts the wait for the node ID. The program also gets this signal, because it may run
+// already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
