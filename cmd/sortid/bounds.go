@@ -139,7 +139,6 @@ func (q *boundsQuery) check(e format.Encoding) error {
 	return nil
 }
 
-// printCondition prints the SQL condition for IDs in [first, end).
 func (q *boundsQuery) printCondition(first, end format.ID) error {
 	if strings.TrimSpace(q.column) == "" || strings.ContainsAny(q.column, "\r\n") {
 		return exit.Usagef("--column %q is not a column", q.column)

@@ -91,7 +91,6 @@ func splitNode(r *inspect.Reading, size int) (err error) {
 	return err
 }
 
-// A writer appends what is known about an ID.
 type writer = func(b []byte, r *inspect.Reading) ([]byte, error)
 
 func appendObject(b []byte, r *inspect.Reading) ([]byte, error) { return r.Object().AppendJSON(b) }

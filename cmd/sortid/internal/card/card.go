@@ -163,7 +163,7 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 	return b
 }
 
-// distance says how far t is from now, in two units, and whether t is in the past.
+// distance says how far t is from now, in two units.
 func distance(t, now time.Time) string {
 	d := now.Unix() - t.Unix() // a time.Duration is at most 292 years
 	past := d >= 0

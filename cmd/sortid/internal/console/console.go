@@ -35,7 +35,6 @@ type Console struct {
 	drawn bool // a Progress is on the current line of Err
 }
 
-// New returns the console of this process.
 func New() *Console {
 	return &Console{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,

@@ -39,9 +39,9 @@ type Finder struct {
 	words        [maxRun + 1][]textRule
 	shortestWord int // 0 if there are none
 
-	hashes [maxRun + 1]Ratio // for runs of hexadecimal digits, by length
-	mixed  [maxRun + 1]Ratio // for runs of digits and letters of both cases, by length
-	seen   UUIDs             // UUIDs that are not IDs of other projects with a time
+	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
+	mixed  [maxRun + 1]Ratio // of texts in both cases, by length
+	seen   UUIDs             // without UUIDs of other projects that have a time
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.

@@ -59,7 +59,6 @@ func (r *Reading) Object() *Object {
 	return o
 }
 
-// AppendJSON appends the object as a line of JSON.
 func (o *Object) AppendJSON(b []byte) ([]byte, error) {
 	w := bytes.NewBuffer(b)
 	err := json.NewEncoder(w).Encode(o) // Marshal would copy it

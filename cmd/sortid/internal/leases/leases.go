@@ -80,7 +80,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	return o.URL != "", CheckRealm(cmd)
 }
 
-// RealmOf returns the realm to lease from. Its default name is the format's.
+// RealmOf returns the realm's name. The default is the format's name.
 func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
 
 // CheckBits returns an error if no node ID of the format has this size.

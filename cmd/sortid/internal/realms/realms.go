@@ -64,7 +64,6 @@ func Names(ctx context.Context, st store.Store) ([]string, error) {
 	return names, err
 }
 
-// ReadOne is ReadAll for one realm.
 func ReadOne(ctx context.Context, c *console.Console, st store.Store, name string) (*Realm, error) {
 	realms, err := ReadAll(ctx, c, st, name)
 	switch {

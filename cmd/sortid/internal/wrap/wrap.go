@@ -301,7 +301,6 @@ func (t leaseHolder) releaseSpent() {
 	t.Release()
 }
 
-// exitAs returns an error with the exit code of the program.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exit.Status(128 + int(status.Signal()))
