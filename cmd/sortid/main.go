@@ -27,7 +27,7 @@ import (
 func main() {
 	// If SIGPIPE is ignored, a write to a closed pipe returns an error.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // the Redis client returns the errors that it would log
+	logging.Disable() // the Redis client also returns the errors that it logs
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // A Holder leases a node ID for this process. A generator can be made before Acquire, to find
-// mistakes in its options first. Its other methods need Acquire.
+// mistakes in its options first. ClaimTick and WaitTick need Acquire.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire

@@ -25,7 +25,7 @@ type Realm struct {
 	Root    lease.Record
 	order   []lease.Block
 	records map[lease.Block]lease.Record
-	now     int64         // the tick by the store's clock
+	now     int64         // the current tick, by the store's clock
 	skew    time.Duration // the store's clock minus this machine's
 }
 
