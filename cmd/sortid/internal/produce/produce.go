@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Encode func(batch format.Batch, b []byte, sep byte) []byte
 	Count  uint64  // math.MaxUint64: no end
-	Paced  bool    // use one worker, because the clock stands still
+	Paced  bool    // the clock stands still, so one worker makes all IDs
 	Rate   float64 // IDs a second; 0: as fast as possible
 }
 

@@ -26,14 +26,14 @@ var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClo
 type proxy struct {
 	address string
 	server  string
-	field   *field
+	cluster *cluster
 	fault   atomic.Int32
 }
 
-func newProxy(t *testing.T, server string, random *rand.Rand, f *field) *proxy {
+func newProxy(t *testing.T, server string, random *rand.Rand, f *cluster) *proxy {
 	t.Helper()
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	p := &proxy{address: l.Addr().String(), server: server, field: f}
+	p := &proxy{address: l.Addr().String(), server: server, cluster: f}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -75,7 +75,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 		p.copy(server, client, func() bool {
 			if p.fault.Load() == delay {
 				time.Sleep(400 * time.Millisecond)
-				p.field.note(proxied[delay], all)
+				p.cluster.note(proxied[delay], all)
 			}
 			return true
 		})
@@ -94,7 +94,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 			default:
 				return true
 			}
-			p.field.note(proxied[fault], all)
+			p.cluster.note(proxied[fault], all)
 			return false
 		})
 	})
