@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -94,6 +95,20 @@ func TestGigabyteLine(t *testing.T) {
 			!strings.Contains(got, "1993501768880490086615869617690763354") {
 			t.Errorf("%v: %s", args, got)
 		}
+	}
+}
+
+// On a terminal, results and messages are in the order of the texts.
+func TestOrderOnTerminal(t *testing.T) {
+	const id = "0u2pf62ji4b9"
+	var shown bytes.Buffer
+	c := &console.Console{In: strings.NewReader(id + "\nbad\n" + id), Out: &shown, Err: &shown,
+		OutTerminal: true, ErrTerminal: true}
+	code := run(c, []string{"convert", "--to", "int", id, "bad", "-"})
+	const number = "109959589539758421\n"
+	if want := number + "sortid: argument 2: E\n" + number + "sortid: line 2: E\n" + number; code !=
+		exit.Bad || regexp.MustCompile(`cannot .*`).ReplaceAllString(shown.String(), "E") != want {
+		t.Errorf("code %d, %s", code, &shown)
 	}
 }
 

@@ -91,7 +91,7 @@ func (q *boundsQuery) run() error {
 	return err
 }
 
-// bounds returns the range's bounds. By default the range ends now.
+// By default, the range ends now.
 func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	now := time.Now()
 	r, err := q.times.Read(now, q.Format)
@@ -111,8 +111,8 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	return bounds, nil
 }
 
-// ordered returns the default encoding: the format's first, or the integer if its texts do not sort
-// by time.
+// ordered returns the default encoding. It is the format's first encoding, except for texts that do
+// not sort by time.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
 	case q.Encodings[0] != format.Text || q.TextSorts:
@@ -139,7 +139,6 @@ func (q *boundsQuery) check(e format.Encoding) error {
 	return nil
 }
 
-// printCondition prints the SQL condition for IDs in [first, end).
 func (q *boundsQuery) printCondition(first, end format.ID) error {
 	if strings.TrimSpace(q.column) == "" || strings.ContainsAny(q.column, "\r\n") {
 		return exit.Usagef("--column %q is not a column", q.column)

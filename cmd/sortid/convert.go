@@ -19,8 +19,8 @@ func convertCommand(c *console.Console) *cobra.Command {
 		Short:             "write IDs in another encoding or format",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := flags.ChooseFormat(cmd, "the format of all IDs (default: a guess for each)",
-		format.All())
+	given := flags.ChooseFormats(cmd, "format", "FORMAT",
+		"the format of all IDs (default: a guess for each)", format.All())
 	encodings := []string{"text", "hex", "int", "uuid"}
 	from := flags.Choose(cmd, "from", "",
 		"the `ENCODING` of all IDs (default: a guess for each)", "", encodings...)

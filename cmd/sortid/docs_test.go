@@ -149,7 +149,7 @@ func masked(line string) string {
 	return token.ReplaceAllString(strings.TrimSpace(line), "TOKEN")
 }
 
-// same ignores IDs and times. In want, "..." means any lines.
+// same ignores IDs and times. In want, "..." means any number of lines.
 func same(got, want string) bool {
 	g, w := strings.Split(strings.TrimSpace(got), "\n"), strings.Split(strings.TrimSpace(want),
 		"\n")

@@ -14,7 +14,7 @@ import (
 
 func formatsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "formats", SuggestFor: []string{"schemes"},
+		Use:               "formats",
 		Short:             "compare the formats, to choose one",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -32,8 +32,8 @@ func formatsCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// comparison returns a table of the formats that sortid makes, their longer descriptions, and a
-// list of other formats.
+// comparison returns a table of our formats, their longer descriptions, and a list of other
+// formats.
 func comparison(c *console.Console) []byte {
 	ours := format.Ours()
 	var cells strings.Builder
@@ -52,7 +52,7 @@ func comparison(c *console.Console) []byte {
 		if i > 0 {
 			style, unique = console.Plain, ours[i-1].Unique
 		}
-		if narrow = c.Width-len(row) < 20; narrow { // a list shows the last column
+		if narrow = c.Width-len(row) < 20; narrow { // a list below shows the last column
 			row = strings.TrimRight(row, " ")
 		} else {
 			row += c.Hang(unique, len(row))

@@ -38,14 +38,14 @@ func addHelp(c *console.Console, root *cobra.Command) {
 //go:embed help/*.txt
 var texts embed.FS
 
-// describe sets the texts and examples of cmd and of all commands below it.
+// describe sets the texts and examples of cmd and its subcommands.
 func describe(cmd *cobra.Command, values *strings.Replacer) {
 	for _, sub := range cmd.Commands() {
 		describe(sub, values)
 	}
 	b, err := texts.ReadFile("help/" + pathName(cmd) + ".txt")
 	if err != nil {
-		return // cobra has added this command
+		return // cobra describes its own commands
 	}
 	text, examples, _ := strings.Cut(values.Replace(string(b)), "\nExamples:\n")
 	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
@@ -134,7 +134,7 @@ Flags of all commands:
 "{{.CommandPath}} COMMAND --help" describes a command.{{end}}
 `
 
-// version returns the release, or the commit in a clone.
+// version returns the versions of sortid and Go, and the system.
 func version() string {
 	v := "(devel)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

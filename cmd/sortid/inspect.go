@@ -28,8 +28,8 @@ func inspectCommand(c *console.Console) *cobra.Command {
 		Short:             "show what is in IDs",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	given := flags.ChooseFormat(cmd, "the format of all IDs (default: a guess for each)",
-		format.All())
+	given := flags.ChooseFormats(cmd, "format", "FORMAT",
+		"the format of all IDs (default: a guess for each)", format.All())
 	output := flags.Choose(cmd, "output", "o",
 		"a picture (card), a line with time, format and fields (short), or a line of JSON",
 		"card", "card", "short", "json")
@@ -91,7 +91,6 @@ func splitNode(r *inspect.Reading, size int) (err error) {
 	return err
 }
 
-// A writer appends what is known about an ID.
 type writer = func(b []byte, r *inspect.Reading) ([]byte, error)
 
 func appendObject(b []byte, r *inspect.Reading) ([]byte, error) { return r.Object().AppendJSON(b) }

@@ -105,11 +105,11 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// itemsOf returns the realms' summaries. If node has a node ID, itemsOf returns the entries that
-// overlap with that node ID instead.
+// itemsOf returns the realms' summaries. For a given node ID, it returns the entries that overlap
+// with this node ID.
 func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
-	node []string) (items []realms.Item, err error) {
-	if len(node) == 0 {
+	given []string) (items []realms.Item, err error) {
+	if len(given) == 0 {
 		all, err := realms.ReadAll(ctx, c, s, realm)
 		for _, r := range all {
 			items = append(items, r.Summary(s.Conditions()))
@@ -120,7 +120,7 @@ func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm strin
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.Block(node[0])
+	b, err := r.Block(given[0])
 	for _, e := range r.Around(b) {
 		items = append(items, e)
 	}
@@ -150,7 +150,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		}
 		return st.Open(args[0], store.Open, func(ctx context.Context, s store.Store) error {
 			for _, condition := range s.Conditions() {
-				c.Complain("%s", condition)
+				c.Say("%s", condition)
 			}
 			return leases.Create(ctx, c, s, &leases.Options{URL: args[0]}, config)
 		})

@@ -39,7 +39,7 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 		}
 		path, err := exec.LookPath(args[1])
 		if err != nil { // exit codes as in shells
-			c.Complain("%v", err)
+			c.Say("%v", err)
 			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 				return exit.Status(127)
 			}

@@ -68,8 +68,8 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 	return ids, twice
 }
 
-// Programs that are killed or stopped make no ID twice. Two programs with one node ID do, to show
-// that this test finds repeated IDs.
+// Programs that are killed or stopped make no ID twice. Two programs with one node ID make IDs
+// twice, and the test finds them.
 func TestExecTorture(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -120,12 +120,12 @@ func (l *locker) Write(b []byte) (n int, err error) {
 func TestConditions(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "sortid")
 	if err != nil {
-		t.Skipf("no file system whose guarantee has conditions: %v", err)
+		t.Skipf("cannot use /dev/shm: %v", err)
 	}
 	defer os.RemoveAll(dir)
 	url := "bolt:" + filepath.Join(dir, "leases.db")
 	if st, err := store.Open(t.Context(), url); err != nil || st.Conditions() == nil {
-		t.Skipf("no conditions on the file system of /dev/shm: %v", err)
+		t.Skipf("a store in /dev/shm has no conditions: %v", err)
 	}
 	var out bytes.Buffer
 	code, stderr := start(nil, &out, "new", "scru64", "--lease", url, "-n", "2")

@@ -27,13 +27,13 @@ import (
 func main() {
 	// If SIGPIPE is ignored, a write to a closed pipe returns an error.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // the Redis client also returns errors
+	logging.Disable() // the Redis client also returns the errors that it logs
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 
 func run(c *console.Console, args []string) int {
 	root := root(c)
-	started := false // cobra has accepted the arguments and runs a command
+	started := false // cobra has accepted the arguments
 	before := root.PersistentPreRun
 	root.PersistentPreRun = func(cmd *cobra.Command, args []string) {
 		started = true
@@ -55,11 +55,11 @@ func run(c *console.Console, args []string) int {
 	switch {
 	case !print:
 	case code == exit.WrongUsage:
-		c.Complain("%s", flags.WithSuggestion(err))
+		c.Say("%s", flags.WithSuggestion(err))
 		fmt.Fprintf(c.Err, "Run '%s --help' for help.\n", cmd.CommandPath())
 	default:
 		for _, err := range joined(err) {
-			c.Complain("%v", err)
+			c.Say("%v", err)
 		}
 	}
 	return code
@@ -91,8 +91,7 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// An errWriter keeps its first error. Cobra ignores errors when it writes completions, and only
-// prints them when it writes help.
+// An errWriter keeps its first error, because cobra does not return errors of writing.
 type errWriter struct {
 	w   io.Writer
 	err error
@@ -126,7 +125,7 @@ func root(c *console.Console) *cobra.Command {
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" { // cobra's version ignores unknown shells
+		if cmd.Name() == "completion" { // cobra's own RunE ignores unknown shells
 			cmd.Args = flags.NoCommand
 			cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
 		}
@@ -135,7 +134,8 @@ func root(c *console.Console) *cobra.Command {
 }
 
 func addConsoleFlags(c *console.Console, root *cobra.Command) {
-	when := flags.ChooseAlways(root, "color", "when to colour", "auto", "auto", "always", "never")
+	when := flags.Choose(root, "color", "", "when to colour", "auto", "auto", "always", "never")
+	root.PersistentFlags().AddFlag(root.Flags().Lookup("color"))
 	root.PersistentFlags().BoolVarP(&c.Quiet, "quiet", "q", false,
 		"show no progress and no notes, and do not name bad lines")
 	root.PersistentPreRun = func(*cobra.Command, []string) {

@@ -69,7 +69,7 @@ var exitStatus = []manEntry{
 	{"129, 130, 143", "Ended by SIGHUP, SIGINT or SIGTERM. A leased node ID was given back."},
 }
 
-// environment has the variables of each command. Variables of all commands have the key "".
+// environment has the variables of each command. The key "" has the variables of all commands.
 var environment = map[string][]manEntry{
 	"": {
 		{"NO_COLOR", "If it is not empty, the output has no colours."},

@@ -111,7 +111,7 @@ func (m *making) how() (how produce.Options, err error) {
 	return how, nil
 }
 
-// generatorOptions returns the options. If the node ID is leased, it also returns a holder.
+// generatorOptions returns the options. For a leased node ID, it also returns the lease's holder.
 func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
 	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
 		return o, nil, err

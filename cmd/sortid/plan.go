@@ -111,7 +111,7 @@ func burst(f plan.Format) string {
 	return "a burst goes through at once"
 }
 
-// number returns a number as text, without an exponent if the text is short.
+// number returns a number in digits, or in words from a million on.
 func number(v float64) string {
 	if v == math.Trunc(v) && v < 1e6 {
 		return fmt.Sprintf("%.0f", v)

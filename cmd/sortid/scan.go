@@ -18,7 +18,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 		Short: "find IDs in logs and other text, and show their times",
 	}
 	s := &scanning{cmd: cmd}
-	s.formats = flags.ChooseFormats(cmd, "format",
+	s.formats = flags.ChooseFormats(cmd, "format", "FORMAT,...",
 		"the formats to look for, with commas between them (default "+
 			"formats whose IDs are easy to tell from other text)", format.All())
 	s.output = flags.Choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines",
@@ -38,7 +38,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 		"read the files in folders (default the current folder), but follow no symbolic links")
 	f.StringArrayVar(&s.Include, "include", nil,
 		"read only files whose base name matches this `PATTERN`, such as '*.log'; may be repeated")
-	f.Bool("help", false, "help for scan") // without -h
+	f.Bool("help", false, "help for scan") // -h is --no-filename
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.read(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func TestScanGigabyteLine(t *testing.T) {
@@ -34,10 +35,14 @@ func TestScanPieces(t *testing.T) {
 	}
 	outputs := map[string]string{}
 	for _, output := range []string{"annotate", "lines", "ids"} {
+		large := io.Reader(strings.NewReader(text.String()))
+		for range 5 { // pieces of 2 KiB at first, then of 8 KiB
+			large = iotest.HalfReader(large)
+		}
 		for how, in := range map[string]io.Reader{
 			"whole":           strings.NewReader(text.String()),
-			"in small pieces": &pieces{text: text.String(), n: 7},
-			"in large pieces": &pieces{text: text.String(), n: 5000},
+			"byte by byte":    iotest.OneByteReader(strings.NewReader(text.String())),
+			"in large pieces": large,
 		} {
 			var out bytes.Buffer
 			if code, stderr := start(in, &out, "scan", "-o", output); code != 0 {
@@ -60,18 +65,4 @@ func TestScanPieces(t *testing.T) {
 	if n := strings.Count(outputs["ids"], "\n"); n != 1200 {
 		t.Errorf("%d IDs", n)
 	}
-}
-
-type pieces struct {
-	text string
-	n    int
-}
-
-func (p *pieces) Read(b []byte) (int, error) {
-	n := copy(b, p.text[:min(p.n, len(p.text))])
-	p.text = p.text[n:]
-	if n == 0 {
-		return 0, io.EOF
-	}
-	return n, nil
 }

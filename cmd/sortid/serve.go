@@ -35,8 +35,8 @@ const (
 	drainPause = time.Second
 	// drainPatience limits how long the last requests may take.
 	drainPatience = 20 * time.Second
-	// The server needs little memory, so Go's default of 100 would collect garbage many times a
-	// second.
+	// The server needs little memory. With Go's default of 100, it would collect garbage many times
+	// a second.
 	gcPercent = 200
 )
 
@@ -76,7 +76,7 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags.StringVar(&f.clientCA, "client-ca", "",
 		"a `FILE` of CA certificates: "+
 			"only clients with a certificate from one of these CAs are served; "+
-			"it is read again when it changes")
+			"the file is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
 	flags.StringArrayVar(&f.hosts, "host", nil,
 		"a host `NAME` by which clients reach a server without tokens; may be repeated")
@@ -141,7 +141,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run serves until a signal comes. It writes its error to the log.
+// run writes its error to the log.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()

@@ -14,7 +14,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server"
 )
 
-// A client that never ends its request delays the shutdown only until requests must end.
+// A client that never ends its request delays the shutdown only by drainPatience.
 func TestSlowClientAtShutdown(t *testing.T) { synctest.Test(t, testSlowClientAtShutdown) }
 
 func testSlowClientAtShutdown(t *testing.T) {

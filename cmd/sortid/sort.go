@@ -15,7 +15,7 @@ func sortCommand(c *console.Console) *cobra.Command {
 		Short: "sort lines by the times of their IDs",
 	}
 	var o scan.SortOptions
-	given := flags.ChooseFormats(cmd, "format",
+	given := flags.ChooseFormats(cmd, "format", "FORMAT,...",
 		"the formats to look for, with commas between them (default as in scan)", format.All())
 	cmd.Flags().BoolVarP(&o.Reverse, "reverse", "r", false, "print the latest lines first")
 	cmd.Flags().StringVar(&o.Dir, "tmp", "", "the `FOLDER` for temporary files")

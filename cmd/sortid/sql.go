@@ -42,7 +42,7 @@ func sqlDialect(c *console.Console, name, short string,
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	formats := flags.ChooseFormats(cmd, "only", "the formats to print", format.Ours())
+	formats := flags.ChooseFormats(cmd, "only", "FORMAT,...", "the formats to print", format.Ours())
 	formats.List = format.Ours()
 	cmd.Flags().Lookup("only").DefValue = "all"
 	p := &partitions{}

@@ -65,7 +65,7 @@ func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []b
 	fields := bands(r)
 	if len(r.ID.Format().Encodings) > 1 || r.ID.Format().Encodings[0] != format.Text {
 		b = append(bits(c, b, r.ID, fields), '\n')
-	} // an ID that is only a text has no map of bits
+	} // a format that has only texts has no map of bits
 	b = append(table(c, b, fields), '\n')
 	line := func(name, value string) {
 		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
@@ -103,7 +103,7 @@ func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	if c.Width < 2+8*9 {
 		perRow = 4
 	}
-	of := func(bit int) *band { // counted from the left
+	of := func(bit int) *band { // the field of a bit, counted from the left
 		place := len(raw)*8 - 1 - bit
 		for i := range fields {
 			if fields[i].Low <= place {
@@ -163,7 +163,7 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 	return b
 }
 
-// distance says how far t is from now, in two units, and whether t is in the past.
+// distance says how far t is from now, in two units.
 func distance(t, now time.Time) string {
 	d := now.Unix() - t.Unix() // a time.Duration is at most 292 years
 	past := d >= 0

@@ -34,7 +34,6 @@ func Soon(condition func() bool) bool {
 	return true
 }
 
-// Write writes a file that only its owner can read.
 func Write(t testing.TB, path, text string) {
 	t.Helper()
 	OK(t, os.WriteFile(path, []byte(text), 0o600))

@@ -27,7 +27,8 @@ func (l *Log) Take() string {
 	return l.text.String()
 }
 
-// Line checks that the log has one new line, with want, or none if want is "".
+// Line checks that the log has one new line, which contains want. If want is "", the log must have
+// none.
 func (l *Log) Line(t testing.TB, what, want string) {
 	t.Helper()
 	if got := l.Take(); !strings.Contains(got, want) ||

@@ -6,20 +6,19 @@ import (
 	"sync"
 )
 
-// Pipes is a listener in memory, for tests in virtual time. Make one with [NewPipes].
+// Pipes is a listener in memory, for tests with testing/synctest.
 type Pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// NewPipes returns an open listener.
 func NewPipes() *Pipes { return &Pipes{conns: make(chan net.Conn), closed: make(chan struct{})} }
 
-// Dial connects. The server sees the address from.
-func (p *Pipes) Dial(from string) net.Conn {
+// Dial connects. The server sees a client with this address.
+func (p *Pipes) Dial(address string) net.Conn {
 	client, server := net.Pipe()
-	p.conns <- pipe{server, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from))}
+	p.conns <- pipe{server, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address))}
 	return client
 }
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fatih/color"
 	"github.com/muesli/reflow/wordwrap"
@@ -28,10 +29,12 @@ type Console struct {
 	Width   int  // of Out, in characters
 	Quiet   bool // no progress, no notes
 
-	ErrWidth int // of Err, in characters; 0: Err is no terminal
+	ErrWidth int // of Err, in characters; 0 if Err is no terminal
+
+	mu    sync.Mutex
+	drawn bool // a Progress is on the current line of Err
 }
 
-// New returns the console of this process.
 func New() *Console {
 	return &Console{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
@@ -45,7 +48,7 @@ func New() *Console {
 }
 
 // wantColours decides for "--color auto". NO_COLOR forbids colours, and CLICOLOR_FORCE demands
-// them. Otherwise a terminal gets colours if it can show them.
+// them. Without both, a terminal gets colours if it can show them.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {
@@ -62,10 +65,18 @@ func terminalWidth(f *os.File, fallback int) int {
 	return fallback
 }
 
-// Complain writes a line to standard error. It escapes control characters, because the text may
-// come from a server. It wraps the line only on a terminal, so that programs read whole lines.
-func (c *Console) Complain(format string, args ...any) {
-	fmt.Fprintln(c.Err, Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, ""))
+// Say writes a line to standard error, and first erases a [Progress] there. It escapes control
+// characters, because the text may come from a server. It wraps the line only on a terminal, so
+// that programs read whole lines.
+func (c *Console) Say(format string, args ...any) {
+	line := Wrap("sortid: "+Printable(fmt.Sprintf(format, args...)), c.ErrWidth, "") + "\n"
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drawn {
+		line = "\r\x1b[K" + line
+	}
+	c.drawn = false
+	io.WriteString(c.Err, line)
 }
 
 // Printable escapes characters that control a terminal or the direction of text.
@@ -77,7 +88,7 @@ func Printable(s string) string {
 var unquoted = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 
 // Wrap breaks a text between words into lines of at most width characters; 0 means no limit. It
-// indents all lines but the first.
+// indents all lines except the first.
 func Wrap(text string, width int, indent string) string {
 	if width <= 0 {
 		return text
@@ -155,15 +166,6 @@ func (c *Console) Paint(style *color.Color, text string) string {
 	}
 	style.EnableColor()
 	return style.Sprint(text)
-}
-
-// Say writes a line to standard error. On a terminal, it first erases a [Progress].
-func (c *Console) Say(format string, args ...any) {
-	over := ""
-	if c.ErrTerminal {
-		over = "\r\x1b[K"
-	}
-	fmt.Fprint(c.Err, over+"sortid: "+Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
 // CanAsk fails if a question is needed, but nobody can answer.

@@ -10,8 +10,8 @@ import (
 // PipeSize is the largest pipe, in bytes, that Linux allows without privileges by default.
 const PipeSize = 1 << 20
 
-// Widen enlarges a pipe from the usual 64 KiB, so that its reader and its writer wait less often.
-// If w is not a pipe, or the system refuses, Widen does nothing.
+// Widen enlarges a pipe from the usual 64 KiB if possible, so that its reader and its writer wait
+// less often.
 func Widen(w io.Writer) {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -12,15 +12,15 @@ import (
 // A Progress shows how far a task is, if standard error is a terminal and the task takes more
 // than a second. A nil Progress shows nothing.
 type Progress struct {
-	bar   *progressbar.ProgressBar
-	next  time.Time
-	calls int
-	every int // Show reads the clock once in so many calls
-	shown bool
+	console *Console
+	bar     *progressbar.ProgressBar
+	next    time.Time
+	calls   int
+	every   int // calls of Show for each reading of the clock
 }
 
 // Progress returns a Progress for a task of unknown size. The parameter what is the unit, such as
-// "lines". If other output would mix with the Progress, it returns nil.
+// "lines". If other output would mix with it, Progress returns nil.
 func (c *Console) Progress(what string) *Progress {
 	if c.OutTerminal || c.InTerminal && what == "lines" {
 		return nil
@@ -34,7 +34,7 @@ func (c *Console) NewProgress(what string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
 	}
-	p := &Progress{next: time.Now().Add(time.Second), every: 1}
+	p := &Progress{console: c, next: time.Now().Add(time.Second), every: 1}
 	if what == "lines" {
 		p.every = 64
 	}
@@ -74,14 +74,22 @@ func (p *Progress) Show(n uint64) {
 	if now.Before(p.next) {
 		return
 	}
-	p.next, p.shown = now.Add(200*time.Millisecond), true
+	p.next = now.Add(200 * time.Millisecond)
+	p.console.mu.Lock()
+	defer p.console.mu.Unlock()
+	p.console.drawn = true
 	p.bar.Set64(int64(n))
 }
 
 func (p *Progress) End() {
-	if p != nil && p.shown {
+	if p == nil {
+		return
+	}
+	p.console.mu.Lock()
+	defer p.console.mu.Unlock()
+	if p.console.drawn {
 		p.bar.Clear()
-		p.shown = false
+		p.console.drawn = false
 	}
 }
 
@@ -96,7 +104,7 @@ func (c *Counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SizeOf returns how many bytes of a regular file are left, or -1 for other readers.
+// SizeOf returns how many bytes of a regular file are left to read, or -1 for other readers.
 func SizeOf(r io.Reader) int64 {
 	f, ok := r.(*os.File)
 	if !ok {

@@ -27,6 +27,15 @@ func testProgress(t *testing.T) {
 		if got := out.String(); !strings.Contains(got, want) || !strings.Contains(got, "IDs") {
 			t.Errorf("of %d: %q", total, got)
 		}
+		c.Say("a message")
+		if !strings.HasSuffix(out.String(), "\r\x1b[Ksortid: a message\n") {
+			t.Errorf("a message beside progress: %q", out.String())
+		}
+		if c.Say("another"); !strings.HasSuffix(out.String(), "message\nsortid: another\n") {
+			t.Errorf("a message without progress: %q", out.String())
+		}
+		time.Sleep(time.Second)
+		p.Show(1234568)
 		p.End()
 		if !strings.HasSuffix(out.String(), "\r") && !strings.HasSuffix(out.String(), "\x1b[2K") {
 			t.Errorf("%q", out.String())

@@ -31,7 +31,8 @@ func NewReader(r io.Reader) (io.Reader, error) {
 	return b, nil
 }
 
-// begins waits for no byte after a difference.
+// begins reports whether b begins with magic. It stops at the first byte that differs, because
+// the next byte may come late.
 func begins(b *bufio.Reader, magic []byte) bool {
 	for n := 1; n <= len(magic); n++ {
 		if head, err := b.Peek(n); err != nil || !bytes.HasPrefix(magic, head) {

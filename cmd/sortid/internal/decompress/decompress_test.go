@@ -39,7 +39,7 @@ func TestNewReader(t *testing.T) {
 					t.Errorf("%s, %s: %d bytes of %d, %v", name, how, len(got), len(text), err)
 				}
 			}
-			// Concatenated members are read as gzip and zstd do.
+			// Like gzip and zstd, NewReader reads concatenated members.
 			d, err := NewReader(io.MultiReader(bytes.NewReader(data), bytes.NewReader(data)))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)

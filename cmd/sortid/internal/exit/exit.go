@@ -9,7 +9,6 @@ import (
 	"syscall"
 )
 
-// The exit codes.
 const (
 	OK         = 0
 	Bad        = 1
@@ -30,7 +29,6 @@ const (
 
 func (s Status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
 
-// A usageError is a mistake in the arguments.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }

@@ -32,7 +32,8 @@ func UntilSignal() (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// Cause returns err, or the Status of the signal that ended the context if err is not nil.
+// Cause returns err. If err is not nil and a signal has ended the context, Cause returns the
+// signal's Status.
 func Cause(ctx context.Context, err error) error {
 	if s, ok := context.Cause(ctx).(Status); ok && err != nil {
 		return s
@@ -40,7 +41,7 @@ func Cause(ctx context.Context, err error) error {
 	return err
 }
 
-// Sleep waits for d, or returns ctx's cause.
+// Sleep waits for d. If ctx ends first, Sleep returns its cause.
 func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -39,9 +39,9 @@ type Finder struct {
 	words        [maxRun + 1][]textRule
 	shortestWord int // 0 if there are none
 
-	hashes [maxRun + 1]Ratio // of hexadecimal digits, by length
-	mixed  [maxRun + 1]Ratio // of digits and letters of both cases, by length
-	seen   UUIDs             // ours, or without a time
+	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
+	mixed  [maxRun + 1]Ratio // of texts in both cases, by length
+	seen   UUIDs             // without UUIDs of other projects that have a time
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.
@@ -51,8 +51,8 @@ const lastGroup = 12 // digits after a UUID's last hyphen
 
 type textRule struct {
 	*format.Format
-	written byte // classes of bytes in its alphabet
-	symbols byte // also the other case, if the format folds case
+	written byte // classes of bytes in the format's alphabet
+	symbols byte // written, and letters of the other case if the format folds case
 }
 
 // New returns a Finder for IDs of the named formats, with times that are plausible now. Without
@@ -81,7 +81,7 @@ func New(now time.Time, named ...*format.Format) *Finder {
 			}
 		}
 	}
-	// Our IDs seldom look like UUIDs of RFC 9562 by chance, so those formats come first.
+	// Our IDs seldom look like UUIDs of RFC 9562 by chance, so the formats of RFC 9562 come first.
 	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
@@ -160,7 +160,7 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
-// InWord reports whether IDs may contain the byte.
+// InWord reports whether IDs can contain the byte.
 func InWord(b byte) bool { return inWord[b] }
 
 // In the main loop, tables of booleans are faster than masks.
@@ -171,7 +171,7 @@ var isAlnum, inWord = func() (alnums, words [256]bool) {
 	return alnums, words
 }()
 
-// Find calls each for every ID in text[from:], in order. The text before from is context. The
+// Find calls the function each for every ID in text[from:], in order. text[:from] is context. The
 // text must not end within a word.
 func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	if f.shortestWord == 0 {
@@ -197,24 +197,24 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of bytes b with in[b], if it has at least shortest bytes. It
-// first reads the byte where the shortest run from i would end. If a run cannot contain that byte,
-// nextRun skips all runs before it.
-func nextRun(text []byte, i, shortest int, in *[256]bool) (start, end int, ok bool) {
+// nextRun returns the next whole run of bytes in a set, with at least shortest bytes. It first
+// reads the byte at which the shortest run from i would end. If this byte is not in the set,
+// nextRun skips all bytes before it.
+func nextRun(text []byte, i, shortest int, set *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
-		if !in[text[last]] {
+		if !set[text[last]] {
 			i = last + 1
 			continue
 		}
 		start, end = last, last+1
-		for start > i && in[text[start-1]] {
+		for start > i && set[text[start-1]] {
 			start--
 		}
-		for end < len(text) && in[text[end]] {
+		for end < len(text) && set[text[end]] {
 			end++
 		}
-		if n := end - start; n >= shortest && (start == 0 || !in[text[start-1]]) {
+		if n := end - start; n >= shortest && (start == 0 || !set[text[start-1]]) {
 			return start, end, true
 		}
 		i = end
@@ -281,10 +281,9 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText is judge for a format's own encoding. All letters must have the same case, unless the
-// alphabet has both cases. A short text does not count if it is a number such as 0x0123456789, or
-// inside Base64. If no format is named, a short text must also have a digit, and the case that the
-// format writes.
+// judgeText is judge for a format's own encoding. If the alphabet has one case, a text must not mix
+// cases. A short text does not count if it is a number such as 0x0123456789, or inside Base64. If
+// no format is named, a short text must also have a digit, and the case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -349,8 +348,8 @@ func isNumber(text []byte) bool {
 		kindsOf(text[2:])&^hexDigits == 0
 }
 
-// besideBase64 reports whether + / - or _ joins the run to a run that looks like Base64. That has
-// digits and letters of both cases in its nearest 24 characters.
+// besideBase64 reports whether + / - or _ joins the run to a run that looks like Base64. Such a run
+// has digits and letters of both cases in its nearest 24 characters.
 func besideBase64(text []byte, start, end int) bool {
 	const joints, reach = "+/-_", 24
 	mixed := func(kinds byte) bool {

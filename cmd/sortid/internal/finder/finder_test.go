@@ -350,7 +350,7 @@ func TestRatio(t *testing.T) {
 			}
 		}
 	}
-	if accepted > 20 { // in most cases, the first number of a Ratio
+	if accepted > 20 { // most of them are the first number of a Ratio
 		t.Errorf("%d of 200000 accepted", accepted)
 	}
 	// After many hashes, a few dozen IDs are enough.
@@ -363,7 +363,7 @@ func TestRatio(t *testing.T) {
 		n++
 	}
 	if n > 200 {
-		t.Errorf("%d IDs were not accepted before the first that was", n)
+		t.Errorf("%d IDs were refused before one was accepted", n)
 	}
 }
 

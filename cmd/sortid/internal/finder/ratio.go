@@ -5,21 +5,22 @@ package finder
 type Ratio struct{ seen, plausible int }
 
 // UUIDs distinguishes UUIDs of RFC 9562 from our IDs. Its zero value is ready to use.
-type UUIDs struct{ all, others Ratio }
+type UUIDs struct{ all, notStandard Ratio }
 
-// Accept counts a UUID, and reports whether it may be our ID. Its time must be plausible, and nine
-// in ten of the recent times. A standard UUID has RFC 9562's variant and a version, like one in
-// eight of our IDs by chance. Accept accepts it only after plausible UUIDs that are not standard.
+// Accept counts a UUID, and reports whether it may be our ID. Its time and nine in ten of the
+// recent times must be plausible. A standard UUID has a variant and a version of RFC 9562. One in
+// eight of our IDs has them by chance. So a standard UUID may be our ID only after plausible UUIDs
+// that are not standard.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)
 	if !standard {
-		return u.others.Accept(plausible)
+		return u.notStandard.Accept(plausible)
 	}
-	return likely && u.others.likely()
+	return likely && u.notStandard.likely()
 }
 
-// Accept counts a number, and reports whether it may be an ID. Its time must be plausible, and nine
-// in ten of the recent times.
+// Accept counts a number, and reports whether it may be an ID. Its time and nine in ten of the
+// recent times must be plausible.
 func (r *Ratio) Accept(plausible bool) bool {
 	if r.seen == 64 { // old numbers count less
 		r.seen, r.plausible = r.seen/2, r.plausible/2

@@ -39,7 +39,8 @@ func CompleteFormat(_ *cobra.Command, args []string,
 	return format.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// Arguments checks the number of arguments. A last name in brackets is optional.
+// Arguments checks the number of arguments. If the last name is in brackets, that argument is
+// optional.
 func Arguments(names ...string) cobra.PositionalArgs {
 	least := len(names)
 	if strings.HasPrefix(names[least-1], "[") {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // A Choice is a flag with few values.
@@ -31,19 +30,9 @@ func (c *Choice) Set(s string) error {
 }
 
 func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) *Choice {
-	return addChoice(cmd, cmd.Flags(), name, short, usage, value, of)
-}
-
-// ChooseAlways is Choose for a command and all below it.
-func ChooseAlways(cmd *cobra.Command, name, usage, value string, of ...string) *Choice {
-	return addChoice(cmd, cmd.PersistentFlags(), name, "", usage, value, of)
-}
-
-func addChoice(cmd *cobra.Command, set *pflag.FlagSet, name, short, usage, value string,
-	of []string) *Choice {
 	c := &Choice{Value: value, of: of}
 	last := len(of) - 1
-	set.VarP(c, name, short, usage+": "+strings.Join(of[:last], ", ")+" or "+of[last])
+	cmd.Flags().VarP(c, name, short, usage+": "+strings.Join(of[:last], ", ")+" or "+of[last])
 	cmd.RegisterFlagCompletionFunc(
 		name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -52,7 +41,7 @@ func addChoice(cmd *cobra.Command, set *pflag.FlagSet, name, short, usage, value
 // Formats is a flag for a format, or for several with commas between them.
 type Formats struct {
 	List, of []*format.Format
-	several  bool
+	kind     string
 }
 
 // One returns the format, or nil if none or several were named.
@@ -64,17 +53,11 @@ func (f *Formats) One() *format.Format {
 }
 
 func (f *Formats) String() string { return strings.Join(format.NamesOf(f.List), ",") }
-func (f *Formats) Type() string {
-	if f.several {
-		return "FORMAT,..."
-	}
-	return "FORMAT"
-}
-
+func (f *Formats) Type() string   { return f.kind }
 func (f *Formats) Set(text string) error {
-	names := []string{text}
-	if f.several {
-		names = strings.Split(text, ",")
+	names := strings.Split(text, ",")
+	if f.kind == "FORMAT" {
+		names = []string{text}
 	}
 	f.List = nil
 	for _, name := range names {
@@ -91,18 +74,12 @@ func (f *Formats) Set(text string) error {
 	return nil
 }
 
-func ChooseFormat(cmd *cobra.Command, usage string, of []*format.Format) *Formats {
-	return addFormats(cmd, "format", usage, &Formats{of: of})
-}
-
-func ChooseFormats(cmd *cobra.Command, name, usage string, of []*format.Format) *Formats {
-	return addFormats(cmd, name, usage, &Formats{of: of, several: true})
-}
-
-func addFormats(cmd *cobra.Command, name, usage string, f *Formats) *Formats {
+// ChooseFormats adds a flag whose value is of the kind "FORMAT" or "FORMAT,...".
+func ChooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Format) *Formats {
+	f := &Formats{of: of, kind: kind}
 	cmd.Flags().Var(f, name, usage)
 	cmd.RegisterFlagCompletionFunc(name,
-		cobra.FixedCompletions(format.NamesOf(f.of), cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions(format.NamesOf(of), cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 

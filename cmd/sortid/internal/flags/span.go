@@ -37,7 +37,7 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 // A Range starts at From and ends before To. A missing limit is zero.
 type Range struct{ From, To time.Time }
 
-// Read returns the range. If s is not nil, it first reads the ID of --around in the format s.
+// Read returns the range. For the ID of --around, it first tries the format s, which may be nil.
 func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {
@@ -96,7 +96,7 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 
 func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
 
-// timeOfID reads an ID in the format s if possible, otherwise in any format.
+// timeOfID reads an ID in the format s. If that fails, or s is nil, it guesses the format.
 func timeOfID(text string, s *format.Format) (time.Time, error) {
 	if s != nil {
 		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {

@@ -35,10 +35,8 @@ func WithSuggestion(err error) string {
 	return err.Error()
 }
 
-var renamed = map[string]string{
-	"scheme": "format", "schemes": "format", "node-size": "node-bits", "node-id-size": "node-bits",
-	"encoding": "output", "tmpl": "template",
-}
+// synonyms are names that users probably try instead of a flag's name.
+var synonyms = map[string]string{"encoding": "output", "node-size": "node-bits"}
 
 // Explain adds a hint to an error of pflag: what the user probably means, or what the flag accepts.
 func Explain(cmd *cobra.Command, err error) error {
@@ -46,7 +44,7 @@ func Explain(cmd *cobra.Command, err error) error {
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		var known []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-		near := renamed[unknown.GetSpecifiedName()]
+		near := synonyms[unknown.GetSpecifiedName()]
 		if !slices.Contains(known, near) {
 			near = Nearest(unknown.GetSpecifiedName(), known)
 		}

@@ -13,12 +13,12 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// Texts calls the function do for each argument, and writes the bytes that do appends to b. Without
-// arguments, and for "-", Texts reads lines of standard input. It prints the errors of do,
+// Texts writes what appendResult appends to b for each text. The texts are the arguments. Without
+// arguments, and for "-", they are lines of standard input. Texts prints errors of appendResult,
 // continues, and returns exit.ErrReported. A usage error of an argument ends Texts at once.
 func Texts(c *console.Console, args []string,
-	do func(b []byte, text string) ([]byte, error)) error {
-	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), do: do}
+	appendResult func(b []byte, text string) ([]byte, error)) error {
+	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), appendResult: appendResult}
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
@@ -54,15 +54,15 @@ const manyBad = 10
 type writer struct {
 	*console.Console
 	*bufio.Writer
-	do       func([]byte, string) ([]byte, error)
-	progress *console.Progress
-	bad, all uint64 // texts
+	appendResult func([]byte, string) ([]byte, error)
+	progress     *console.Progress
+	bad, all     uint64 // numbers of texts
 }
 
 // text returns only errors of writing, or of usage.
 func (w *writer) text(text, what string, number int) error {
 	w.all++
-	b, err := w.do(w.AvailableBuffer(), text)
+	b, err := w.appendResult(w.AvailableBuffer(), text)
 	if err != nil {
 		if what == "argument" && exit.IsUsage(err) {
 			return err
@@ -73,17 +73,17 @@ func (w *writer) text(text, what string, number int) error {
 	return err
 }
 
-// On a terminal, report keeps messages and output in order.
 func (w *writer) report(what string, number int, err error) error {
 	w.bad++
 	if w.Quiet {
 		return nil
 	}
-	w.progress.End()
-	w.Complain("%s %d: %v", what, number, err)
-	if w.OutTerminal {
-		return w.Flush()
+	if w.OutTerminal { // show the results of earlier texts first
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
+	w.Say("%s %d: %v", what, number, err)
 	return nil
 }
 

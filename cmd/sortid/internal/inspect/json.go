@@ -11,7 +11,7 @@ import (
 
 type Object struct {
 	Format string   `json:"format"`
-	Text   string   `json:"text"` // in the first encoding
+	Text   string   `json:"text"` // in the format's first encoding
 	Hex    string   `json:"hex,omitempty"`
 	Int    string   `json:"int,omitempty"`
 	UUID   string   `json:"uuid,omitempty"`
@@ -59,7 +59,6 @@ func (r *Reading) Object() *Object {
 	return o
 }
 
-// AppendJSON appends the object as a line of JSON.
 func (o *Object) AppendJSON(b []byte) ([]byte, error) {
 	w := bytes.NewBuffer(b)
 	err := json.NewEncoder(w).Encode(o) // Marshal would copy it

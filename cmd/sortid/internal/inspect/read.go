@@ -24,7 +24,7 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns "" if the format lacks the encoding. It overwrites scratch.
+// in returns the ID in an encoding, or "" if the format lacks it. It overwrites scratch.
 func (g *Guess) in(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
@@ -52,11 +52,11 @@ func (g *Guess) Shape() string {
 // A Reading is a text that was read as an ID, and other IDs that it could be.
 type Reading struct {
 	Input    string
-	Stripped []string // what was removed first
+	Stripped []string // what was removed from Input
 	Guess
 	Given  bool           // the format was named, not guessed
 	Others []Guess        // most probable first
-	Split  []format.Field // node ID and counter, to replace their field
+	Split  []format.Field // node ID and counter, to show instead of their common field
 	now    time.Time      // when it was read
 }
 
@@ -131,7 +131,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	}
 	fit := slices.DeleteFunc(append([]Guess{r.Guess}, r.Others...),
 		func(g Guess) bool { return g.Encoding != from })
-	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could have another format
+	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could be an ID of another format
 		fit = slices.DeleteFunc(fit, func(g Guess) bool { return !g.Ours() })
 	}
 	if len(fit) == 0 {
@@ -155,7 +155,8 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID in a text. given means that its format was named.
+// Found returns the reading of an ID that was found in a text. If given is true, its format was
+// named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}

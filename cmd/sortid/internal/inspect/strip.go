@@ -50,7 +50,7 @@ func strip(text string) (bare string, taken []string) {
 			take(rest, prefix)
 		}
 	}
-	// People group symbols to read them aloud.
+	// People put hyphens between groups of symbols.
 	if rest := strings.ReplaceAll(text, "-", ""); rest != text && slices.ContainsFunc(
 		grouped, func(s *format.Format) bool {
 			if !slices.Contains(s.TextLengths, len(rest)) {

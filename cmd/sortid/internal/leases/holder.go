@@ -15,7 +15,7 @@ import (
 )
 
 // A Holder leases a node ID for this process. A generator can be made before Acquire, to find
-// mistakes in its options first.
+// mistakes in its options first. ClaimTick and WaitTick need Acquire.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -40,10 +40,8 @@ func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
 // Epoch is when tick 0 begins.
 func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
 
-// ClaimTick claims a tick of the lease. It needs Acquire.
 func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
 
-// WaitTick waits for a tick of the lease. It needs Acquire.
 func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
 	return h.Lease.WaitTick(ctx, tick)
 }
@@ -66,12 +64,12 @@ func (h *Holder) Acquire(ctx context.Context) error {
 		return err
 	}
 	for _, condition := range st.Conditions() {
-		h.Complain("%s", condition)
+		h.Say("%s", condition)
 	}
 	config.MustExist = true // Open has made the realm if o allows it
 	held, err := lease.Acquire(limited, st, config)
 	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
-		h.Complain("waiting for a node ID: %v", err)
+		h.Say("waiting for a node ID: %v", err)
 		config.Wait = true
 		held, err = lease.Acquire(ctx, st, config)
 	}
@@ -97,7 +95,7 @@ func (h *Holder) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleasePatience)
 	defer cancel()
 	if err := h.Lease.Close(ctx); err != nil {
-		h.Complain("node ID %s could not be given back; it becomes free soon after %s: %v",
+		h.Say("node ID %s could not be given back; it becomes free soon after %s: %v",
 			h.Node(), format.FormatTime(until), err)
 	}
 	h.store.Close()
@@ -108,8 +106,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell prints when the lease runs out, and when it is renewed, until ctx ends. It prints nothing if
-// the process was stopped, because then the process renews the lease at once.
+// tell prints when the lease runs out, and when it is renewed, until ctx ends. If the process was
+// stopped and continues, it renews the lease at once, and tell prints nothing.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

@@ -29,7 +29,6 @@ var (
 	slow            = 3 * time.Second  // until a message about the wait
 )
 
-// SetPatience sets them all, for tests.
 func SetPatience(d time.Duration) {
 	Patience, LookPatience, ReleasePatience, slow = d, d, d, d
 }
@@ -54,7 +53,7 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 	f.Var(&o.Bits, "node-bits", "the size of the leased node ID")
 	f.DurationVar(&o.Window, "lease-window", 0,
 		"the lease's window, a `DURATION`; if the store fails, IDs are made for at least half "+
-			"of it (default: the realm's, 1m)")
+			"a window (default: the realm's, 1m)")
 	f.BoolVar(&o.Create, "create", false,
 		"make the realm if the store does not have it; without --create, only a new file gets "+
 			"a realm")
@@ -81,10 +80,10 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	return o.URL != "", CheckRealm(cmd)
 }
 
-// RealmOf returns the realm to lease from. Its default name is the format's.
+// RealmOf returns the realm's name. The default is the format's name.
 func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Name) }
 
-// CheckBits returns an error if no node ID has this size.
+// CheckBits returns an error if no node ID of the format has this size.
 func (o *Options) CheckBits(f *format.Format) error {
 	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
 		return exit.Usagef("--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
@@ -116,7 +115,7 @@ func openStore(ctx context.Context, c *console.Console, open Opener,
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Round(time.Second)
 		notice := time.AfterFunc(slow, func() {
-			c.Complain("no answer from %s yet; giving up %v after the start", describe(url), left)
+			c.Say("no answer from %s yet; giving up %v after the start", describe(url), left)
 		})
 		defer notice.Stop()
 	}

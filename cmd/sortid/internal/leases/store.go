@@ -81,5 +81,6 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 // ChooseFormat adds --format for formats with leased node IDs.
 func ChooseFormat(cmd *cobra.Command, usage string) *flags.Formats {
 	of := format.WithNode()
-	return flags.ChooseFormat(cmd, usage+": one of "+strings.Join(format.NamesOf(of), ", "), of)
+	return flags.ChooseFormats(cmd, "format", "FORMAT",
+		usage+": one of "+strings.Join(format.NamesOf(of), ", "), of)
 }

@@ -28,10 +28,9 @@ const (
 	overflowGuard = "overflow_guard"
 )
 
-// A Request describes a load.
 type Request struct {
 	Rate      float64 `json:"rate"`      // IDs a second, of all processes together
-	Burst     float64 `json:"burst"`     // the most that one process asks for at once; 0: unknown
+	Burst     float64 `json:"burst"`     // the most IDs that one process asks for at once; 0: unknown
 	Processes int     `json:"processes"` // at the same time
 	Years     float64 `json:"years"`     // how long
 	Bits      int     `json:"bits"`      // of the widest ID that fits the column: 64 or 128; 0: any
@@ -60,11 +59,11 @@ type Format struct {
 	PerTick float64 `json:"ids_per_tick"`
 	Tick    float64 `json:"tick_seconds"`
 
-	// A burst waits, or its IDs have times ahead of the clock.
+	// How long a burst waits, or how far its IDs are ahead of the clock.
 	BurstWaits float64 `json:"burst_waits_seconds"`
 	BurstAhead float64 `json:"burst_ahead_seconds"`
 
-	Ends    string         `json:"ends"`  // the last day that an ID can carry
+	Ends    string         `json:"ends"`  // the last day of the timestamps
 	Bytes   int            `json:"bytes"` // in a column of PostgreSQL
 	Column  string         `json:"column"`
 	Options map[string]int `json:"options"` // what to give the generator
@@ -72,8 +71,8 @@ type Format struct {
 
 type load struct {
 	Request
-	perSecond float64 // one process
-	pairs     float64 // of IDs that two processes make in the same millisecond
+	perSecond float64 // IDs of one process
+	pairs     float64 // the result of pairs
 }
 
 // Compute returns the plan, or an error that names the field out of range.
@@ -141,8 +140,8 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two processes make in one millisecond. IDs
-// of one generator always differ.
+// pairs returns the expected number of pairs of IDs that two processes make in one millisecond.
+// Only such IDs can be equal.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
@@ -189,8 +188,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits if a millisecond is full. A millisecond has
-// room for mean IDs on average, and for least IDs in the worst case.
+// waits judges rates and bursts in a format that waits if a millisecond is full. The parameters
+// mean and least say how many IDs fit in a millisecond, on average and at least.
 func (f *Format) waits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
@@ -249,31 +248,22 @@ func (l *load) byNode(s *format.Format, f *Format) {
 	f.because("a node ID of %d bits for each process", f.Options[nodeBits])
 }
 
-// counter returns the number of guard bits: high bits of the counter that start at zero. With them,
-// perTick IDs overflow the counter in at most one tick of a thousand. mean is the mean room of a
-// tick. ok is false if no number is enough.
+// counter returns the number of guard bits: high bits of the counter that start at zero. With
+// them, perTick IDs overflow the counter in at most one tick of a thousand. mean is how many IDs
+// fit in a tick on average. ok is false if no number of guard bits is enough.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
 		guard = 1 // the default of scru64 for node IDs of 20 or more bits
 	}
 	size := math.Exp2(float64(bits))
 	for ; ; guard++ {
-		starts := math.Exp2(float64(bits - guard)) // values at which a counter starts
+		starts := math.Exp2(float64(bits - guard)) // values at which a counter can start
 		mean = size - (starts-1)/2
 		full := perTick - 1 - (size - starts) // starts that leave too little room
 		if ok = full/starts <= maxOverflow; ok || guard == bits {
 			return guard, mean, ok
 		}
 	}
-}
-
-func (p *Plan) Format(name string) Format {
-	for _, f := range p.Formats {
-		if f.Format == name {
-			return f
-		}
-	}
-	return Format{}
 }
 
 func (f *Format) command(s *format.Format, processes int) string {

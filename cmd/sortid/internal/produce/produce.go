@@ -17,7 +17,7 @@ import (
 type Options struct {
 	Encode func(batch format.Batch, b []byte, sep byte) []byte
 	Count  uint64  // math.MaxUint64: no end
-	Paced  bool    // with one worker, because the clock stands still
+	Paced  bool    // the clock stands still, so one worker makes all IDs
 	Rate   float64 // IDs a second; 0: as fast as possible
 }
 
@@ -51,7 +51,7 @@ type production struct {
 
 const (
 	MaxBatch = 16384                 // small enough for the cache, large enough for few writes
-	slow     = 10 * time.Millisecond // a slower batch is too large
+	slow     = 10 * time.Millisecond // after a slower batch, the next is smaller
 )
 
 // race makes IDs as fast as possible. Workers take turns at the generator and at the output, so

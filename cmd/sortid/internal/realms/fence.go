@@ -17,15 +17,15 @@ import (
 
 type Fencing struct {
 	*console.Console
-	Realm              string // empty: all
-	Lost               *format.Format
+	Realm              string         // empty: all
+	Lost               *format.Format // of a realm that the store has lost, or nil
 	Skew, Window, Lead time.Duration
 
 	Names []string // of the realms; Find sets them
 
-	done   []string // those that are fenced
-	failed error    // of printing
-	wrong  error    // the mistake in the arguments
+	done   []string // the fenced realms
+	failed error    // the first error of printing
+	wrong  error    // the first mistake in the arguments
 }
 
 func (f *Fencing) lost() string {
@@ -64,7 +64,7 @@ func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 			if errors.Is(err, lease.ErrConfig) && isRealmName(name) {
 				f.wrong = cmp.Or(f.wrong, err)
 			}
-			f.Complain("realm %q is not fenced: %v", name, err)
+			f.Say("realm %q is not fenced: %v", name, err)
 			continue
 		}
 		f.done = append(f.done, name)
@@ -88,11 +88,11 @@ func (f *Fencing) End(err error) error {
 		return f.failed
 	}
 	if err != nil {
-		f.Complain("%v", err)
+		f.Say("%v", err)
 	}
 	left := slices.DeleteFunc(slices.Clone(f.Names),
 		func(name string) bool { return slices.Contains(f.done, name) })
-	f.Complain("fenced: %q; not fenced: %q; "+
+	f.Say("fenced: %q; not fenced: %q; "+
 		"let no process reach the store before all its realms are fenced", f.done, left)
 	if f.wrong != nil && len(f.done) == 0 {
 		return exit.Usage(f.wrong)

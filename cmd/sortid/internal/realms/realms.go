@@ -25,7 +25,7 @@ type Realm struct {
 	Root    lease.Record
 	order   []lease.Block
 	records map[lease.Block]lease.Record
-	now     int64         // by the store's clock
+	now     int64         // the current tick, by the store's clock
 	skew    time.Duration // the store's clock minus this machine's
 }
 
@@ -48,7 +48,7 @@ func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 		case r == nil && name != "":
 			return nil, problem
 		case problem != nil:
-			c.Complain("realm %q: %v", n, problem)
+			c.Say("realm %q: %v", n, problem)
 			err = exit.ErrReported
 		}
 		if r != nil {
@@ -64,7 +64,6 @@ func Names(ctx context.Context, st store.Store) ([]string, error) {
 	return names, err
 }
 
-// ReadOne is ReadAll for one realm.
 func ReadOne(ctx context.Context, c *console.Console, st store.Store, name string) (*Realm, error) {
 	realms, err := ReadAll(ctx, c, st, name)
 	switch {
@@ -152,9 +151,9 @@ type Entry struct {
 type Listing int
 
 const (
-	WholeBlocks Listing = iota // neither split nor part of another
+	WholeBlocks Listing = iota // node IDs that are neither split nor part of a larger one
 	AllBlocks
-	OutOfUse // nobody uses them, and nobody can have them yet
+	OutOfUse // node IDs that nobody uses and nobody can have yet
 )
 
 func (r *Realm) Entries(which Listing) (entries []Entry) {
@@ -285,7 +284,7 @@ type share struct {
 	Held    float64 `json:"held"`
 	Expired float64 `json:"expired"` // not renewed in time
 	Free    float64 `json:"free"`
-	Later   float64 `json:"not_yet"` // free, but too far in the future for a grant
+	Later   float64 `json:"not_yet"` // free, but a grant could not start yet
 }
 
 func (r *Realm) share() (s share) {

@@ -33,7 +33,7 @@ func TestShare(t *testing.T) {
 			"0% held, 50% free, 50% not available yet"},
 		"a quarter": {0, map[b]lease.Record{{NodeID: 1, Size: 1}: split,
 			{NodeID: 3, Size: 2}: held}, "25% held, 75% free, 0% not available yet"},
-		"a whole has the mark of its parts": {0,
+		"parts have the mark of the whole": {0,
 			map[b]lease.Record{{NodeID: 1, Size: 1}: at(split, now+lead+1),
 				{NodeID: 3, Size: 2}: held}, "25% held, 50% free, 25% not available yet"},
 		"retired within a whole": {0,

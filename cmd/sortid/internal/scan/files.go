@@ -29,9 +29,9 @@ type files struct {
 	buf      []byte
 
 	name   string // of the current file, for people
-	walked bool   // found in a folder, not named
-	// part gets text[from:], after the context that the finder needs. The text begins at offset in
-	// the file.
+	walked bool   // whether the file was found in a folder
+	// part is called for each part of a file: text[from:]. text[:from] is context for the finder.
+	// The text begins at offset in the file.
 	part func(text []byte, from int, offset int64) error
 }
 
@@ -92,11 +92,11 @@ type partError struct{ error }
 
 func (e partError) Unwrap() error { return e.error }
 
-// parts reads a file. If possible, a part ends at the end of a line, so that no line waits for the
-// next line. The bytes before a part stay in the buffer as context.
+// parts calls f.part for each part of a file. If possible, a part ends at the end of a line. So a
+// line does not wait for the next line. The last bytes of a part stay in the buffer as context.
 func (f *files) parts(r io.Reader) error {
 	buf := f.buf
-	context, n := 0, 0 // buf[:context] is context; buf[context:n] waits
+	context, n := 0, 0 // buf[:context] is context; buf[context:n] is new
 	offset := int64(0) // of buf[0] in the file
 	for first := true; ; first = false {
 		m, err := r.Read(buf[n:])
@@ -128,8 +128,8 @@ func (f *files) parts(r io.Reader) error {
 	}
 }
 
-// cut returns where the part ends: after the last whole line, or in a full buffer after a word.
-// text[context:old] has no line end.
+// cut returns where the part ends: after the last whole line. In a full buffer without a whole
+// line, the part ends after a word. text[context:old] has no line end.
 func cut(text []byte, old, context int) int {
 	if i := bytes.LastIndexByte(text[old:], '\n'); i >= 0 {
 		return old + i + 1

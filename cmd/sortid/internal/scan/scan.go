@@ -50,13 +50,13 @@ type scan struct {
 
 	line     int   // The number of the current line.
 	start    int64 // The current line's offset in the file.
-	midLine  bool  // The last annotated line has no end yet.
+	midLine  bool  // Whether the last annotated line has no end yet.
 	counted  int
 	matching int // How many lines of the file have IDs.
 	found    bool
 	out      []byte
-	day      int64 // The day of date, in days since 1970.
-	date     []byte
+	day      int64  // The last day that was printed, in days since 1970.
+	date     []byte // The text of that day.
 }
 
 func newScan(c *console.Console, o Options, now time.Time) *scan {
@@ -113,8 +113,7 @@ func (s *scan) run(names []string) error {
 		case errors.As(err, new(partError)):
 			ended = err
 		case err != nil && !(binary && (s.Quiet || s.walked)):
-			s.progress.End()
-			s.Complain("%v", err)
+			s.Say("%v", err)
 			trouble = trouble || !binary
 		}
 	})
@@ -123,7 +122,7 @@ func (s *scan) run(names []string) error {
 	case exit.ClosedPipe(ended):
 		return ended
 	case ended != nil:
-		s.Complain("%v", ended)
+		s.Say("%v", ended)
 		return exit.ErrTrouble
 	case trouble:
 		return exit.ErrTrouble
@@ -284,8 +283,8 @@ func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
 	}
 }
 
-// appendTime is [format.FormatTime]. It keeps the date's text, because neighbouring log lines
-// mostly have the same date.
+// appendTime appends the text of [format.FormatTime]. It keeps the date's text, because
+// neighbouring log lines mostly have the same date.
 func (s *scan) appendTime(b []byte, ms int64) []byte {
 	const perDay = 24 * 60 * 60 * 1000
 	if day := ms / perDay; day != s.day {

@@ -36,10 +36,10 @@ type sorting struct {
 	sorter  extsort.Sorter
 
 	time    [2]uint64 // of the last line
-	pieces  uint64
-	ids     uint64 // lines with IDs
+	records uint64
+	ids     uint64 // number of lines with IDs
 	midLine bool   // the last line has no end yet
-	starts  []int  // of the lines with IDs in the part
+	starts  []int  // where lines with IDs start in the part
 	times   [][2]uint64
 }
 
@@ -57,7 +57,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// A signal does not end a read of a terminal or pipe, so Sort does not wait for the read.
+	// After a signal, Sort does not wait for a read, because a read of a terminal or pipe continues.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error
@@ -87,8 +87,8 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 		}
 	}
 	s.progress.End()
-	if s.ids == 0 && s.pieces > 0 && !s.Quiet {
-		s.Complain("no line has an ID, so all lines keep their order")
+	if s.ids == 0 && s.records > 0 && !s.Quiet {
+		s.Say("no line has an ID, so all lines keep their order")
 	}
 	return s.merge(ctx)
 }
@@ -140,8 +140,8 @@ func (s *sorting) key(t time.Time) [2]uint64 {
 }
 
 func (s *sorting) record(piece []byte) error {
-	s.pieces++
-	return s.sorter.Add(extsort.Key{s.time[0], s.time[1], s.pieces}, piece)
+	s.records++
+	return s.sorter.Add(extsort.Key{s.time[0], s.time[1], s.records}, piece)
 }
 
 func (s *sorting) merge(ctx context.Context) error {

@@ -163,7 +163,7 @@ func TestSortFiles(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the input, which has 200 times the size of a run.
+// Memory does not grow with the input, which has 200 times the size of the memory.
 func TestSortMemory(t *testing.T) {
 	const memory = 1 << 18
 	line := "0372ijojuxuhjsfkeryi2mrtm " + strings.Repeat("x", 973) + "\n"
@@ -184,7 +184,7 @@ func TestSortMemory(t *testing.T) {
 	if want := counter(200*1000*(memory/1000) + 30*len(long) + 1); err != nil || n != want {
 		t.Errorf("%d bytes, want %d; %v", n, want, err)
 	}
-	// Each of 230 runs gets a buffer twice: when it is written, and when it is read.
+	// Each of 230 files on disk gets a buffer twice: for writing and for reading.
 	if used := after.TotalAlloc - before.TotalAlloc; used > 48<<20 {
 		t.Errorf("%d bytes allocated for %d", used, n)
 	}

@@ -37,12 +37,11 @@ const (
 	endTime = 2 * time.Second
 )
 
-// A generatorProcess is a process that verify started.
 type generatorProcess struct {
 	*source
 	cmd    *exec.Cmd
 	out    *os.File      // What it prints.
-	file   string        // Gets its lines, for the search for duplicates.
+	file   string        // A copy of out, for the search for duplicates.
 	done   chan struct{} // Closed after the process ends.
 	length time.Duration // Its run time. Valid after done.
 	err    error         // How it ended. Valid after done.
@@ -191,7 +190,7 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 				last = at.IDs
 				bar.Show(total)
 			})
-			p.out.Close() // a process must not wait for a reader
+			p.out.Close() // so the process does not wait for a reader
 		})
 	}
 	wg.Wait()
@@ -212,7 +211,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	w := bufio.NewWriterSize(file, 256<<10)
 	o := v.Options
 	o.Source, o.Progress = p.Name, show
-	// The end of the process ends this check, so a signal need not.
+	// This check ends when the process ends. So it ignores signals.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
 		err = w.Flush()
@@ -228,22 +227,23 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	switch {
 	case p.ended.Load():
 		if lines == 0 {
-			v.Complain("%s has printed nothing in %.1f s", p.Name, seconds)
+			v.Say("%s has printed nothing in %.1f s", p.Name, seconds)
 		}
 		return lines == 0
 	case p.err != nil:
-		v.Complain("%s ended by itself %s: %v", p.Name, after, p.err)
+		v.Say("%s ended by itself %s: %v", p.Name, after, p.err)
 		return true
 	case lines == 0:
-		v.Complain("%s ended by itself after %.1f s and has printed nothing", p.Name, seconds)
+		v.Say("%s ended by itself after %.1f s and has printed nothing", p.Name, seconds)
 		return true
 	case !v.Quiet:
-		v.Complain("%s ended by itself %s", p.Name, after)
+		v.Say("%s ended by itself %s", p.Name, after)
 	}
 	return false
 }
 
-// wholeLines reads a process's output, without a last line that verify has cut off.
+// wholeLines reads a process's output. It leaves out a last line that is incomplete because verify
+// has ended the process.
 type wholeLines struct {
 	process *generatorProcess
 	buffer  []byte // begins with the rest of a line

@@ -11,7 +11,7 @@ func shell(command string) *exec.Cmd { return exec.Command("cmd", "/c", command)
 
 func ownGroup(*exec.Cmd) {}
 
-// interruptGroup does nothing, because console programs cannot be asked to end.
+// interruptGroup does nothing, because on Windows nobody can ask console programs to end.
 func interruptGroup(*exec.Cmd) {}
 
 func killGroup(cmd *exec.Cmd) {

@@ -25,10 +25,9 @@ type source struct {
 	duplicates.Source
 	stdin  bool
 	empty  bool         // guess found nothing to read
-	opened *sourceLines // opened by guess, but not read
+	opened *sourceLines // opened by guess; read returns it
 }
 
-// source returns a file, or standard input for "-".
 func (v *Tester) source(name string) *source {
 	if name != "-" {
 		return &source{Source: duplicates.File(name)}
@@ -75,7 +74,6 @@ func (l *sourceLines) free() {
 	}
 }
 
-// Position returns how many bytes of the file were read.
 func (l *sourceLines) Position() int64 {
 	if p, ok := l.file.(interface{ Position() int64 }); ok {
 		return p.Position()

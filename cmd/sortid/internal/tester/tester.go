@@ -54,7 +54,7 @@ func (v *Tester) style() report.Style {
 	return style
 }
 
-// SplitFormat splits the arguments into a format, if that is first, and files.
+// SplitFormat returns the format, if the first argument names one, and the files.
 func SplitFormat(args []string) (name string, files []string, err error) {
 	if len(args) > 0 {
 		f, err := format.LookupAny(args[0])
@@ -97,7 +97,7 @@ func (v *Tester) Run(name string, files []string) error {
 			ctx.Err() != nil:
 			return err
 		case err != nil:
-			v.Complain("%v", err)
+			v.Say("%v", err)
 			p.bad = true
 			continue
 		}

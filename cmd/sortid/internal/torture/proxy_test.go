@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
 const (
@@ -24,15 +26,14 @@ var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClo
 type proxy struct {
 	address string
 	server  string
-	field   *field
+	cluster *cluster
 	fault   atomic.Int32
 }
 
-func newProxy(t *testing.T, server string, random *rand.Rand, f *field) *proxy {
+func newProxy(t *testing.T, server string, random *rand.Rand, f *cluster) *proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	p := &proxy{address: l.Addr().String(), server: server, field: f}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	p := &proxy{address: l.Addr().String(), server: server, cluster: f}
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -74,7 +75,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 		p.copy(server, client, func() bool {
 			if p.fault.Load() == delay {
 				time.Sleep(400 * time.Millisecond)
-				p.field.note(proxied[delay], all)
+				p.cluster.note(proxied[delay], all)
 			}
 			return true
 		})
@@ -93,20 +94,20 @@ func (p *proxy) serve(client *net.TCPConn) {
 			default:
 				return true
 			}
-			p.field.note(proxied[fault], all)
+			p.cluster.note(proxied[fault], all)
 			return false
 		})
 	})
 	wg.Wait()
 }
 
-// copy calls before, and then passes a piece on, until before returns false.
-func (p *proxy) copy(to io.Writer, from io.Reader, before func() bool) {
+// copy passes pieces on while allow returns true.
+func (p *proxy) copy(to io.Writer, from io.Reader, allow func() bool) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
-			if !before() {
+			if !allow() {
 				return
 			}
 			if _, err := to.Write(buf[:n]); err != nil {

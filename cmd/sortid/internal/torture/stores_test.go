@@ -17,11 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/testserver"
 )
 
-func makers(name, program string, processes int, bits []int, urls ...string) *field {
-	return &field{
+func makers(name, program string, processes int, bits []int, urls ...string) *cluster {
+	return &cluster{
 		name: name, processes: processes, bits: bits, urls: urls,
 		faults: []string{kill, end, stop, step},
 		process: func(url string, bits int) *exec.Cmd {
@@ -32,14 +33,14 @@ func makers(name, program string, processes int, bits []int, urls ...string) *fi
 	}
 }
 
-// No tick of a node ID belongs to two processes. One realm is nearly full, and the processes of one
-// field lease through "sortid serve".
+// No tick of a node ID belongs to two processes. One realm is nearly full, and some processes lease
+// through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, program := build(t, command), build(t, maker)
 	bolt := func() string { return "bolt:" + filepath.Join(t.TempDir(), "leases.db") }
 	sizes := []int{3, 3, 4, 4}
-	fields := []*field{
+	clusters := []*cluster{
 		makers("bolt", program, 4, sizes, bolt()),
 		makers("bolt, realm nearly full", program, 6, []int{1, 2, 3, 3, 4}, bolt()),
 	}
@@ -54,22 +55,21 @@ func TestStores(t *testing.T) {
 		{"redis", func(t testing.TB) *testserver.Server { return testserver.StartRedis(t) }},
 	} {
 		server := s.start(t)
-		u, err := url.Parse(server.URL)
-		check(t, err)
+		u := check.Must(url.Parse(server.URL))(t)
 		f := makers(s.name, program, 4, sizes)
 		u.Host = newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, 1<<33)), f).address
 		f.urls, f.servers = []string{u.String()}, []crasher{server}
 		f.around = append(proxied[delay:], restart)
-		fields = append(fields, f)
+		clusters = append(clusters, f)
 	}
 	store := bolt()
 	a, b := serve(t, sortid, store), serve(t, sortid, store)
 	f := makers("sortid serve", program, 4, sizes, a.url, b.url)
 	f.servers, f.around = []crasher{a, b}, []string{restart}
-	fields = append(fields, f)
+	clusters = append(clusters, f)
 
-	results := map[*field]result{}
-	torture(t, fields, *duration, func(f *field, dir string) bool {
+	results := map[*cluster]result{}
+	torture(t, clusters, *duration, func(f *cluster, dir string) bool {
 		r := evaluate(t, f, dir)
 		results[f] = r
 		t.Logf("%v\n%v", r, f)
@@ -80,7 +80,7 @@ func TestStores(t *testing.T) {
 			func(kind string) bool { return f.count(kind) == 0 })
 		return r.ids > *rate && r.hands > 0 && !missing
 	})
-	printResults("Torture", fields, results)
+	printResults("Torture", clusters, results)
 }
 
 // The test finds processes that ignore the end of their window.
@@ -95,13 +95,13 @@ func TestUnfenced(t *testing.T) {
 		cmd.Args = append(cmd.Args, "-unfenced")
 		return cmd
 	}
-	results := map[*field]result{}
-	torture(t, []*field{f}, min(*duration, time.Minute), func(f *field, dir string) bool {
+	results := map[*cluster]result{}
+	torture(t, []*cluster{f}, min(*duration, time.Minute), func(f *cluster, dir string) bool {
 		results[f] = evaluate(t, f, dir)
 		t.Logf("%v\n%v", results[f], f)
 		return results[f].twice > 0
 	})
-	printResults("TortureUnfenced", []*field{f}, results)
+	printResults("TortureUnfenced", []*cluster{f}, results)
 }
 
 type claim struct {
@@ -131,7 +131,7 @@ func (r result) String() string {
 		"node IDs changed hands %d times", r.ids, r.ticks, r.lives, r.twice, r.hands)
 }
 
-func evaluate(t *testing.T, f *field, dir string) (r result) {
+func evaluate(t *testing.T, f *cluster, dir string) (r result) {
 	t.Helper()
 	paths, _ := files(t, dir)
 	var claims []claim
@@ -168,13 +168,9 @@ func evaluate(t *testing.T, f *field, dir string) (r result) {
 // count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	check(t, err)
+	data := check.Must(os.ReadFile(path))(t)
 	slot, _, _ := strings.Cut(filepath.Base(path), "-")
-	c := claim{file: file}
-	if c.slot, err = strconv.Atoi(slot); err != nil {
-		t.Fatal(err)
-	}
+	c := claim{file: file, slot: check.Must(strconv.Atoi(slot))(t)}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		var what string
 		var at int64
@@ -218,10 +214,10 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	return gaps
 }
 
-func printResults(benchmark string, fields []*field, results map[*field]result) {
+func printResults(benchmark string, clusters []*cluster, results map[*cluster]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}
-	for _, f := range fields {
+	for _, f := range clusters {
 		r := results[f]
 		fmt.Printf("Benchmark%s/%s 1 %d IDs %d ticks %d processes %d hands %d twice\n",
 			benchmark, url.PathEscape(f.name), r.ids, r.ticks, r.lives, r.hands, r.twice)
@@ -263,14 +259,15 @@ func (s *server) Start() {
 		s.t.Error(err)
 		return
 	}
-	for range 12000 {
-		if resp, err := http.Get(s.url + "/healthz"); err == nil {
+	if !check.Soon(func() bool {
+		resp, err := http.Get(s.url + "/healthz")
+		if err == nil {
 			resp.Body.Close()
-			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		return err == nil
+	}) {
+		s.t.Error("a server does not serve")
 	}
-	s.t.Error("a server does not serve")
 }
 
 func (s *server) Stop() {

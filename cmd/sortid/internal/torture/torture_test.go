@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
 )
@@ -36,8 +37,8 @@ var (
 
 const window = 6 * time.Second
 
-// A field is a store, and the processes that lease from it.
-type field struct {
+// A cluster is a store, and the processes that lease from it.
+type cluster struct {
 	name      string
 	processes int
 	process   func(url string, bits int) *exec.Cmd
@@ -78,13 +79,13 @@ const restart = "server killed"
 
 var kinds = append([]string{kill, end, stop, step, restart}, proxied[delay:]...)
 
-func (f *field) note(kind string, slot int) {
+func (f *cluster) note(kind string, slot int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.done = append(f.done, fault{kind, slot, time.Now()})
 }
 
-func (f *field) count(kind string) (n int) {
+func (f *cluster) count(kind string) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fault := range f.done {
@@ -99,7 +100,7 @@ func between(random *rand.Rand) time.Duration {
 	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
 }
 
-func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
+func (f *cluster) round(t *testing.T, dir string, round int, end time.Time) {
 	var wg sync.WaitGroup
 	for slot := range f.processes {
 		random := rand.New(rand.NewPCG(*seed+uint64(round), uint64(slot)))
@@ -127,7 +128,7 @@ func (f *field) round(t *testing.T, dir string, round int, end time.Time) {
 	wg.Wait()
 }
 
-func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand,
+func (f *cluster) live(process *exec.Cmd, slot int, name string, random *rand.Rand,
 	until time.Time) error {
 	out, err := os.Create(name)
 	if err != nil {
@@ -166,7 +167,7 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 				process.Process.Kill()
 				return errors.New("a process does not end after SIGTERM")
 			}
-		case stop: // longer than a window, or shorter
+		case stop: // for up to two windows
 			process.Process.Signal(syscall.SIGSTOP)
 			lives(rand.N(2 * window))
 			process.Process.Signal(syscall.SIGCONT)
@@ -195,23 +196,23 @@ func (f *field) live(process *exec.Cmd, slot int, name string, random *rand.Rand
 
 var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
 
-// torture runs rounds until enough has happened in all fields.
-func torture(t *testing.T, fields []*field, duration time.Duration,
-	enough func(f *field, dir string) bool) {
+// torture runs rounds until enough has happened in all clusters.
+func torture(t *testing.T, clusters []*cluster, duration time.Duration,
+	enough func(f *cluster, dir string) bool) {
 	t.Logf("-seed %d -duration %v", *seed, duration)
 	dir := t.TempDir()
-	for _, f := range fields {
-		check(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
+	for _, f := range clusters {
+		check.OK(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
 	}
 	for round := 0; ; round++ {
 		var wg sync.WaitGroup
 		until := time.Now().Add(duration)
-		for _, f := range fields {
+		for _, f := range clusters {
 			wg.Go(func() { f.round(t, filepath.Join(dir, f.name), round, until) })
 		}
 		wg.Wait()
 		missing := ""
-		for _, f := range fields {
+		for _, f := range clusters {
 			if !t.Failed() && !enough(f, filepath.Join(dir, f.name)) {
 				missing = f.name
 			}
@@ -225,12 +226,12 @@ func torture(t *testing.T, fields []*field, duration time.Duration,
 	}
 }
 
-// With all guard bits, counters start at zero. So processes with the same node ID and tick would
-// make the same IDs.
+// With this --guard, counters start at zero. So processes with the same node ID and tick would make
+// the same IDs.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	program := build(t, command)
-	f := &field{
+	f := &cluster{
 		name: "sortid new", processes: 10, faults: []string{kill, end, stop, stop},
 		urls: []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
 		bits: []int{3}, // fewer node IDs than processes
@@ -241,7 +242,7 @@ func TestCommand(t *testing.T) {
 				"--create")
 		},
 	}
-	torture(t, []*field{f}, *duration, func(f *field, dir string) bool {
+	torture(t, []*cluster{f}, *duration, func(f *cluster, dir string) bool {
 		paths, lines := files(t, dir)
 		if len(paths) == 0 {
 			return false
@@ -261,13 +262,10 @@ func TestCommand(t *testing.T) {
 // lines.
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join(dir, "*"))
-	check(t, err)
-	for _, path := range all {
-		data, err := os.ReadFile(path)
-		check(t, err)
+	for _, path := range check.Must(filepath.Glob(filepath.Join(dir, "*")))(t) {
+		data := check.Must(os.ReadFile(path))(t)
 		data = data[:bytes.LastIndexByte(data, '\n')+1]
-		check(t, os.WriteFile(path, data, 0o600))
+		check.OK(t, os.WriteFile(path, data, 0o600))
 		if len(data) > 0 {
 			paths = append(paths, path)
 			lines += bytes.Count(data, []byte("\n"))
@@ -276,7 +274,7 @@ func files(t *testing.T, dir string) (paths []string, lines int) {
 	return paths, lines
 }
 
-func (f *field) String() string {
+func (f *cluster) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", f.name)
 	for _, kind := range kinds {
@@ -306,7 +304,7 @@ func TestTogether(t *testing.T) {
 			for i := range all {
 				wg.Go(func() {
 					for time.Now().Before(end) {
-						// It keeps its node ID.
+						// It continues, so that it keeps its node ID.
 						all[i] = exec.Command(sortid, "new", "scru64", "--lease", url,
 							"--node-bits", "7", "--rate", "1", "--forever", "--create")
 						var stderr bytes.Buffer
@@ -357,13 +355,6 @@ const (
 	command = "../.."
 	maker   = "./maker"
 )
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func build(t *testing.T, folder string) string {
 	t.Helper()

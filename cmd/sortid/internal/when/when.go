@@ -91,7 +91,7 @@ func Day(text string, now time.Time, zone *time.Location) (from, to time.Time, e
 }
 
 const (
-	maxSeconds = 1e12 // later than all formats; larger numbers are milliseconds
+	maxSeconds = 1e12 // later than the times of all formats; larger numbers are milliseconds
 	maxMillis  = maxSeconds * 1000
 )
 

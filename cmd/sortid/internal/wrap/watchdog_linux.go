@@ -84,7 +84,7 @@ func (w *watchdog) tell(d deadlines) error {
 	return unix.Sendmsg(w.conn, text, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 }
 
-// end ends the watchdog, and reports whether that has ended the program.
+// end ends the watchdog, and reports whether the watchdog has ended the program.
 func (w *watchdog) end() bool {
 	unix.Close(w.conn)
 	w.cmd.Process.Signal(syscall.SIGCONT) // the watchdog may be stopped
@@ -115,7 +115,7 @@ func watch(c *console.Console) error {
 		case ready == 0: // there are no newer deadlines
 			if ward.keep(time.Now()) {
 				// The reader of standard error must not block the watchdog.
-				go c.Complain("ending the program: its lease ends at %s, "+
+				go c.Say("ending the program: its lease ends at %s, "+
 					"and exec, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
 			}
@@ -138,10 +138,11 @@ func watch(c *console.Console) error {
 	return nil
 }
 
+// A ward is the program that the watchdog ends.
 type ward struct {
 	deadlines
 	process int // the program's file descriptor, or -1 if it is not known
-	parent  int // of the program and the watchdog
+	parent  int // the process ID of exec
 	ended   bool
 }
 
@@ -188,7 +189,7 @@ func (w *ward) keep(now time.Time) (told bool) {
 }
 
 // signal sends s to the program. If the program is not known yet, or Linux is older than 5.4,
-// SIGKILL goes to its parent. Then the kernel kills the program, too.
+// SIGKILL goes to exec instead. Then the kernel kills the program, too.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:

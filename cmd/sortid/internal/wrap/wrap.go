@@ -22,8 +22,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before its lease a program must end. Nobody checks the ticks of the program's
-// IDs, and its generator can run ahead of the clock, by default up to 10 s.
+// Times say how long before the end of its lease a program must end. Nobody checks the ticks of the
+// program's IDs, and its generator can run ahead of the clock, by default up to 10 s.
 type Times struct {
 	Terminate time.Duration // from SIGTERM to the end of the lease
 	Kill      time.Duration // from SIGKILL to the end of the lease
@@ -32,7 +32,7 @@ type Times struct {
 
 var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
-// deadlines are times of the wall clock, because ticks are, too.
+// deadlines are wall-clock times, like ticks.
 type deadlines struct {
 	Terminate, Kill time.Time // when the program gets these signals
 	Until           time.Time // the end of the lease
@@ -57,7 +57,6 @@ func ByEnvironment() (f *format.Format, variable string) {
 	panic("no format reads its node ID from the environment")
 }
 
-// Run runs a program on a lease.
 func Run(c *console.Console, times Times, l *leases.Options, s *format.Format, path string,
 	args []string) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -137,7 +136,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	}()
 	if err := <-ran; err != nil {
 		p.dog.end()
-		c.Complain("%s: %v", p.path, err)
+		c.Say("%s: %v", p.path, err)
 		return exit.Status(126)
 	}
 	return nil
@@ -237,9 +236,10 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals passes signals to the program from started, until started is closed. If a signal that
-// ends programs comes before the program, it interrupts the wait for the node ID. The program also
-// gets this signal, because it may run already.
+// passSignals passes signals on to the program that comes from the channel started, until this
+// channel is closed. If a signal that ends programs comes before the program, passSignals
+// interrupts the wait for the node ID. The program also gets this signal, because it may run
+// already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
@@ -294,13 +294,13 @@ func (t leaseHolder) whyLost(moved bool) string {
 		format.FormatTime(t.Lease.Until()), reason)
 }
 
-// releaseSpent gives the node ID back as if all ticks were used, because the last tick is unknown.
+// releaseSpent gives the node ID back as if the program had used all ticks, because nobody knows
+// its last tick.
 func (t leaseHolder) releaseSpent() {
 	t.Lease.ClaimTick(t.tickOf(t.Lease.Until()) - 1) // fails if no tick is left, which is fine
 	t.Release()
 }
 
-// exitAs returns an error with the exit code of the program.
 func exitAs(state *os.ProcessState) error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exit.Status(128 + int(status.Signal()))

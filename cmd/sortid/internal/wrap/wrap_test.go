@@ -82,8 +82,8 @@ func TestStoreUnreachable(t *testing.T) {
 	}
 }
 
-// A signal that ends programs interrupts the wait for the node ID, and the program gets it later.
-// Other early signals do nothing.
+// An early signal that ends programs interrupts the wait for the node ID. The program gets this
+// signal later. Other early signals do nothing.
 func TestPassSignals(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
 	pipe := check.Must(cmd.StdoutPipe())(t)

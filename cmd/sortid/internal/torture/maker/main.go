@@ -111,8 +111,7 @@ func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	return nodeID, claimed, b.write("claim", claimed, nodeID, b.NodeBits())
 }
 
-// write prints a line with the time and the number of IDs that were checked. It makes a single
-// write, so that a kill does not cut the line.
+// write prints a line. It makes a single write, so that a kill does not cut the line.
 func (b *book) write(what string, values ...any) error {
 	line := append([]any{what, time.Now().UnixNano(), b.made}, values...)
 	_, err := fmt.Fprintln(b.out, line...)
