@@ -138,4 +138,8 @@ func testClientCAReread(t *testing.T) {
 	expect("removed", "no such file", false, true)
 	after(certs[0]+"# and\n"+certs[1], "both", "level=INFO", true, true)
 	after(certs[0], "the first", "level=INFO", true, false)
+	if _, err := TLS(t.Context(), cert, key, key, nil); err == nil ||
+		!strings.Contains(err.Error(), "no certificate in PEM") {
+		t.Errorf("a key as certificates: %v", err)
+	}
 }
