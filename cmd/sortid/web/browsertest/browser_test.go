@@ -211,12 +211,19 @@ func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
+// until waits until an expression is true. The expression may lead to errors until then, such as
+// while the browser leaves a page.
 func (tb *tab) until(expression string) {
 	tb.Helper()
-	if _, err := chromedp.Run(
-		tb.ctx, chromedp.Poll[bool](expression,
-			chromedp.WithPollingTimeout(5*time.Minute))); err != nil {
-		tb.Fatalf("%v: %s", err, expression)
+	for {
+		there, err := chromedp.Run(tb.ctx, chromedp.Evaluate[bool](expression))
+		switch {
+		case there && err == nil:
+			return
+		case tb.ctx.Err() != nil:
+			tb.Fatalf("%v: %s", err, expression)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
