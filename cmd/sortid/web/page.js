@@ -78,7 +78,6 @@ function makeButton(text, press, attributes = {}) {
 const copyButton = (text, what) => makeButton("Copy", (button) => copy(text, button),
   { class: "copy", "aria-label": `Copy ${what}` });
 
-// A list of names and values. A value can have remarks and buttons.
 const facts = (...list) => make("dl", { class: "facts" }, list);
 const fact = (name, ...values) => [make("dt", {}, name), make("dd", {}, values)];
 
@@ -322,7 +321,7 @@ class Search {
   }
 }
 
-// Reads a word as an ID, or throws an error that says why it is not one.
+// Reads a word as an ID, or throws why it is not an ID.
 function read(word, format, now, hashes) {
   const { text, stripped } = strip(word);
   if (format) {
@@ -835,7 +834,6 @@ function chooseChanged() {
     tableOf("plan", heads, rows), riskPlot(answer)));
 }
 
-// A plot of collision probabilities over the years.
 function riskPlot({ asked, formats: results }) {
   const all = results.map(({ format }) => {
     const points = Array.from({ length: 41 }, (_, i) => {

@@ -106,7 +106,6 @@ export interface IDGenerator {
   generate(): ID;
 }
 
-/** An option of a format's generators. */
 export interface FormatOption {
   name: string;
   value?: string;
@@ -150,7 +149,7 @@ export declare class Format {
     readonly [rule: string]: unknown;
   };
   readonly example: string;
-  /** Absent if IDs have no time. The members from epoch to plausibleFrom are in milliseconds. */
+  /** Absent if IDs have no time. Its values in milliseconds are in epoch, tick and so on. */
   readonly time?: {
     readonly tick_ns: number;
     readonly reserved?: boolean;
@@ -210,7 +209,6 @@ export declare const scru160: Format;
 export declare const euid: Format;
 export declare const uid60: Format;
 
-/** The format with this name. */
 export declare function lookup(name: string): Format;
 
 /** An ID that a text can be. */
@@ -229,7 +227,6 @@ export declare function strip(text: string): { text: string; stripped: string[] 
 /** The times that an ID made before now probably has, in Unix milliseconds. */
 export declare function plausibleRange(format: Format, now?: number): { from: number; to: number };
 
-/** Whether an ID's time is plausible. */
 export declare function plausible(id: ID, now?: number): boolean;
 
 /** An ID in a text: text.slice(start, end). */
@@ -246,7 +243,6 @@ export interface FindOptions {
   now?: number;
 }
 
-/** The IDs in a text, in order. */
 export declare function find(text: string, options?: FindOptions): Match[];
 
 /** Finds IDs in one input, part by part. It remembers whether numbers in the input are hashes. */

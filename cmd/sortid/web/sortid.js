@@ -20,7 +20,6 @@ function reject(words) { throw new RangeError(words); }
 const errorsOf = ({ name }, text) => (reason, detail, offset = -1) =>
   new ParseError(name, text, reason, offset, detail);
 
-// Calls a function. Returns undefined if it throws.
 function attempt(read) {
   try {
     return read();
@@ -164,7 +163,6 @@ function codec(format) {
       return { value, prefix };
     },
     write,
-    // Whether an integer has a text.
     holds(value) {
       if (limited.some((group) => numberOf(group, value) >= group.limit)) return false;
       if (!blank) return true;
@@ -174,7 +172,7 @@ function codec(format) {
   };
 }
 
-// From the year 10000 on, toISOString writes a sign and six digits. RFC 3339 has no sign.
+// From the year 10000 on, toISOString writes a sign and six digits, and RFC 3339 has neither.
 export const formatTime = (milli) => new Date(milli).toISOString().replace(/^\+0*/, "");
 const readTime = (text) => Date.parse(String(text).replace(/^\d{5}-/, "+0$&"));
 
@@ -280,7 +278,6 @@ export class Format {
     Object.freeze(this);
   }
 
-  // The time of a timestamp, in Unix milliseconds.
   milliOf(ticks) { return this.epoch + Number(ticks * BigInt(this.time.tick_ns) / 1_000_000n); }
 
   parse(text) { return this.parseAs(this.encodings[0], text); }
@@ -776,7 +773,7 @@ const startsWord = (text = "") => /^[0-9A-Za-z]/.test(text);
 // Finds IDs by the rules of "sortid scan".
 export class Finder {
   #ratios = {}; // by the kind of texts in it
-  #formats = { text: [], word: [], hex: [], uuid: [], int: [] }; // by length; words can have - and _
+  #formats = { text: [], word: [], hex: [], uuid: [], int: [] }; // by length; words contain - or _
 
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
@@ -834,7 +831,6 @@ export class Finder {
 
   #accept(what, plausible) { return (this.#ratios[what] ??= new Ratio()).accept(plausible); }
 
-  // Reads a word in the first format that accepts it.
   #first(among = [], encoding, word, start) {
     for (const format of among) {
       const id = attempt(() => format.parseAs(encoding, word));
@@ -924,7 +920,7 @@ const RELATIVE = new RegExp("^([+-])(?=.)(?:([0-9]{1,10})w)?(?:([0-9]{1,10})d)?"
 const ABSOLUTE = new RegExp("^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})" +
   "(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$");
 
-// The milliseconds of an offset such as +01:30, from its sign and numbers.
+// An offset in milliseconds, from its sign and numbers.
 const offsetOf = (sign, hours, minutes, seconds = 0) =>
   Number(`${sign}1`) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
 

@@ -117,8 +117,7 @@ var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
 // Page returns the page, and its content security policy for a header. The page contains this
-// policy, too, but only a header can forbid frames. Only the script and style of the page work, by
-// their hashes.
+// policy, too, but only a header can forbid frames.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
