@@ -83,12 +83,12 @@ func testSlowClients(t *testing.T) {
 	}
 }
 
-// endless is a body of left bytes, in lines of line bytes. If line is 0, it is one line. Reading it
-// measures the memory.
+// endless is a long body. A reader also measures the memory.
 type endless struct {
-	left, line, at int
-	read           int
-	most           *uint64
+	left, read int     // bytes
+	line       int     // bytes of each line; 0 means one line
+	at         int     // bytes read of the current line
+	most       *uint64 // the most memory measured
 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -138,7 +138,7 @@ func TestEndlessBody(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {
-			// The server closed the connection while the client wrote.
+			// The server may close the connection before it has read the body.
 			if !closed.MatchString(err.Error()) {
 				t.Errorf("%s: %v", c.path, err)
 			}
@@ -269,7 +269,6 @@ func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	return "https://" + l.Addr().String()
 }
 
-// Package certs tests which certificates the server accepts.
 func TestClientCA(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	url := serveTLS(t, cert, key, cert)

@@ -75,7 +75,6 @@ type Config struct {
 	clock func() time.Time // for tests; nil means the system's clock
 }
 
-// Check checks Hosts and Origins.
 func (c Config) Check() error {
 	_, err := access.NewGuard(c.Tokens, c.Hosts, c.Origins)
 	return err
@@ -197,7 +196,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 
-// OpenAPI returns the description of the endpoints.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
@@ -232,7 +230,6 @@ func (s *Server) HTTPServer() *http.Server {
 	}
 }
 
-// registerPage registers the page for people, and answers for paths that do not exist.
 func (s *Server) registerPage() {
 	page := access.Require(access.PermitNone, huma.Operation{OperationID: "page",
 		Method: http.MethodGet, Path: "/{$}", Summary: "A page for people", Hidden: true,

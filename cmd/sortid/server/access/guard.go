@@ -66,8 +66,8 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// foreign reports whether a page of another origin sent the request, and the request changes
-// something. Making IDs is a change, even with GET.
+// foreign reports whether a page of another origin sent a request that changes something. Making
+// IDs is a change, even with GET.
 func (g *Guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not from a browser, or from a browser that sends no origin
@@ -83,14 +83,13 @@ func (g *Guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether requests for the path make IDs. /readyz and /metrics make IDs, too, to
-// test the generators.
+// makesIDs reports whether requests for the path make IDs. /readyz and /metrics do so as a test.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. Load balancers use HTTP/1.0 without
-// a host, so that is allowed. Browsers always name a host.
+// allows reports whether a request names a host of this server. Load balancers send HTTP/1.0
+// without a host. Browsers always name a host.
 func (g *Guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true
@@ -117,8 +116,7 @@ func (g *Guard) allows(r *http.Request) bool {
 	return err == nil && at.Addr().Unmap().WithZone("") == ip.WithZone("")
 }
 
-// hostName returns a Host header without the port, in lower case. It returns "" for a malformed
-// header.
+// hostName returns a Host header without the port, in lower case, or "" if it is malformed.
 func hostName(host string) string {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.String() // an address from --host or --listen, without brackets

@@ -173,8 +173,7 @@ func (t *Tokens) Find(text string) *Token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. If the permission is [PermitRealms] without a
-// name, a token for any realm has it.
+// may reports whether the token has a permission. For [PermitRealms], any realm is enough.
 func (e *Token) may(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == PermitAdmin || p == permission ||

@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Each of these is the beginning of several endpoints' paths.
+// The paths of several endpoints begin with one of these.
 const (
 	IDsPath   = "/v1/ids/"
 	StorePath = "/v1/store/"
@@ -24,7 +24,6 @@ const (
 // Fallback is the pattern for all paths that have no endpoint.
 const Fallback = "/"
 
-// The types of answers.
 const (
 	TypeText   = "text/plain; charset=utf-8"
 	TypeJSON   = "application/json"
@@ -99,7 +98,6 @@ func Refuse(w http.ResponseWriter, err error) {
 	huma.DefaultJSONFormat.Marshal(w, problem)
 }
 
-// fail calls the method Fail of w, or of a writer that w wraps.
 func fail(w http.ResponseWriter, err error) {
 	for {
 		switch v := w.(type) {

@@ -30,8 +30,8 @@ type Endpoint struct {
 	Log     *slog.Logger
 }
 
-// Register registers the requests for IDs. net/http handles them, because huma is slower. huma only
-// describes them.
+// Register registers the requests for IDs. huma, which is slower than net/http, only describes
+// them.
 func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 	var encodings []any
 	for _, f := range format.Ours() {

@@ -100,7 +100,7 @@ func tooMany(wait time.Duration) error {
 	return httpapi.TooMany(wait, "the token's limit of IDs a second is reached")
 }
 
-// probe takes one ID without waiting. If no ID is left, later requests wait longer.
+// probe takes one ID. If no ID is left, later requests wait longer.
 func (q *queue) probe() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

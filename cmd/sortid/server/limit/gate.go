@@ -74,8 +74,8 @@ type Gates struct {
 	LargeAnswers *Gate // Answers of more than [Piece] IDs.
 	LineBodies   *Gate // Bodies of lines to inspect.
 	StoreBodies  *Gate // All requests of the store.
-	StoreQueue   *Gate // Requests of the store whose body has arrived, except lists.
-	StoreLists   *Gate // Requests for lists whose body has arrived.
+	StoreQueue   *Gate // Those whose body has arrived, except lists.
+	StoreLists   *Gate // Lists whose body has arrived.
 }
 
 func NewGates() *Gates {

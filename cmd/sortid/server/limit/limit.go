@@ -23,8 +23,8 @@ const (
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Calls of the store for clients. The store has as many connections. The server's own leases
-	// get the next free connection, before other clients that wait.
+	// Calls by clients, one for each connection of the store. The server's own leases get the next
+	// free connection, so they do not wait for the whole queue.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048

@@ -56,7 +56,7 @@ func testLimit(t *testing.T) {
 		for range connections {
 			conn := <-accepted
 			conn.Close()
-			conn.Close() // the second call must count nothing
+			conn.Close() // must not free a second place
 		}
 	}
 	end(11)

@@ -14,7 +14,7 @@ import (
 )
 
 // A checkedStore calls GetMany for each change. It remembers the realm's own record and the store's
-// clock. It reads them again only if they are old, or before it refuses a change.
+// clock. It reads both again if they are old, or before it refuses a change.
 type checkedStore struct {
 	lease.Store
 
@@ -30,8 +30,8 @@ type known struct {
 	lead  time.Duration // How far ahead clients' clocks may be. 0 if the store has a clock.
 }
 
-// A count is the number of records of a realm. since is how many of them this server made since it
-// last listed them.
+// A count is the number of a realm's records. since is how many this server made after it listed
+// them.
 type count struct{ all, since int }
 
 const (
@@ -40,8 +40,8 @@ const (
 	recountAfter = 1000 // records made by this server; other servers make records, too
 )
 
-// Checked returns a store that makes only the changes that the protocol of leases allows. It
-// refuses others with [lease.ErrIllegal].
+// Checked returns a store that refuses changes that the protocol of leases forbids, with
+// [lease.ErrIllegal].
 func Checked(store lease.Store) lease.Store {
 	return &checkedStore{Store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
@@ -177,9 +177,8 @@ func (k known) with(records []lease.Record) lease.Known {
 
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
-// reserve counts n records before they are made, and returns how many there were before. It seldom
-// lists the records. If there are too many, it never lists them again, because their number cannot
-// fall.
+// reserve counts n records before they are made, and returns how many there were. It seldom lists
+// the records. If there are too many, it never lists them again, because their number cannot fall.
 func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	s.mu.Lock()
 	c, ok := s.counts[space]

@@ -72,7 +72,7 @@ func arrayOf(items *huma.Schema) *huma.Schema {
 
 func text(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 
-// integer describes a 64-bit integer, which is a string in JSON.
+// A 64-bit integer is a string in JSON.
 func integer(doc string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: "^-?[0-9]+$", Description: doc}
 }
