@@ -17,9 +17,9 @@ import (
 // A Guard refuses requests that web pages of other origins send. A server without tokens trusts
 // every client, and any web page can send requests from its visitor's browser.
 type Guard struct {
-	anyHost   bool     // whether Host is not checked, because tokens protect the server
-	hosts     []string // the server's names in lower case, without a port
-	anyOrigin bool     // whether all pages may call the server, except its store
+	anyHost   bool     // Requests can name any host, because tokens protect the server.
+	hosts     []string // The server's names in lower case, without a port.
+	anyOrigin bool     // Pages of all origins may call the server, but not its store.
 	origins   *http.CrossOriginProtection
 }
 

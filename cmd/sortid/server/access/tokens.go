@@ -80,7 +80,7 @@ func (t *Tokens) use(contents [][]byte) error {
 	t.entries = map[[sha256.Size]byte]*Token{}
 	for _, e := range entries {
 		if old := before[e.sum]; old != nil && old.limits == e.limits {
-			e.Requests, e.IDs = old.Requests, old.IDs // with what the token has used
+			e.Requests, e.IDs = old.Requests, old.IDs // what was used stays used
 		}
 		t.entries[e.sum] = e
 	}
@@ -173,7 +173,7 @@ func (t *Tokens) Find(text string) *Token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. For [PermitRealms], any realm is enough.
+// may reports whether the token has a permission. For [PermitRealms], one realm is enough.
 func (e *Token) may(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == PermitAdmin || p == permission ||

@@ -47,7 +47,7 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	config.ClientCAs = x509.NewCertPool()          // nil would mean the system's certificates
-	config.NextProtos = []string{"h2", "http/1.1"} // net/http adds none to current
+	config.NextProtos = []string{"h2", "http/1.1"} // net/http adds none for GetConfigForClient
 	var current atomic.Pointer[tls.Config]
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return current.Load(), nil

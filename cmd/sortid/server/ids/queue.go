@@ -28,7 +28,7 @@ type queue struct {
 
 type waiter struct {
 	count *int64        // the count of the waiting client
-	first chan struct{} // gets a value when the client may have become the next
+	first chan struct{} // gets a value when the client may be next
 }
 
 const maxCounts = 4096 // limits memory

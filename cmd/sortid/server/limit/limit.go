@@ -24,7 +24,7 @@ const (
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
 	// Calls by clients, one for each connection of the store. The server's own leases get the next
-	// free connection, so they do not wait for the whole queue.
+	// free connection, so they do not wait for all waiting clients.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048
@@ -50,7 +50,7 @@ const (
 const (
 	QueueTimeout = time.Second      // Until a node ID has the requested IDs.
 	StoreTimeout = 15 * time.Second // Until a client's request can call the store.
-	CallTimeout  = 5 * time.Second  // For that call. The renewal of leases waits for it.
+	CallTimeout  = 5 * time.Second  // For that call. The renewal of a lease can wait for it.
 	WriteTimeout = 30 * time.Second // For an answer. It is longer than both times above.
 
 	// To make an ID for /readyz. If the clock has gone back, uid60 can need longer, and is not
@@ -72,7 +72,7 @@ func Take(l *rate.Limiter, n int) time.Duration {
 	return max(time.Millisecond, Lacks(l, n, now))
 }
 
-// Lacks returns how long the limit needs, from the time now on, until n are left. It takes none.
+// Lacks returns the time from the parameter now until the limit has n. It does not take them.
 func Lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
 	if l == nil {
 		return 0
