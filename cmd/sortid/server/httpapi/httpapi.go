@@ -37,7 +37,6 @@ type Raw struct {
 	Body         []byte
 }
 
-// A FormatName is a parameter: the name of a format.
 type FormatName string
 
 func (FormatName) Schema(huma.Registry) *huma.Schema {

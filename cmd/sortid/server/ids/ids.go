@@ -22,7 +22,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// An Endpoint answers requests for new IDs.
 type Endpoint struct {
 	Sources *Sources
 	Tokens  *access.Tokens

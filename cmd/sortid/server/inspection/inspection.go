@@ -253,7 +253,6 @@ func (d deadlineReader) Read(p []byte) (int, error) {
 	return d.Reader.Read(p)
 }
 
-// A deadlineWriter limits the time for each write.
 type deadlineWriter struct {
 	io.Writer
 	control *http.ResponseController

@@ -30,8 +30,7 @@ type known struct {
 	lead  time.Duration // How far ahead clients' clocks may be. 0 if the store has a clock.
 }
 
-// A count is the number of a realm's records. The field since is how many of them this
-// server made after it listed them.
+// A count is the number of a realm's records, and how many this server made since it listed them.
 type count struct{ all, since int }
 
 const (

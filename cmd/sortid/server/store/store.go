@@ -289,8 +289,7 @@ func (e *Endpoints) problem(operation string, err error) error {
 	return httpapi.Busy("the store did not answer, or refused the request; the server's log says more")
 }
 
-// allowRecords checks that the client may read a realm's records. It limits the name's length,
-// because each record repeats the name.
+// allowRecords also limits the name's length, because each record repeats the name.
 func (e *Endpoints) allowRecords(ctx context.Context, realm string) error {
 	if err := e.Tokens.AllowRealm(ctx, baseRealm(realm)); err != nil {
 		return err
