@@ -9,8 +9,8 @@
 //   - token: the token, or env:NAME if the environment variable NAME has the token;
 //   - ca, cert and key, which package [github.com/sortid/sortid/store] explains.
 //
-// The methods of the Store send POST requests with JSON, and each change only once. A proxy must
-// not repeat a change: the server would refuse the repetition, although the change was made.
+// The methods of the Store send POST requests with JSON. They send a change only once. A proxy must
+// not send it again: the answer would be a refusal, although the change was made.
 //
 // This store guarantees what the server's own store guarantees; see [Store.Conditions]. All servers
 // behind one address must use the same store.

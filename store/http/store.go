@@ -20,7 +20,7 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// A Store is a [lease.Store] on a server.
+// A Store is a [lease.Store] that a server, "sortid serve", lets clients use.
 type Store struct {
 	client     *http.Client
 	address    string // without /v1/store/
@@ -192,8 +192,8 @@ func (s *Store) send(ctx context.Context, operation string, request, answer any)
 	if err != nil {
 		return fmt.Errorf("http: %w", err)
 	}
-	// Without GetBody, the transport never sends the body again. That would be safe, because the
-	// server ignores incomplete requests, but one attempt is easier to understand.
+	// Without GetBody, the transport never sends the body again. Sending it again would be safe,
+	// because the server ignores incomplete requests. But one attempt is easier to understand.
 	r.GetBody = nil
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json")

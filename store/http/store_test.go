@@ -23,7 +23,7 @@ import (
 
 const conditions = `{"conditions":["the disk keeps what it has synced"]}`
 
-// serve opens a store on a server. After Open, answer gets all requests, and serve counts them.
+// serve opens a store on a server. Later requests go to answer, and serve returns their number.
 func serve(t *testing.T, path string, answer http.HandlerFunc) (*Store, *atomic.Int32) {
 	t.Helper()
 	requests := new(atomic.Int32)
@@ -75,7 +75,7 @@ func TestServerText(t *testing.T) {
 	}
 }
 
-// An unreachable server is not a malformed URL, and the error has no token.
+// An unreachable server is not a malformed URL, and the error does not contain the token.
 func TestUnreachable(t *testing.T) {
 	address := faulttest.Unreachable(t)
 	err := faulttest.Patiently(t, 300*time.Millisecond, func(ctx context.Context) error {

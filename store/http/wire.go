@@ -36,7 +36,6 @@ type (
 		Records []lease.Record `json:"records"`
 	}
 
-	// RealmsAnswer has the names of the realms that the token permits.
 	RealmsAnswer struct {
 		Realms []string `json:"realms"`
 	}

@@ -81,7 +81,7 @@ func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.
 	return w
 }
 
-// tokensOf returns tokens of these lines, after it adds hashes, and the tokens' headers by name.
+// tokensOf returns the tokens of lines that lack the hash, and the headers of the tokens by name.
 func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string) {
 	t.Helper()
 	path, bearer, file := filepath.Join(t.TempDir(), "tokens"), map[string]string{}, ""
@@ -95,7 +95,7 @@ func tokensOf(t *testing.T, lines ...string) (*access.Tokens, map[string]string)
 	return check.Must(access.OpenTokens(t.Context(), path, nil))(t), bearer
 }
 
-// Greedy clients get only the scru64 IDs that others do not ask for.
+// Clients that ask for too many scru64 IDs get only what other clients leave.
 func TestGreedyClients(t *testing.T) { inBubble(t, testGreedyClients) }
 
 func testGreedyClients(t *testing.T) {
@@ -155,7 +155,7 @@ func testGreedyClients(t *testing.T) {
 	}
 }
 
-// If one client sends as much as it can, other addresses and tokens still get answers.
+// If one client sends all it can, clients with other addresses or tokens still get answers.
 func TestShares(t *testing.T) { inBubble(t, testShares) }
 
 func testShares(t *testing.T) {
@@ -172,7 +172,7 @@ func testShares(t *testing.T) {
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
 			gate                       *limit.Gate
-			method, path, body, modest string // if "", the client never sends it
+			method, path, body, modest string // body and modest: "" never arrives
 		}{
 			{s.gates.Requests, "GET", "/v1/ids/scru64", "-", ""},
 			{s.gates.LargeAnswers, "GET", "/v1/ids/scru128?n=100000", "-", ""},
@@ -182,7 +182,7 @@ func testShares(t *testing.T) {
 				`{"realm":"scru64","blocks":["0/0"]}`},
 			{s.gates.StoreLists, "POST", "/v1/store/list", `{"realm":"hangs"}`, `{"realm":"scru64"}`},
 		} {
-			if kind.gate == s.gates.Requests { // these requests wait for their IDs
+			if kind.gate == s.gates.Requests { // without enough IDs, the requests wait
 				left := s.sources.Limit("scru64")
 				left.ReserveN(time.Now(), int(left.Tokens()))
 				left.ReserveN(time.Now(), int(left.Limit()*9/10))
@@ -192,7 +192,7 @@ func testShares(t *testing.T) {
 			most := free(kind.gate)
 			for range most + 10 {
 				all.Go(func() {
-					defer func() { recover() }() // the answer breaks off
+					defer func() { recover() }() // from http.ErrAbortHandler
 					var body io.Reader = strings.NewReader(kind.body)
 					if kind.body == "" {
 						body = stalled{ctx}
@@ -221,7 +221,7 @@ func testShares(t *testing.T) {
 	}
 }
 
-// free counts the free places of gates: it takes all of them for a moment.
+// free returns how many places of gates are free. It takes all of them for a moment.
 func free(gates ...*limit.Gate) (places int) {
 	for _, g := range gates {
 		client := func(n int) limit.Client { return limit.Client(fmt.Sprint("free ", n)) }
@@ -244,7 +244,7 @@ func (s stalled) Read([]byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// A refused request charges no token. After the time in Retry-After, the server answers.
+// A refused request uses nothing of a limit. After the time in Retry-After, the server answers.
 func TestRefusalsCostNothing(t *testing.T) { inBubble(t, testRefusalsCostNothing) }
 
 func testRefusalsCostNothing(t *testing.T) {
@@ -279,7 +279,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	w := spend(100_000, "/v1/ids/scru64")
 	expect("the token's limit", 429, w, 50_000, burst-50_000)
 
-	// Others take all IDs. This token is refused, and not charged.
+	// Now other clients have taken all IDs.
 	source.AllowN(time.Now(), int(burst)-50_000)
 	source.ReserveN(time.Now(), int(source.Limit()))
 	expect("scru64's limit", 503, spend(10_000, "/v1/ids/scru64"), 50_000,
@@ -309,7 +309,7 @@ func testRefusalsCostNothing(t *testing.T) {
 	}
 }
 
-// The source's limit counts the IDs for /readyz, so the generator stays near the clock.
+// The limit of scru64 counts the IDs that /readyz makes, so the generator stays near the clock.
 func TestProbesAreCharged(t *testing.T) { inBubble(t, testProbesAreCharged) }
 
 func testProbesAreCharged(t *testing.T) {
@@ -368,8 +368,7 @@ func abandon(gone context.Context, s *Server, path string) {
 
 const callTime = 100 * time.Millisecond
 
-// Calls of a narrow store wait for one of two connections. A list of the realm "hangs" ends
-// only with its context.
+// A narrow store has two connections. A list of the realm "hangs" ends only with its context.
 func narrow() *hooked {
 	connections := make(chan struct{}, 2)
 	return &hooked{Store: lease.NewMemory(),
@@ -490,7 +489,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	l := serveVirtual(t, s)
 	for _, c := range []struct {
 		request string
-		read    int // of the answer
+		read    int // bytes that the client reads
 		gate    *limit.Gate
 	}{
 		{"GET /v1/ids/scru128?n=100000", 0, s.gates.LargeAnswers},
@@ -503,7 +502,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 		io.WriteString(conn, c.request+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
 		synctest.Wait()
-		// Small answers are in a buffer when the handler ends. Then net/http's timeout ends them.
+		// A small answer waits in a buffer of net/http, whose timeout ends it.
 		time.Sleep(limit.WriteTimeout + time.Second)
 		synctest.Wait()
 		if n := most - free(c.gate, s.gates.Requests); n != 0 {
@@ -517,7 +516,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	}
 }
 
-// A limited token's lines are read as fast as the limit allows.
+// The server reads lines to inspect as fast as the limit of the client's token allows.
 func TestLinesAreLimited(t *testing.T) { inBubble(t, testLinesAreLimited) }
 
 func testLinesAreLimited(t *testing.T) {

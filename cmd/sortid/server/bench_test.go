@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// BenchmarkRequest measures requests for one ID without a log, and requests for a constant answer.
+// BenchmarkRequest measures requests for one ID without a log. "empty" only sends a constant.
 func BenchmarkRequest(b *testing.B) {
 	s := check.Must(New(Config{Store: lease.NewMemory(), NodeBits: 1}))(b)
 	b.Cleanup(func() { s.Close(b.Context()) })

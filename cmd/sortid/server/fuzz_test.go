@@ -146,7 +146,7 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 	}
 }
 
-// checkNew fails if an ID is not above all earlier IDs. It returns the number of IDs.
+// checkNew checks that each ID in body is above all earlier IDs. It returns the number of IDs.
 func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) int {
 	t.Helper()
 	name, ok := strings.CutPrefix(r.URL.Path, httpapi.IDsPath)
@@ -176,7 +176,7 @@ func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format
 	return len(texts)
 }
 
-// compareHead compares GET and HEAD. Between them, readiness can change. HEAD has no compression.
+// compareHead compares the answers to GET and HEAD, except for compression and readiness.
 func compareHead(t *testing.T, r *http.Request, a, b *httptest.ResponseRecorder) {
 	t.Helper()
 	if a.Code == http.StatusServiceUnavailable || b.Code == http.StatusServiceUnavailable {

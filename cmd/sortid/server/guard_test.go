@@ -32,8 +32,8 @@ func checkProblem(t *testing.T, what string, a answer, status int) {
 	}
 }
 
-// If a web page's domain leads to the server, the page's requests have that domain as Host. Without
-// tokens, the server refuses these requests.
+// If a web page's domain leads to the server, the page's requests name that domain as Host. Without
+// tokens, the server refuses them.
 func TestHosts(t *testing.T) {
 	tokens, _ := tokensOf(t, "shop ids")
 	open, plain := start(t, Config{Hosts: []string{"IDs.example.com", "fd00::1", "sortid:8420"}})
@@ -62,7 +62,7 @@ func TestHosts(t *testing.T) {
 	} {
 		request := "GET /v1/ids/euid HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n"
 		switch a := sendHost(t, plain.URL, request); {
-		case strings.Contains(host, "@"): // net/http refuses it
+		case strings.Contains(host, "@"): // net/http refuses such a host
 			if a.StatusCode != http.StatusBadRequest {
 				t.Errorf("%q: %d", host, a.StatusCode)
 			}
@@ -108,7 +108,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A client can name only the address to which it connects, or loopback.
+// An address as the host must be loopback, or the address to which the client connects.
 func TestHostIsLocalAddress(t *testing.T) {
 	s, _ := start(t, Config{})
 	for at, hosts := range map[string]map[string]int{
@@ -163,7 +163,7 @@ func realmChange(realm string) string {
 		`"generation":"0123456789abcdef"}}]}`, "REALM", realm)
 }
 
-// Browsers send the requests of foreign pages, and only hide the answers. So the requests must
+// Browsers send requests of pages of other origins, and only hide the answers. So the requests must
 // change nothing.
 func TestForeignPages(t *testing.T) {
 	const (
@@ -208,7 +208,7 @@ func TestForeignPages(t *testing.T) {
 			}
 			for who, headers := range foreign {
 				for _, c := range requests {
-					// Forms can send text/plain; JSON needs a preflight.
+					// A form can send text/plain. For JSON, a browser first asks the server.
 					for _, kind := range []string{httpapi.TypeText, httpapi.TypeJSON} {
 						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
 						a := send(t, c.method, ts.URL+c.path, c.body,
@@ -254,7 +254,7 @@ func TestForeignPages(t *testing.T) {
 					}
 				}
 			}
-			// A program can make this change.
+			// Programs send neither Origin nor Sec-Fetch-Site.
 			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set",
 				realmChange("made")); a.StatusCode != http.StatusOK || !made() {
 				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
@@ -263,7 +263,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// Only trusted pages may read answers or send JSON, and only to a host name of the server.
+// Only trusted pages may read answers or send JSON, and only under a name of the server.
 func TestPreflight(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory(),
 		Origins: []string{"https://trusted.example"}})

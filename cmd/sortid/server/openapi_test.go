@@ -16,7 +16,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// Each operation can answer with each described status, type and schema.
+// Each operation can answer with each status, type and schema that /openapi.json describes.
 func TestOpenAPI(t *testing.T) {
 	tokens, bearer := tokensOf(t, "admin admin", "ids ids", "orders realm:orders",
 		"slow admin requests=1")
@@ -38,7 +38,7 @@ func TestOpenAPI(t *testing.T) {
 	check.OK(t, compiler.AddResource(address, parsed))
 	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "+", "%2B").Replace
 
-	good := map[string]struct{ path, body string }{ // if path is empty, the operation's path
+	good := map[string]struct{ path, body string }{ // no path means the operation's path
 		"/v1/ids/{format}":          {"/v1/ids/scru64", ""},
 		"/v1/inspect/{id}":          {"/v1/inspect/xinaS8QBh", ""},
 		"/v1/inspect":               {"", "xinaS8QBh\nnonsense"},

@@ -31,7 +31,7 @@ type alert struct {
 	name, metric, op string
 	number           float64
 	patience         time.Duration
-	since            map[string]time.Time // when it became true, by series
+	since            map[string]time.Time // when the condition became true, by metric with labels
 }
 
 var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
@@ -91,13 +91,13 @@ type watcher struct {
 	*testing.T
 	s      *Server
 	alerts []*alert
-	ending map[string]bool // formats made with no time left: possible only until a tick ends
+	ending map[string]bool // formats whose last tick has IDs, but whose lease has no time left
 }
 
 func observe(t *testing.T, c Config) *watcher {
 	t.Helper()
 	if c.clock == nil {
-		c.clock = time.Now // with the system's clock, a generator can wait without sleeping
+		c.clock = time.Now // the default clock would let a generator wait without time.Sleep
 	}
 	s := newServer(t, c)
 	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
@@ -205,7 +205,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 	}
 }
 
-// all contains the alerts that fire while the server makes no IDs on leases.
+// all contains the alerts that fire while the server makes no IDs of leased formats.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreUnreachable"} {
 		for _, f := range format.Leased() {
@@ -272,7 +272,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				for _, realm := range format.NamesOf(format.Leased()) {
 					check.Must(lease.Fence(t.Context(), store, lease.Config{Realm: realm}, 0))(t)
 				}
-				time.Sleep(2 * time.Minute) // for about one minute the fence permits no grant
+				time.Sleep(2 * time.Minute) // a fence permits no lease for about one minute
 			})
 		},
 		"the file is replaced by a new one": func(t *testing.T) {
@@ -312,7 +312,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 	}
 }
 
-// If the clock is ahead, IDs end sooner without the store, and the metric shows that.
+// If the clock is ahead and the store is down, the server stops sooner. The metric shows how soon.
 func TestRemaining(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		store := newFlaky()

@@ -10,8 +10,7 @@
 //	defer s.Close(context.Background())
 //	s.HTTPServer().Serve(listener)
 //
-// The server describes its endpoints at /openapi.json. [New] connects the packages in the folders
-// below.
+// The server describes its endpoints at /openapi.json.
 package server
 
 import (
@@ -44,14 +43,14 @@ import (
 
 // A Config says what to serve. By default, that is IDs and inspection, for everybody.
 type Config struct {
-	// Store has the leases of the server's own node IDs, and clients can use it. Without Store
-	// there are no scru64 and uid60 IDs, and no endpoints of the store. The caller closes it.
+	// Store has the leases of the server's own node IDs, and clients can use it. The caller closes
+	// Store. Without Store there are no scru64 and uid60 IDs, and no endpoints of the store.
 	Store lease.Store
 	// MustExist means that the server does not make its realms (sets of node IDs) scru64 and uid60.
 	MustExist bool
-	// Conditions say, for clients, when Store loses no change.
+	// Conditions are the conditions under which Store loses no change. Clients can ask for them.
 	Conditions []string
-	// Name is the holder's name in the leases, for people.
+	// Name is the server's name in its leases, for people.
 	Name string
 	// NodeBits is the size of the server's own node IDs in bits; 0 means 8.
 	NodeBits int
@@ -60,7 +59,7 @@ type Config struct {
 	Tokens *access.Tokens
 	// Hosts are names of the server, beside loopback names and the address at which a request
 	// arrives. Without Tokens, the server refuses requests to other names. Otherwise a web page
-	// could reach the server through a name that the page's owner controls.
+	// could reach the server through a name that the owner of the page controls.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
@@ -76,7 +75,6 @@ type Config struct {
 	clock func() time.Time // for tests; nil means the system's clock
 }
 
-// Check checks Hosts and Origins.
 func (c Config) Check() error {
 	_, err := access.NewGuard(c.Tokens, c.Hosts, c.Origins)
 	return err
@@ -94,7 +92,7 @@ type Server struct {
 	monitor *monitor.Monitor
 }
 
-// MaxNodeBits is the largest size of node IDs that fit into all formats.
+// MaxNodeBits returns the largest size of a node ID, in bits, that all formats permit.
 func MaxNodeBits() int {
 	most := lease.MaxBits
 	for _, f := range format.Leased() {
@@ -170,7 +168,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// admit limits the requests under way, except requests for the server's state.
+// admit limits the requests under way. Operators can always ask for the server's state.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -182,7 +180,8 @@ func (s *Server) admit(next http.Handler) http.Handler {
 	})
 }
 
-// compressIfAsked avoids the cost of compression for clients that do not accept it.
+// compressIfAsked skips gzhttp, which allocates memory even if it does not compress, for clients
+// that send no Accept-Encoding.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := plain
@@ -197,7 +196,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 
-// OpenAPI returns the description of the endpoints.
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
@@ -217,8 +215,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // inspection resets it for each part of lines
-		WriteTimeout:      limit.WriteTimeout, // ids resets it for each piece of an answer
+		ReadTimeout:       limit.LineTimeout,  // it begins again with each part of lines to inspect
+		WriteTimeout:      limit.WriteTimeout, // it begins again with each piece of a large answer
 		IdleTimeout:       limit.IdleTimeout,
 		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{
@@ -232,7 +230,6 @@ func (s *Server) HTTPServer() *http.Server {
 	}
 }
 
-// registerPage registers the page for people, and answers for paths that do not exist.
 func (s *Server) registerPage() {
 	page := access.Require(access.PermitNone, huma.Operation{OperationID: "page",
 		Method: http.MethodGet, Path: "/{$}", Summary: "A page for people", Hidden: true,

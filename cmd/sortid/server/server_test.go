@@ -53,7 +53,7 @@ func waitReady(t testing.TB, s *Server) {
 	}
 }
 
-// hardly permits a token's burst of requests, and then only one request an hour.
+// hardly permits a token's first requests, and then only one request an hour.
 func hardly(tokens *access.Tokens, bearer string) {
 	tokens.Find(strings.TrimPrefix(bearer, "Authorization: Bearer ")).Requests.SetLimit(
 		rate.Every(time.Hour))
@@ -275,8 +275,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// A server that allows any change passes all tests of stores. If it allows only changes of the
-// protocol, it passes the tests with leases.
+// A server without checks passes all tests of stores. With checks, it passes the tests with leases.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -289,7 +288,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// openStore returns clients of a store on a server. If checked, the server makes only allowed ones.
+// openStore returns clients of a store on a server. checked is whether the server checks changes.
 func openStore(t *testing.T, checked bool) func() lease.Store {
 	memory := lease.NewMemory()
 	s, ts := start(t, Config{Store: memory, Conditions: []string{"as long as the process lives"}})
@@ -412,8 +411,7 @@ func newFlaky() *flaky {
 	return f
 }
 
-// While the store is down, the server makes only IDs without leases, and later all again. Only the
-// log has details.
+// While the store is down, the server makes only IDs that need no lease. Only the log has details.
 func TestStoreUnreachable(t *testing.T) {
 	store := newFlaky()
 	store.down.Store(true)
@@ -573,7 +571,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// Only what a store's Get returns survives a crash. So a client's Get must call the store's.
+// Only what Get of a store returns survives a crash. So a client's Get must call it.
 func TestGetOfOne(t *testing.T) {
 	store := &hooked{Store: lease.NewMemory()}
 	s, ts := start(t, Config{Store: store})

@@ -15,7 +15,7 @@ import (
 	httpstore "github.com/sortid/sortid/store/http"
 )
 
-// A served realm is on a server with checks. Another process holds a node ID of 2 bits.
+// served is the realm "orders" behind a server. The test holds a node ID of 2 bits in it.
 type served struct {
 	memory *lease.Memory
 	client *httpstore.Store
@@ -79,7 +79,6 @@ func testReadsPerCheck(t *testing.T) {
 	}
 }
 
-// The server refuses illegal changes and says why.
 func TestAttacks(t *testing.T) {
 	v := serveRealm(t)
 	space := v.held.Realm
@@ -98,7 +97,7 @@ func TestAttacks(t *testing.T) {
 		want   string
 		prev   lease.Record
 		change func(*lease.Record)
-		beside *lease.Record // raised by a change before this one
+		beside *lease.Record // an earlier change, which raises its HWM
 	}{
 		"0/0 of a generation":  {"has no record of 0/0", absent(space, 0, 0), whole, nil},
 		"a node ID of a realm": {"has no record of 1/8", absent("orders", 1, 8), whole, nil},
@@ -191,7 +190,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// release releases a block, and lowers its HWM by d.
+// release returns a change that releases a block, and lowers its HWM by d.
 func release(d int64) func(r *lease.Record) {
 	return func(r *lease.Record) {
 		*r = lease.Record{Realm: r.Realm, Block: r.Block, Revision: r.Revision, HWM: r.HWM - d,
@@ -219,7 +218,7 @@ func TestCheckedAgainstTheStore(t *testing.T) {
 	}
 }
 
-// Changes that operators make over HTTP end no lease.
+// Operators can make a realm, and change its terms, over HTTP.
 func TestOperators(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
@@ -231,7 +230,7 @@ func TestOperators(t *testing.T) {
 	check.Must(lease.SetTerms(ctx, v.client, "made", 0, time.Minute))(t)
 }
 
-// The number of realms is limited for clients, but not at the store itself.
+// The server limits the number of realms that clients make. The store itself has no limit.
 func TestManyRealms(t *testing.T) {
 	v := serveRealm(t)
 	config := func(i int) lease.Config {
@@ -257,12 +256,12 @@ func TestManyRealms(t *testing.T) {
 	check.OK(t, l.Close(t.Context()))
 }
 
-// If clients could begin a generation, they could make records in it first, and node IDs of two
-// sizes would overlap.
+// A fence begins a generation. If clients could fence a realm, they could put overlapping node IDs
+// into the generation.
 func TestNoFenceOverHTTP(t *testing.T) {
 	v := serveRealm(t)
 	ctx := t.Context()
-	far := v.held // a fence would begin above this HWM
+	far := v.held // a fence would have to begin above this HWM
 	far.Revision, far.HWM = far.Revision+1, far.HWM+1<<30
 	if ok, err := v.memory.CompareAndSet(ctx, v.held, far); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -328,7 +327,7 @@ func TestManyRecords(t *testing.T) {
 	}
 }
 
-// Bodies must be JSON, which foreign pages cannot send without a preflight. A body that ends too
+// Bodies must be JSON, because browsers let foreign pages send other types. A body that ends too
 // soon is the client's error.
 func TestStoreBodies(t *testing.T) {
 	_, ts := start(t, Config{Store: lease.NewMemory()})

@@ -42,7 +42,7 @@ function escape(c) {
   return span("escape", "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 }
 
-// A text that the page did not write. Codes replace hidden characters in it.
+// A text from the user. Codes such as U+202E replace its hidden characters.
 const foreign = (text) =>
   span("foreign", text.split(HIDDEN).map((part, i) => (i % 2 ? escape(part) : part)));
 
@@ -78,7 +78,6 @@ function makeButton(text, press, attributes = {}) {
 const copyButton = (text, what) => makeButton("Copy", (button) => copy(text, button),
   { class: "copy", "aria-label": `Copy ${what}` });
 
-// Names and values, each value with its remarks and buttons.
 const facts = (...list) => make("dl", { class: "facts" }, list);
 const fact = (name, ...values) => [make("dt", {}, name), make("dd", {}, values)];
 
@@ -90,7 +89,7 @@ const complain = (view, error) =>
 
 /* Times */
 
-// A sentence in which no time breaks across lines.
+// A sentence. Each time in it stays in one line.
 const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
   .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
 
@@ -100,7 +99,7 @@ const SPANS = Object.entries({
   second: 1,
 });
 
-// The time from or until now, in the two largest units.
+// How long before or after now, in the two largest units.
 function distance(milli, now) {
   const seconds = Math.abs(Math.floor(now / 1000) - Math.floor(milli / 1000));
   if (seconds === 0) return "just now";
@@ -152,7 +151,8 @@ function bitMap(id) {
   return map;
 }
 
-// A field's segment in the row from start to end. Only its first segment can have the focus.
+// A field's segment in the row from start to end. Only the first of a field's segments can have the
+// focus.
 function segment(id, field, bits, start, end) {
   const left = bits.length - field.low - field.bits;
   const from = Math.max(left, start);
@@ -210,7 +210,7 @@ function markFields(card, id) {
   card.addEventListener("keydown", ({ key }) => { if (key === "Escape") mark(); });
 }
 
-/* An item is {id, encoding}, where the ID was, and how it was read. */
+/* An item has id and encoding, and says where the ID was and how it was read. */
 
 const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
 const lineOf = ({ line }) => grouped(line);
@@ -261,15 +261,15 @@ class Search {
   now = Date.now();
   hashes = new Ratio();
   items = [];
-  lines = 0; // that have ended
-  column = 0; // where a part of the line begins
+  lines = 0; // lines read to their end
+  column = 0; // characters of the current line that were read before
   faults = []; // lines that look like an ID but are none
   faultCount = 0;
   without = 0; // lines without an ID
   rest = "";
 
   constructor(format) {
-    this.format = format; // or undefined
+    this.format = format; // undefined means any format
     this.finder = new Finder({ formats: format && [format], now: this.now });
   }
 
@@ -321,7 +321,7 @@ class Search {
   }
 }
 
-// Reads a word as an ID, or throws an error that says why it is not one.
+// Reads a word as an ID, or throws why it is not an ID.
 function read(word, format, now, hashes) {
   const { text, stripped } = strip(word);
   if (format) {
@@ -342,8 +342,8 @@ function read(word, format, now, hashes) {
   return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is not an ID: first for our formats, then for a lost or added character, then for
-// other formats.
+// Why a word is not an ID. First it tries our formats, then a lost or added character, then other
+// formats.
 function why(word) {
   const { length } = word;
   const characters = plural(length, "character");
@@ -590,7 +590,7 @@ async function openFile(file) {
     const stream = zipped ? file.stream().pipeThrough(new DecompressionStream("gzip"))
       : file.stream();
     const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-    let size = 0; // of what was read
+    let size = 0; // of the part that was read
     let next = 0;
     for (;;) {
       const { done, value = "" } = await reader.read();
@@ -630,7 +630,7 @@ const WIDEST = Math.max(...formats.map((format) => format.width));
 
 const tryButton = (text) => makeButton(mono(text), () => lookAt(text), { class: "plain" });
 
-// The fields of a format as a bar. A bit has the same width in all bars.
+// The fields of a format as a bar. Bits of all formats have the same width.
 function bar({ layout, width }) {
   const about = layout.map((field) => `${field.bits} bits ${fieldName(field)}`).join(", ");
   const strip = make("div", { class: "strip", role: "img", "aria-label": about });
@@ -834,7 +834,6 @@ function chooseChanged() {
     tableOf("plan", heads, rows), riskPlot(answer)));
 }
 
-// A plot of collision probabilities over the years.
 function riskPlot({ asked, formats: results }) {
   const all = results.map(({ format }) => {
     const points = Array.from({ length: 41 }, (_, i) => {

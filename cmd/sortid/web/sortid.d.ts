@@ -12,13 +12,13 @@ export interface Field {
   readonly low: number;
   readonly kind: "time" | "counter" | "node" | "random" | "data" | "zero" | "fixed";
   readonly meaning?: string;
-  /** The value of a "fixed" field in all IDs, or of a constant field in new IDs; "0" if absent. */
+  /** The value in all IDs if kind is "fixed", or in new IDs if constant is true; default "0". */
   readonly value?: string;
-  /** If true, new IDs have the value, but IDs with other values can be read, too. */
+  /** Whether new IDs always have the value. Other IDs can have other values. */
   readonly constant?: boolean;
   /** The place of the field's lowest bit in the timestamp; 0 if absent. */
   readonly shift?: number;
-  /** The name of a value in the field's low bits. part_bits names the field with their number. */
+  /** The name of a value in the field's lowest bits. part_bits names the field that counts them. */
   readonly part?: string;
   readonly part_bits?: string;
 }
@@ -44,7 +44,7 @@ export declare class ID {
   readonly value: bigint;
   /** The prefix with the underscore; "" in most formats. */
   readonly prefix: string;
-  /** The format's text, with the prefix; undefined if it has none. */
+  /** The text, with the prefix; undefined if the format has no text encoding. */
   readonly text: string | undefined;
   /** The whole ID at full width, in lower case. */
   readonly hex: string;
@@ -57,7 +57,7 @@ export declare class ID {
   readonly time: Date | undefined;
   /** The time in Unix milliseconds. */
   readonly milli: number | undefined;
-  /** The format in which the time is read: the ID's own, or the format of an ID inside this ID. */
+  /** The format that the time is from: the ID's own, or the format of an ID inside this ID. */
   readonly timed: Format | undefined;
   /** The values of the fields that have a name. */
   readonly fields: Readonly<Record<string, bigint>>;
@@ -70,7 +70,7 @@ export declare class ID {
   withPrefix(prefix: string): ID;
   in(encoding: Encoding): string;
   field(field: Pick<Field, "low" | "bits">): bigint;
-  /** The timestamp in a format; default: the ID's own. */
+  /** The timestamp, in ticks of a format; default: the ID's own format. */
   ticks(format?: Format): bigint;
   compare(other: ID): -1 | 0 | 1;
   equals(other: ID): boolean;
@@ -89,7 +89,7 @@ export interface GeneratorOptions {
    * scru160 can have it. scru64 also accepts an ID to continue after, as in "0u2r85hm2pt3/16".
    */
   node?: string;
-  /** The same for uid60: a worker ID and its size, as in "5/4". */
+  /** A worker ID that no other generator has, and its size in bits, as in "5/4", for uid60. */
   worker?: string;
   /** The extension of euid, up to 32767, and its length in bits, as in "5/8". */
   ext?: string | number;
@@ -106,7 +106,6 @@ export interface IDGenerator {
   generate(): ID;
 }
 
-/** An option of a format's generators. */
 export interface FormatOption {
   name: string;
   value?: string;
@@ -114,7 +113,7 @@ export interface FormatOption {
   needed?: boolean;
 }
 
-/** A format: a row of "sortid formats -o json", whose schema describes it, and more. */
+/** A format. It also has the members that "sortid formats -o json" prints for it. */
 export declare class Format {
   private constructor();
   readonly name: string;
@@ -126,15 +125,15 @@ export declare class Format {
    * members.
    */
   readonly generates: boolean;
-  /** The bits of an ID. */
+  /** The number of bits that IDs use. */
   readonly bits: number;
-  /** The bits of an ID's integer, including zeros at the front. */
+  /** The number of bits of an ID's integer: bits, and zeros at the front. */
   readonly width: number;
   readonly max: bigint;
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */
   readonly timestamp: readonly Field[];
-  /** The bits that all IDs share. Their values are in fixed. */
+  /** The bits that all IDs share, as ones. Their values are in fixed. */
   readonly mask: bigint;
   readonly fixed: bigint;
   /** Whether IDs, as integers, are in order of time. */
@@ -150,7 +149,7 @@ export declare class Format {
     readonly [rule: string]: unknown;
   };
   readonly example: string;
-  /** Absent if IDs carry no time. The members after it have the same in milliseconds. */
+  /** Absent if IDs have no time. Its values in milliseconds are in epoch, tick and so on. */
   readonly time?: {
     readonly tick_ns: number;
     readonly reserved?: boolean;
@@ -181,14 +180,14 @@ export declare class Format {
    * the text must have it. Otherwise the text may have any prefix or none.
    */
   parseTyped(text: string, prefix?: string): ID;
-  /** The prefix and underscore of a text, or "" if its length is not a typed ID's. */
+  /** The prefix of a typed ID, with the underscore; "" if the text is not like a typed ID. */
   typedPrefix(text: string): string;
   checkEncoding(encoding: Encoding): void;
   /** Whether a text has a length that texts of the format have. */
   hasLength(text: string): boolean;
   /** Whether all characters are symbols of the format's texts. */
   hasSymbols(text: string): boolean;
-  /** Whether an integer has a text, and the bits that all IDs share. */
+  /** Whether an integer up to max is an ID of the format. */
   admits(value: bigint): boolean;
   fromInt(value: bigint | number | string): ID;
   fromBytes(bytes: Uint8Array): ID;
@@ -202,7 +201,7 @@ export declare class Format {
   generate(): ID;
 }
 
-/** The formats that sortid makes, then the others. */
+/** First the formats that sortid makes, then other formats. */
 export declare const formats: readonly Format[];
 export declare const scru64: Format;
 export declare const scru128: Format;
@@ -210,17 +209,16 @@ export declare const scru160: Format;
 export declare const euid: Format;
 export declare const uid60: Format;
 
-/** The format with this name. */
 export declare function lookup(name: string): Format;
 
-/** A reading of a text. */
+/** An ID that a text can be. */
 export interface Candidate {
   id: ID;
   encoding: Encoding;
   reason: string;
 }
 
-/** The readings of a text of unknown format, most probable first. */
+/** The IDs that a text of unknown format can be, most probable first. */
 export declare function detect(text: string, now?: number): Candidate[];
 
 /** Removes characters that are often around an ID, such as quotes, and says what it removed. */
@@ -229,7 +227,6 @@ export declare function strip(text: string): { text: string; stripped: string[] 
 /** The times that an ID made before now probably has, in Unix milliseconds. */
 export declare function plausibleRange(format: Format, now?: number): { from: number; to: number };
 
-/** Whether an ID's time is plausible. */
 export declare function plausible(id: ID, now?: number): boolean;
 
 /** An ID in a text: text.slice(start, end). */
@@ -246,7 +243,6 @@ export interface FindOptions {
   now?: number;
 }
 
-/** The IDs in a text, in order. */
 export declare function find(text: string, options?: FindOptions): Match[];
 
 /** Finds IDs in one input, part by part. It remembers whether numbers in the input are hashes. */
@@ -255,7 +251,7 @@ export declare class Finder {
   find(text: string): Match[];
 }
 
-/** Decides whether texts of hexadecimal digits are hashes or IDs. */
+/** Decides whether texts are IDs or hashes, by how many of them have a plausible time. */
 export declare class Ratio {
   accept(plausible: boolean): boolean;
 }
@@ -264,14 +260,14 @@ export declare class Ratio {
 export declare function formatTime(milli: number): string;
 
 /**
- * The time that a text means, in Unix milliseconds: a day, a time, @ and Unix seconds (or
- * milliseconds, from 13 digits on), now, -7d. A time without an offset is in the zone, such as
- * "Europe/Berlin"; without a zone, in UTC.
+ * The time of a text, in Unix milliseconds. The text is a day, a time, now, -7d, or @ and Unix
+ * seconds (with 13 or more digits, milliseconds). The zone, such as "Europe/Berlin", is for times
+ * without an offset; default: UTC.
  */
 export declare function parseTime(text: string, now?: number, zone?: string): number;
 
 export interface PlanRequest {
-  /** IDs a second of all processes together. */
+  /** How many IDs a second all processes together make. */
   rate: number;
   /** The most IDs that one process asks for at once. */
   burst?: number;
@@ -280,7 +276,7 @@ export interface PlanRequest {
   /** The most bits of an ID that the column can store: 64, 128, or 0 for any. */
   bits?: 0 | 64 | 128;
   can_assign_nodes?: boolean;
-  /** The first day, as in "2026-11-21". */
+  /** The day on which the years begin, as in "2026-11-21"; default: today. */
   from?: string;
 }
 

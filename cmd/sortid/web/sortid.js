@@ -1,8 +1,7 @@
 // Reads IDs of every format that sortid knows, and makes its own formats.
 //
-// A format reads and writes IDs. An ID is a big integer with a format. README.md has examples, and
-// sortid.d.ts has descriptions. "sortid page" puts this file, without imports and exports, into a
-// page.
+// README.md has examples, and sortid.d.ts describes the exports. "sortid page" puts this file,
+// without imports and exports, into a page.
 
 // "go generate" writes formats.js from the Go package format.
 import { table } from "./formats.js";
@@ -17,11 +16,10 @@ export class ParseError extends Error {
 
 function reject(words) { throw new RangeError(words); }
 
-// Returns a function that makes a text's errors.
+// Returns a function that makes errors about a text.
 const errorsOf = ({ name }, text) => (reason, detail, offset = -1) =>
   new ParseError(name, text, reason, offset, detail);
 
-// Calls a function. Returns undefined if it throws.
 function attempt(read) {
   try {
     return read();
@@ -30,12 +28,12 @@ function attempt(read) {
   }
 }
 
-// Lengths of texts are in bytes.
+// Lengths of texts count bytes, as in Go.
 const byteLength = (text) => new TextEncoder().encode(text).length;
 
 const ones = (bits) => (1n << BigInt(bits)) - 1n;
 
-// The integer in which the fields have these contents.
+// The integer in which each field has the bits that content(field) returns.
 const join = (fields, content) =>
   fields.reduce((all, field) => all | content(field) << BigInt(field.low), 0n);
 
@@ -93,8 +91,8 @@ function bech32(text, symbols) {
   return [15, 10, 5, 0].map((shift) => symbols[(sum ^ 1) >> shift & 31]).join("");
 }
 
-// A format's text encoding. parse returns an integer and a prefix, or throws a ParseError. A text
-// is a row of groups, each a number. If the first symbol is a blank, blanks fill up short texts.
+// A format's text encoding. A text consists of groups of digits, and each group is a number. If the
+// first symbol is a blank, blanks follow a short text.
 function codec(format) {
   const { width: bits, text: rules } = format;
   const { alphabet, symbols, lengths, check_modulus: modulus = 1, rotated = 0 } = rules;
@@ -106,7 +104,7 @@ function codec(format) {
   const whole = groups.reduce((n, { before, digits = 0 }) => n + before.length + digits, 0);
   const limited = groups.filter(({ limit }) => limit);
   const blank = symbols[0] === " ";
-  // A group with a negative low also has the check value, in its low bits.
+  // If low is negative, the group also contains a check value, in its lowest bits.
   const numberOf = ({ low, bits: width }, value) =>
     value >> BigInt(low) & ones(width) | (low < 0 ? value % BigInt(modulus) : 0n);
   const write = (value) => {
@@ -165,7 +163,6 @@ function codec(format) {
       return { value, prefix };
     },
     write,
-    // Whether an integer has a text.
     holds(value) {
       if (limited.some((group) => numberOf(group, value) >= group.limit)) return false;
       if (!blank) return true;
@@ -175,7 +172,7 @@ function codec(format) {
   };
 }
 
-// From the year 10000 on, Date has a sign and six digits, and RFC 3339 has neither.
+// From the year 10000 on, toISOString writes a sign and six digits, and RFC 3339 has neither.
 export const formatTime = (milli) => new Date(milli).toISOString().replace(/^\+0*/, "");
 const readTime = (text) => Date.parse(String(text).replace(/^\d{5}-/, "+0$&"));
 
@@ -281,7 +278,6 @@ export class Format {
     Object.freeze(this);
   }
 
-  // The time of a timestamp, in Unix milliseconds.
   milliOf(ticks) { return this.epoch + Number(ticks * BigInt(this.time.tick_ns) / 1_000_000n); }
 
   parse(text) { return this.parseAs(this.encodings[0], text); }
@@ -437,7 +433,7 @@ export class Format {
   generate() { return (this.#shared ??= this.generator()).generate(); }
 }
 
-// For each encoding, a function. If a text can be in the encoding, the function says why.
+// For each encoding, a function that returns why a text can be in the encoding, or false.
 const shapes = {
   text: (format, text) => format.hasLength(text) && format.text.alphabet,
   uuid: (format, text) => text.length === 36 && "a UUID's 36 characters",
@@ -446,7 +442,7 @@ const shapes = {
   int: (format, text) => /^[0-9]+$/.test(text) && "a decimal integer",
 };
 
-// Matches characters that are wrong in a text of 36 characters for a UUID.
+// Finds a wrong character in a text that is as long as a UUID.
 const NOT_UUID = /[^0-9a-f-]|(?<=^(.{8}|.{13}|.{18}|.{23}))[^-]|(?<!^(.{8}|.{13}|.{18}|.{23}))-/i;
 
 export class GeneratorError extends Error { name = "GeneratorError"; }
@@ -468,11 +464,11 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
   };
 }
 
-// How many milliseconds the clock may go back, or full counters may run ahead of it.
+// How many milliseconds the last timestamp may be ahead of the clock.
 const ALLOWANCE = 10_000;
 
-// In subclasses, start begins a tick, counter counts up to top in a tick, and low returns an ID's
-// bits below the timestamp.
+// In subclasses, start begins a tick, top is the largest counter, and low returns an ID's bits
+// below the timestamp.
 class Generator {
   last = -1; // the timestamp of the last ID
 
@@ -514,7 +510,7 @@ class Generator {
     return format.fromInt(BigInt(this.last) << BigInt(format.timestamp[0].low) | this.low());
   }
 
-  // The clock went back too far. Formats that need no node ID follow it.
+  // The clock is too far behind the last ID. Formats that need no node ID continue at its time.
   behind(now) {
     if (this.format.needs_node) {
       this.fail(`the clock is more than ${ALLOWANCE / 1000} seconds behind the last ID`);
@@ -532,7 +528,7 @@ class Generator {
     return this.begin(this.clock());
   }
 
-  // Takes the next tick ahead of the clock.
+  // Uses the next tick, ahead of the clock.
   borrow() {
     const next = this.last + 1;
     const now = this.clock();
@@ -540,7 +536,7 @@ class Generator {
   }
 }
 
-// A node ID and its size, as in "42/8", in the notation of scru64's document.
+// Reads a node ID and its size, as in "42/8" or "0x2a/8".
 function parseNode(text, max, what) {
   const match = /^([0-9]{1,8}|0x[0-9a-fA-F]{1,6})\/([0-9]{1,2})$/.exec(text);
   if (!match) reject(`the ${what} must be like 42/8: the ID, a slash, and its size in bits`);
@@ -551,8 +547,8 @@ function parseNode(text, max, what) {
   return { id: BigInt(id), size };
 }
 
-// A generator whose IDs end with a node ID and random bits, together width bits. The node ID is
-// optional, and has up to most bits.
+// A generator whose IDs end with an optional node ID of at most `most` bits, and random bits. Both
+// together have `width` bits.
 class NodeGenerator extends Generator {
   constructor(format, options, width, most) {
     super(format, options);
@@ -577,7 +573,7 @@ const generators = {
       this.counterSize = 24 - size;
       this.top = ones(this.counterSize);
       this.node = id << BigInt(this.counterSize);
-      this.guard = size >= 20 ? 1 : 0; // a bit of the counter that starts at zero
+      this.guard = size >= 20 ? 1 : 0; // how many high bits of the counter start at zero
       if (!text) return;
       const { timestamp, node_ctr: low } = format.parse(text).fields; // of the ID to continue after
       this.node = low & ~this.top;
@@ -677,14 +673,14 @@ export function plausible(id, now = Date.now()) {
 const probable = (id, now) => plausible(id, now) && id.format.layout.every(
   ({ name, constant, value = 0 }) => !constant || id.fields[name] === BigInt(value));
 
-// Whether letters have the usual case: the case that the format writes, in hexadecimal lower case.
+// Whether the letters have the case that the format writes. In hex and uuid, that is lower case.
 function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
   if (encoding !== "text") return !/[A-Z]/.test(text);
   return !folds || (symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text));
 }
 
-// The rank of a reading: the most probable has the lowest. UUIDs come first, because their variant
-// and version are seldom chance. Our formats follow, then other formats.
+// Lower for a more probable reading. UUIDs come first, because texts seldom have their variant and
+// version by chance. Our formats follow, then other formats.
 function rank(format, encoding, text) {
   const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
   if (fixed > 4) return -1;
@@ -706,7 +702,8 @@ export function detect(text, now = Date.now()) {
       if (id && probable(id, now)) found.push({ id, encoding, reason });
     }
   }
-  // A text seldom has a prefix and the right length by chance, except if IDs look like words.
+  // A text seldom has a prefix and the right length by chance, except if the IDs of a format look
+  // like words.
   const place = ({ id: { format, prefix }, encoding }) => {
     const typed = prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0;
     return typed + rank(format, encoding, text.slice(prefix.length));
@@ -714,8 +711,8 @@ export function detect(text, now = Date.now()) {
   return found.sort((a, b) => place(a) - place(b));
 }
 
-// Whether digits, small letters and capitals alternate as in random texts: at least three times
-// and, if there are only letters, at about every second character.
+// Whether digits, small letters and capitals alternate as in random texts: at least three times. If
+// there are only letters, they must alternate at about every second character.
 function alternates(text) {
   const changes = (text.match(/[0-9]+|[a-z]+|[A-Z]+|[^0-9a-zA-Z]+/g) ?? []).length - 1;
   return changes >= 3 && (/[^a-zA-Z]/.test(text) || changes * 2 >= text.length - 3);
@@ -745,7 +742,7 @@ export function strip(text) {
   const [, prefix, digits] = /^(0x|0X|\\x)([0-9a-fA-F]+)$/.exec(text) ?? [];
   const isLong = ({ generates, width }) => generates && width / 4 === digits.length;
   if (prefix && formats.some(isLong)) take(digits, prefix);
-  const rest = text.replaceAll("-", ""); // people group the symbols of a text
+  const rest = text.replaceAll("-", ""); // people write hyphens between groups of symbols
   const isGrouped = (format) => format.text.grouped && attempt(() => format.parse(rest));
   if (text.length < 64 && text.includes("-") && formats.some(isGrouped)) take(rest, "hyphens");
   return { text, stripped: [...stripped] };
@@ -775,20 +772,19 @@ const startsWord = (text = "") => /^[0-9A-Za-z]/.test(text);
 
 // Finds IDs by the rules of "sortid scan".
 export class Finder {
-  #ratios = {}; // by the kind of text that they count
+  #ratios = {}; // by the kind of texts in it
   #formats = { text: [], word: [], hex: [], uuid: [], int: [] }; // by length; words contain - or _
 
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
-    // UUIDs come first, because their bits are seldom chance. Formats with a prefix come before
-    // formats without.
+    // Try UUIDs first, then formats with a prefix, because texts are seldom like them by chance.
     const place = ({ generates, text }) => (generates ? 2 : text.prefix ? 0 : 1);
     for (const format of [...formats].sort((a, b) => place(a) - place(b))) {
       const { generates, width, search = {}, text } = format;
       if (only ? !only.includes(format) : search.word_like || search.named) continue;
       const lengths = {
         text: text.usual_lengths ?? text.lengths, hex: [width / 4], uuid: [36],
-        int: only && !generates ? [0] : [], // of any length
+        int: only && !generates ? [0] : [], // 0 means any length
       };
       const word = /[-_]/.test(symbolsOf(format));
       for (const encoding of format.guess ?? format.encodings) {
@@ -835,7 +831,6 @@ export class Finder {
 
   #accept(what, plausible) { return (this.#ratios[what] ??= new Ratio()).accept(plausible); }
 
-  // Reads a word in the first format that accepts it.
   #first(among = [], encoding, word, start) {
     for (const format of among) {
       const id = attempt(() => format.parseAs(encoding, word));
@@ -846,8 +841,8 @@ export class Finder {
     return undefined;
   }
 
-  // A short text is no ID if it is a number such as 0x0123456789, or inside Base64. If no format is
-  // given, it must have a digit and the usual case.
+  // A short text is no ID if it is a number such as 0x0123456789, or inside Base64. If the caller
+  // gives no formats, it must also have a digit and the usual case.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
@@ -865,7 +860,7 @@ export class Finder {
     return likely ? match : undefined;
   }
 
-  // The run is the end of an ID with a prefix. A check may follow.
+  // The run is what follows the prefix of an ID. A hyphen and a check can follow the run.
   #judgePrefixed(format, text, run, start) {
     const { prefix, lengths } = format.text;
     let first = start - 1;
@@ -878,7 +873,7 @@ export class Finder {
     return match && (longer.map(read).find((found) => found) ?? match);
   }
 
-  // Numbers look like IDs of some formats, so "id" must be before them.
+  // Many numbers can be IDs of some formats. In these formats, "id" must be before the run.
   #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#formats.hex[run.length], "hex", run, start);
@@ -895,8 +890,8 @@ export class Finder {
     const match = this.#first(this.#formats.uuid[36], "uuid", word, start);
     if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);
-    // One in eight scru128 IDs looks like a UUID without a time. Such a text counts as ours only
-    // after texts that are ours and cannot be UUIDs.
+    // One in eight scru128 IDs looks like a UUID without a time. Such a text counts as scru128 only
+    // after texts that are IDs of our formats and cannot be UUIDs.
     const ours = /^.{14}[1-8].{4}[89ab]/i.test(word)
       ? likely && this.#ratios["other UUIDs"]?.likely
       : this.#accept("other UUIDs", match !== undefined);
@@ -908,7 +903,7 @@ export class Finder {
 const symbolsOf = ({ text: { symbols = "", groups = [] } }) =>
   groups.reduce((all, { before = "", symbols: own = "" }) => all + before + own, symbols);
 
-// Whether + / - or _ joins a run to another run whose nearest 24 characters are mixed.
+// Whether + / - or _ joins a run to another run with digits, small letters and capitals.
 function besideBase64(text, start, end) {
   const before = /([0-9A-Za-z]*)[+/_-]$/.exec(text.slice(Math.max(0, start - 25), start));
   const after = /^[+/_-]([0-9A-Za-z]*)/.exec(text.slice(end, end + 25));
@@ -925,7 +920,7 @@ const RELATIVE = new RegExp("^([+-])(?=.)(?:([0-9]{1,10})w)?(?:([0-9]{1,10})d)?"
 const ABSOLUTE = new RegExp("^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})" +
   "(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$");
 
-// An offset, given its sign and digits, in milliseconds.
+// An offset in milliseconds, from its sign and numbers.
 const offsetOf = (sign, hours, minutes, seconds = 0) =>
   Number(`${sign}1`) * ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
 
@@ -940,7 +935,7 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
   const [, whole, part] = /^@(-?[0-9]+)(?:\.([0-9]*))?$/.exec(word) ?? [];
   if (whole) {
     const size = Math.abs(Number(whole));
-    if (!part && size >= 1e12 && size < 1e15) return Number(whole); // milliseconds
+    if (!part && size >= 1e12 && size < 1e15) return Number(whole); // it is in milliseconds
     if (size >= 1e12) fail(far);
     const rest = Number(`0.${part || 0}`) * 1000;
     return Number(whole) * 1000 + Math.floor(whole.startsWith("-") ? -rest : rest);
@@ -1021,13 +1016,13 @@ export function collisionProbability({ plan, node_counter: shared }, request) {
   if (shared || nodes && processes > 1 && nodeSizes(processes, plan.node_bits).length > 0) return 0;
   const millis = years * SECONDS_PER_YEAR * 1000;
   const perMilli = rate / processes / 1000;
-  // Two processes' IDs of the same millisecond are equal with a probability of at most 2^-bits.
+  // Two processes' IDs of one millisecond are equal with a probability of at most 2^-random_bits.
   const pairs = millis * processes * (processes - 1) / 2 * perMilli * perMilli;
   return -Math.expm1(-pairs * 2 ** -plan.random_bits) || 0;
 }
 
-// Sizes of node IDs. The first has room for twice the processes, as in a rolling deployment. The
-// last has just enough.
+// Sizes of node IDs, best first. The best has room for twice the processes, as in a rolling
+// deployment. The last has just enough room.
 function nodeSizes(processes, most = 0) {
   const bits = (n) => Math.max(1, Math.ceil(Math.log2(n)));
   const least = bits(processes);
@@ -1035,19 +1030,19 @@ function nodeSizes(processes, most = 0) {
   return Array.from({ length: Math.max(0, best - least + 1) }, (_, i) => best - i);
 }
 
-// The guard bits with which at most one tick of a thousand overflows, and the mean number of IDs in
-// a tick. ok is false if none are enough.
+// guard is how many high bits of the counter start at zero. With it, at most one tick in a thousand
+// has too few IDs, or ok is false. mean is the mean number of IDs in a tick.
 function guardBits(bits, perTick) {
   const size = 2 ** bits;
   for (let guard = bits <= 4 ? 1 : 0; ; guard++) {
-    const starts = 2 ** (bits - guard); // values at which a tick's counter starts
+    const starts = 2 ** (bits - guard); // how many values the counter can start at
     const mean = size - (starts - 1) / 2;
     const ok = (perTick - 1 - (size - starts)) / starts <= 1e-3;
     if (ok || guard === bits) return { guard, mean, ok };
   }
 }
 
-// Fills in the result of a format without node IDs, and returns what makes it unique.
+// Completes the result of a format without node IDs, and returns what makes its IDs unique.
 function byChance({ node, plan }, load, result, refuse) {
   const { per_tick: mean, least, unique, node_bits: most } = plan;
   const tick = result.tick_seconds;
@@ -1065,7 +1060,7 @@ function byChance({ node, plan }, load, result, refuse) {
   return `there are ${node} IDs for at most ${2 ** most} processes`;
 }
 
-// Does the same for a format with node IDs. A full counter borrows the next tick.
+// Does the same for a format with node IDs. If its counter is full, it uses the next tick.
 function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
   if (load.processes > 1 && !load.can_assign_nodes) {
     refuse("each process needs a node ID of its own, assigned or leased");

@@ -25,13 +25,13 @@ var files embed.FS
 // Table returns formats.js, the table for sortid.js: a line for each format.
 func Table() []byte { return module(format.Table()) }
 
-// Types returns sortid.d.ts with a declaration for each of our formats.
-func Types(have []byte) []byte {
+// Types returns the text of sortid.d.ts with a declaration for each of our formats.
+func Types(text []byte) []byte {
 	var b bytes.Buffer
 	for _, f := range format.Ours() {
 		fmt.Fprintf(&b, "export declare const %s: Format;\n", f.Name)
 	}
-	return declared.ReplaceAllLiteral(have, b.Bytes())
+	return declared.ReplaceAllLiteral(text, b.Bytes())
 }
 
 var declared = regexp.MustCompile(`(?m)(^export declare const \w+: Format;\n)+`)
@@ -42,7 +42,7 @@ func module(rows []byte) []byte {
 	return fmt.Appendf(nil, "%s\nexport const table = [\n%s\n];\n", header, rows)
 }
 
-// smallTable is [Table] without members that the page does not show, that are false, or that
+// smallTable is [Table] without members that are false, that the page does not show, or that
 // sortid.js computes.
 func smallTable() ([]byte, error) {
 	var b bytes.Buffer
@@ -113,12 +113,11 @@ func share(script []byte) []byte {
 
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// keys finds members' names. Within strings, quotes have a backslash.
+// keys finds the names of members. It finds nothing in strings, where quotes have a backslash.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
-// Page returns the page, and a content security policy for its header. The page contains the
-// policy, too, but only a header can forbid frames. Only a script and a style with the policy's
-// hashes work.
+// Page returns the page, and its content security policy for a header. The page contains this
+// policy, too, but only a header can forbid frames.
 func Page() (page []byte, policy string, err error) {
 	piece := func(name string) []byte {
 		b, err := files.ReadFile(name)
@@ -127,7 +126,7 @@ func Page() (page []byte, policy string, err error) {
 		}
 		return b
 	}
-	// Everything is in one script, because scripts in a page can import only from URLs.
+	// The page has one script, because a script in a page can import only from URLs.
 	table, err := smallTable()
 	if err != nil {
 		return nil, "", err

@@ -1,5 +1,5 @@
-// Package access says who may do what. Tokens identify clients. A guard refuses requests that web
-// pages of other origins send.
+// Package access decides who may do what. Tokens identify clients. A guard refuses requests that
+// web pages of other origins send.
 package access
 
 import (
@@ -17,7 +17,7 @@ import (
 
 type tokenKey struct{}
 
-// Identify puts the token of each request into its context, for the other methods.
+// Identify puts the token of each request into the request's context, for the other methods.
 func (t *Tokens) Identify(next http.Handler) http.Handler {
 	if t == nil {
 		return next
@@ -58,9 +58,8 @@ func (t *Tokens) Client(r *http.Request) limit.Client {
 
 const forbidden = "this token does not permit that"
 
-// Allow returns a problem (an error for the client) if the token does not permit the request, or
-// has reached its limit. For [PermitRealms], also call [Tokens.AllowRealm], because the body names
-// the realm.
+// Allow returns a problem (an error for the client) if the request's token lacks the permission, or
+// has reached its limit. For [PermitRealms], also call [Tokens.AllowRealm] when the realm is known.
 func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	if t == nil || permission == PermitNone {
 		return nil
@@ -80,7 +79,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	return nil
 }
 
-// AllowRealm returns a problem if the token does not permit this realm of the store.
+// AllowRealm returns a problem if the request's token does not permit the realm.
 func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
 	if e := t.of(ctx); e != nil && !e.may(PermitRealms+":"+realm) {
 		return huma.Error403Forbidden(forbidden)
@@ -90,7 +89,7 @@ func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
 
 const metadataPermission = "permission"
 
-// Require returns the operation with the permission that it needs.
+// Require returns op with the permission that clients need for it.
 func Require(permission string, op huma.Operation) huma.Operation {
 	op.Metadata = map[string]any{metadataPermission: permission}
 	if permission != PermitNone {
@@ -99,7 +98,7 @@ func Require(permission string, op huma.Operation) huma.Operation {
 	return op
 }
 
-// Authorize is [Tokens.Allow] as a middleware. Without [Require], an operation needs [PermitAdmin].
+// Authorize is [Tokens.Allow] as a middleware. An operation without [Require] needs [PermitAdmin].
 func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	permission, ok := ctx.Operation().Metadata[metadataPermission].(string)
 	if !ok {
@@ -113,8 +112,8 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// Within calls next with a place in the gate for the client. If no place is free, it refuses
-// the request.
+// Within calls next while the client has a place in the gate. Without a place, it refuses the
+// request.
 func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
 	c := t.Client(r)
 	if !g.Enter(c) {

@@ -23,7 +23,7 @@ func TestAuthorize(t *testing.T) {
 	for _, c := range []struct {
 		tokens *Tokens
 		op     huma.Operation
-		want   [3]int // with no token, with a token for IDs, with a token for everything
+		want   [3]int // statuses without a token, with the token ids, with the token admin
 	}{
 		{tokens, huma.Operation{}, [3]int{401, 403, 204}},
 		{tokens, Require(PermitNone, huma.Operation{}), [3]int{204, 204, 204}},

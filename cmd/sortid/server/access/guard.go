@@ -14,16 +14,16 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// A Guard refuses requests of web pages of other origins. A server without tokens trusts every
-// client, and a page can send requests through its visitor's browser.
+// A Guard refuses requests that web pages of other origins send. A server without tokens trusts
+// every client, and any web page can send requests from its visitor's browser.
 type Guard struct {
-	anyHost   bool     // tokens protect the server
-	hosts     []string // lower case, without a port
-	anyOrigin bool     // pages of any origin may call the server, but not the store
+	anyHost   bool     // Requests can name any host, because tokens protect the server.
+	hosts     []string // The server's names in lower case, without a port.
+	anyOrigin bool     // Pages of all origins may call the server, but not its store.
 	origins   *http.CrossOriginProtection
 }
 
-// NewGuard returns a guard of a server that has these hosts. Web pages of these origins may call
+// NewGuard returns the guard of a server with these host names. Web pages of these origins may call
 // the server.
 func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 	g := &Guard{anyHost: t != nil, origins: http.NewCrossOriginProtection()}
@@ -48,7 +48,8 @@ func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 	return g, nil
 }
 
-// Protect refuses requests to other hosts, and requests by which foreign pages change something.
+// Protect refuses requests to other hosts, and requests with which pages of other origins change
+// something.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -66,7 +67,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 }
 
 // foreign reports whether a page of another origin sent a request that changes something. Making
-// IDs is a change.
+// IDs is a change, even with GET.
 func (g *Guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not from a browser, or from a browser that sends no origin
@@ -82,19 +83,19 @@ func (g *Guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether a request for the path makes IDs, perhaps only as a test.
+// makesIDs reports whether requests for the path make IDs. /readyz and /metrics do so as a test.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. Requests with HTTP/1.0 need no
-// host: load balancers send such requests, browsers do not.
+// allows reports whether a request names a host of this server. Load balancers send HTTP/1.0
+// without a host. Browsers always name a host.
 func (g *Guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true
 	}
 	if at, err := netip.ParseAddrPort(r.Host); err == nil && at.Addr().Unmap().IsLoopback() {
-		return true // the code below is slower
+		return true // the code below returns the same, but is slower
 	}
 	name := hostName(r.Host)
 	if name == "localhost" || slices.Contains(g.hosts, name) {

@@ -39,14 +39,13 @@ const (
 //
 // SHA256 is the token's hash in hexadecimal. PERMISSIONS are separated by commas: "ids",
 // "realm:NAME", "admin". Limits are per second; inspected lines count as IDs. Blank lines and
-// lines that begin with # are skipped. Each line must end in a newline, because otherwise it can be
-// incomplete.
+// lines that begin with # are skipped. Each line must end in a newline, because a line without a
+// newline can be incomplete.
 //
-// Tokens says who may do what. A nil Tokens lets everybody do everything. Tokens is safe for
-// concurrent use.
+// A nil Tokens lets everybody do everything. Tokens is safe for concurrent use.
 type Tokens struct {
 	mu      sync.Mutex
-	entries map[[sha256.Size]byte]*Token // by their hashes
+	entries map[[sha256.Size]byte]*Token // by the tokens' hashes
 }
 
 // A Token is a line of the file.
@@ -57,11 +56,11 @@ type Token struct {
 	name    string
 	sum     [sha256.Size]byte
 	permits []string
-	limits  string // as in the file; if they do not change, Requests and IDs stay
+	limits  string // text of the limits in the file
 }
 
-// OpenTokens reads a file of tokens, and again within seconds of each change until ctx is done. It
-// does not use a changed file that has a mistake, and logs why.
+// OpenTokens reads a file of tokens. Until ctx is done, it reads the file again within seconds of
+// each change. It does not use a changed file that has a mistake, and logs why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watch.Files(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -80,8 +79,8 @@ func (t *Tokens) use(contents [][]byte) error {
 	before := t.entries
 	t.entries = map[[sha256.Size]byte]*Token{}
 	for _, e := range entries {
-		if old := before[e.sum]; old != nil && old.limits == e.limits { // keep what it has spent
-			e.Requests, e.IDs = old.Requests, old.IDs
+		if old := before[e.sum]; old != nil && old.limits == e.limits {
+			e.Requests, e.IDs = old.Requests, old.IDs // what was used stays used
 		}
 		t.entries[e.sum] = e
 	}
@@ -165,8 +164,8 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
 }
 
-// Find returns the entry of a token's text, or nil. The duration of Find reveals nothing about
-// other tokens, because nobody can choose a text with a given hash.
+// Find returns the token with this text, or nil. Its duration reveals nothing about other tokens,
+// because nobody can choose a text with a given hash.
 func (t *Tokens) Find(text string) *Token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -174,7 +173,7 @@ func (t *Tokens) Find(text string) *Token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. [PermitRealms] without a name means any realm.
+// may reports whether the token has a permission. For [PermitRealms], one realm is enough.
 func (e *Token) may(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == PermitAdmin || p == permission ||
@@ -216,7 +215,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 }
 
 // AppendToken appends a line of [NewToken] to a file. It makes a missing file, readable only by its
-// owner. It fails if the file has a mistake, or already has the name.
+// owner. It fails if the file has a mistake, or already has a token of that name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

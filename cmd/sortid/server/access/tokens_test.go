@@ -92,7 +92,7 @@ func testTokensReread(t *testing.T) {
 	expect("after the end", true, false, "")
 }
 
-// When a file is read again, tokens keep what they have spent.
+// When a file is read again, the used part of a token's limit stays used.
 func TestSpentTokensReread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
@@ -117,7 +117,7 @@ func TestSpentTokensReread(t *testing.T) {
 	})
 }
 
-// A token is appended only if the file has no mistake before and after.
+// AppendToken changes only a file without mistakes, and makes none.
 func TestAppendToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)

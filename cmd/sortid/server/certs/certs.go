@@ -15,10 +15,10 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
-// TLS returns a configuration with the certificate and key in these files. If there is a file
-// clientCA, clients need a certificate that a CA in this file signed. Until ctx is done, the
+// TLS returns a configuration with the certificate and key in these files. If clientCA names a
+// file, clients need a certificate that a CA in that file signed. Until ctx is done, the
 // configuration uses changed files within seconds. It does not use a changed file that has a
-// mistake, and the log says why.
+// mistake, and logs why.
 func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
@@ -47,7 +47,7 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	config.ClientCAs = x509.NewCertPool()          // nil would mean the system's certificates
-	config.NextProtos = []string{"h2", "http/1.1"} // net/http does not add these to current
+	config.NextProtos = []string{"h2", "http/1.1"} // net/http adds none for GetConfigForClient
 	var current atomic.Pointer[tls.Config]
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return current.Load(), nil
@@ -76,8 +76,8 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	return config, nil
 }
 
-// decodeCertificates returns the certificates of a PEM text. It fails if one is cut off or
-// malformed. The standard library would skip it.
+// decodeCertificates returns the certificates of a PEM text. It fails if a certificate is cut off
+// or malformed. The standard library would skip such a certificate.
 func decodeCertificates(text []byte) (certs [][]byte, err error) {
 	whole := 0
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {

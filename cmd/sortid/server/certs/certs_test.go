@@ -33,7 +33,7 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 	return state, <-failed
 }
 
-// A renewed certificate needs no restart. A file with a mistake is not used.
+// The server uses a renewed certificate without a restart. It uses no file with a mistake.
 func TestCertificateReread(t *testing.T) { synctest.Test(t, testCertificateReread) }
 
 func testCertificateReread(t *testing.T) {
@@ -79,8 +79,7 @@ func testCertificateReread(t *testing.T) {
 	}
 }
 
-// A changed CA file is used at once, also for resumed sessions. A file with a mistake is not
-// used.
+// The server uses a changed CA file, also for resumed sessions. It uses no file with a mistake.
 func TestClientCAReread(t *testing.T) { synctest.Test(t, testClientCAReread) }
 
 func testClientCAReread(t *testing.T) {
@@ -138,4 +137,8 @@ func testClientCAReread(t *testing.T) {
 	expect("removed", "no such file", false, true)
 	after(certs[0]+"# and\n"+certs[1], "both", "level=INFO", true, true)
 	after(certs[0], "the first", "level=INFO", true, false)
+	if _, err := TLS(t.Context(), cert, key, key, nil); err == nil ||
+		!strings.Contains(err.Error(), "no certificate in PEM") {
+		t.Errorf("a key as certificates: %v", err)
+	}
 }

@@ -1,5 +1,5 @@
-// Package httpapi has what all endpoints share: paths, answers, problems (errors in the form of RFC
-// 9457), and their descriptions in OpenAPI.
+// Package httpapi has what all endpoints share: paths, answers, and their descriptions in OpenAPI.
+// A problem is an error in the form of RFC 9457, for the client.
 package httpapi
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// The paths of several endpoints begin with these.
+// The paths of several endpoints begin with one of these.
 const (
 	IDsPath   = "/v1/ids/"
 	StorePath = "/v1/store/"
@@ -24,21 +24,19 @@ const (
 // Fallback is the pattern for all paths that have no endpoint.
 const Fallback = "/"
 
-// The types of answers.
 const (
 	TypeText   = "text/plain; charset=utf-8"
 	TypeJSON   = "application/json"
 	TypeNDJSON = "application/x-ndjson"
 )
 
-// A Raw answer has a body that is sent unchanged.
+// A Raw answer has a body that huma sends unchanged.
 type Raw struct {
 	ContentType  string `header:"Content-Type"`
 	CacheControl string `header:"Cache-Control"`
 	Body         []byte
 }
 
-// A FormatName is a parameter: the name of a format.
 type FormatName string
 
 func (FormatName) Schema(huma.Registry) *huma.Schema {
@@ -51,7 +49,7 @@ func (FormatName) Schema(huma.Registry) *huma.Schema {
 
 func Text() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
-// Answers describes the answer with status 200.
+// Answers describes the answer with status 200 for OpenAPI.
 func Answers(description, mediaType string, schema *huma.Schema) map[string]*huma.Response {
 	return map[string]*huma.Response{"200": {Description: description,
 		Content: map[string]*huma.MediaType{mediaType: {Schema: schema}}}}
@@ -60,7 +58,7 @@ func Answers(description, mediaType string, schema *huma.Schema) map[string]*hum
 // Busy returns a problem with status 503. The client may ask again after a second.
 func Busy(format string, args ...any) error { return BusyFor(time.Second, format, args...) }
 
-// BusyFor is [Busy] for a client that may ask again after d.
+// BusyFor is like [Busy], but the client may ask again after d.
 func BusyFor(d time.Duration, format string, args ...any) error {
 	return retryAfter(d, huma.Error503ServiceUnavailable(fmt.Sprintf(format, args...)))
 }
@@ -82,8 +80,8 @@ func Invalid(message, location string) error {
 		Location: location})
 }
 
-// Refuse answers with a problem. If err is another error, the server failed: the client gets status
-// 500, and only the log has the error.
+// Refuse answers with err if err is a problem. Any other error means that the server failed. Then
+// the client gets status 500, and only the log contains the error.
 func Refuse(w http.ResponseWriter, err error) {
 	var problem huma.StatusError
 	if !errors.As(err, &problem) {
@@ -99,7 +97,6 @@ func Refuse(w http.ResponseWriter, err error) {
 	huma.DefaultJSONFormat.Marshal(w, problem)
 }
 
-// fail calls the method Fail of w, or of a writer that w wraps.
 func fail(w http.ResponseWriter, err error) {
 	for {
 		switch v := w.(type) {

@@ -22,7 +22,6 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// An Endpoint answers requests for new IDs.
 type Endpoint struct {
 	Sources *Sources
 	Tokens  *access.Tokens
@@ -30,7 +29,7 @@ type Endpoint struct {
 	Log     *slog.Logger
 }
 
-// Register registers the most frequent requests. They skip huma, which is slower and only describes
+// Register registers the requests for IDs. huma, which is slower than net/http, only describes
 // them.
 func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 	var encodings []any
@@ -136,7 +135,8 @@ func (in *request) parseQuery(raw string) error {
 	return nil
 }
 
-// charge takes the IDs from the limits of the token and the source, or from neither.
+// charge takes the IDs from the limits of the token and of the format. If one has too few, it takes
+// from neither.
 func (e *Endpoint) charge(r *http.Request, in request) error {
 	mine := e.Tokens.IDs(r.Context())
 	if in.source.queue != nil {
@@ -150,8 +150,8 @@ func (e *Endpoint) charge(r *http.Request, in request) error {
 
 var pieces = sync.Pool{New: func() any { return new([]byte) }}
 
-// serve returns a problem only before it writes. A later error breaks the answer off, so that the
-// client sees that IDs are missing.
+// serve returns a problem only before it writes. After a later error, it breaks the answer off, so
+// that the client sees that IDs are missing.
 func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := e.Tokens.Allow(r.Context(), access.PermitIDs); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
 	return nil
 }
 
-// accepts reports whether the answer must be JSON. Without a preference, the answer is text.
+// accepts reports whether an Accept header prefers JSON. Without a preference, the answer is text.
 func accepts(header string) (asJSON bool, err error) {
 	if header == "" || header == "*/*" {
 		return false, nil

@@ -13,29 +13,29 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// A queue shares the IDs of one node ID by start-time fair queueing. While IDs are scarce, it
-// counts each client's IDs, and serves the client with the lowest count. It counts a request after
-// serving it, so large requests get their turn, too. Clients cannot save IDs for later: each count
-// is at least the count of the client served last.
+// A queue shares the IDs of one node ID among clients, by start-time fair queueing. While IDs are
+// scarce, it counts each client's IDs, and serves the waiting client with the lowest count. It
+// counts a request after serving it, so large requests get their turn, too. A client cannot save
+// IDs for later: a count below the field last is raised to last.
 type queue struct {
 	ids *rate.Limiter // the IDs that the node ID has left
 
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
-	last    int64     // the count that the client served last had before its request
+	last    int64     // the highest count at which a client was served
 	counts  map[limit.Client]*int64
 }
 
 type waiter struct {
-	count *int64        // of its client
-	first chan struct{} // gets a value when the waiter can be first
+	count *int64        // the count of the waiting client
+	first chan struct{} // gets a value when the client may be next
 }
 
-const maxCounts = 4096
+const maxCounts = 4096 // limits memory
 
-// newQueue returns a queue, or nil if the generator itself waits for the next tick. Other
-// generators can run 10 s ahead of the clock. The queue allows 2 s, so that a request gets all its
-// IDs, or none.
+// newQueue returns a queue, or nil if the generator itself waits when a tick has no IDs left. Other
+// generators run ahead of the clock, by up to 10 s. The queue allows 2 s, so that a request gets
+// all its IDs, or none.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
@@ -45,8 +45,9 @@ func newQueue(f *format.Format, nodeBits int) *queue {
 	return &queue{ids: ids, counts: map[limit.Client]*int64{}}
 }
 
-// take takes n IDs from the queue. If token is not nil, it takes n from this limit, too. If it
-// cannot take both soon, it takes nothing and returns a problem.
+// take takes n IDs from the queue and, if token is not nil, from this limit, too. If the limit has
+// too few, or the queue has too few for [limit.QueueTimeout], it takes nothing and returns a
+// problem.
 func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// While there are enough IDs, requests are not counted and allocate nothing.
+// While there are enough IDs, the queue does not count requests, and allocates nothing.
 func TestQueueCountsScarceIDs(t *testing.T) { synctest.Test(t, testQueueCountsScarceIDs) }
 
 func testQueueCountsScarceIDs(t *testing.T) {

@@ -29,8 +29,8 @@ type Sources struct {
 }
 
 // NewSources returns sources that lease node IDs from the store in the background. Without a store,
-// they make only IDs of formats that need no lease. leases configures all leases, except its Realm
-// and Format. It must have a Logger.
+// they make only IDs of formats that need no lease. The parameter leases configures all leases,
+// except their Realm and Format. It must have a Logger.
 func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Sources{store: store, leases: leases, byName: map[string]*source{}, stop: stop,
@@ -88,10 +88,10 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	if err != nil {
 		return err
 	}
-	// If the lease has expired, requests fail at once, and clients are told to ask again.
+	// "abort" makes requests fail at once when the lease has expired. The clients can ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
-		values["guard"] = "4" // bits of the counter that start at zero; 97 % of its values are left
+		values["guard"] = "4" // 4 bits of the counter start at zero; 97 % of the IDs are left
 	}
 	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
 		Values: values})
@@ -108,7 +108,7 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 // Ready returns an error if a served format cannot make an ID.
 func (s *Sources) Ready() error {
 	if s.store == nil {
-		return nil // no format that needs a lease is served
+		return nil // the server makes only IDs that need no lease
 	}
 	for _, f := range format.Leased() {
 		if err := s.byName[f.Name].ready(); err != nil {
@@ -118,8 +118,7 @@ func (s *Sources) Ready() error {
 	return nil
 }
 
-// Limit returns the limit of a format's IDs, or nil if the generator itself waits for the next
-// tick.
+// Limit returns the limit of a format's IDs, or nil if there is none.
 func (s *Sources) Limit(format string) *rate.Limiter {
 	if q := s.byName[format].queue; q != nil {
 		return q.ids
@@ -180,17 +179,17 @@ func (s *Sources) Close(ctx context.Context) error {
 type source struct {
 	format *format.Format
 	made   prometheus.Counter // IDs sent
-	queue  *queue             // nil if the generator itself waits for the next tick
+	queue  *queue             // can be nil; see newQueue
 
 	mu        sync.Mutex
 	generator format.Generator // if nil, err says why
-	lease     *lease.Lease     // nil if the source has none
+	lease     *lease.Lease     // can be nil
 	err       error
 	batches   sync.Pool // of format.Batch
 
 	probing sync.Mutex
 	probed  time.Time
-	unready error // what probe returned at the time probed
+	unready error // the result of the last probe, at the time probed
 }
 
 func (src *source) get() (format.Generator, error) {
@@ -216,8 +215,8 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	return batch.Append(b, encoding, '\n'), nil
 }
 
-// ready returns nil if the source can make an ID. Several requests share a probe, so it does not
-// use their contexts.
+// ready returns nil if the source can make an ID. Requests share the result of a probe, so the
+// probe uses the context of none of them.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
@@ -228,7 +227,7 @@ func (src *source) ready() error {
 	return src.unready
 }
 
-// probe makes an ID, which counts toward the limit. The limit never refuses a probe, because a busy
+// probe makes an ID, and takes it from the queue. The queue never refuses a probe, because a busy
 // server is also ready.
 func (src *source) probe() error {
 	generator, err := src.get()
@@ -261,7 +260,8 @@ func publicError(err error) error {
 	return err
 }
 
-// remaining returns how long the source can make IDs without the store, by the generator's clock.
+// remaining returns how long the source can make IDs without the store. The parameter now
+// is the generator's clock.
 func (src *source) remaining(now func() time.Time) time.Duration {
 	if src.ready() != nil {
 		return 0

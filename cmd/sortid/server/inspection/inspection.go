@@ -153,7 +153,7 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// spendLines charges lines that have size bytes in all.
+// spendLines takes the cost of lines with size bytes in all from the limit l.
 func spendLines(l *rate.Limiter, lines, size int) error {
 	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
 		return httpapi.TooMany(wait,
@@ -162,7 +162,7 @@ func spendLines(l *rate.Limiter, lines, size int) error {
 	return nil
 }
 
-// waitLines is spendLines for an answer that has begun. It waits up to [limit.LineTimeout].
+// waitLines is spendLines for an answer that has begun: it waits, up to [limit.LineTimeout].
 func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
 	if l == nil {
 		return nil
@@ -181,7 +181,8 @@ var errLimit = errors.New("the token's limit of IDs a second is reached, so the 
 // each 64 bytes.
 func linesCost(lines, size int) int { return max(lines, (size+63)/64) }
 
-// readLine reads a line and charges it. Of a long line, it returns only the beginning.
+// readLine reads a line and takes its cost from the limit l. Of a long line, it returns only the
+// beginning.
 func readLine(ctx context.Context, l *rate.Limiter,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
@@ -252,7 +253,6 @@ func (d deadlineReader) Read(p []byte) (int, error) {
 	return d.Reader.Read(p)
 }
 
-// A deadlineWriter limits the time in which a client must receive each part of an answer.
 type deadlineWriter struct {
 	io.Writer
 	control *http.ResponseController

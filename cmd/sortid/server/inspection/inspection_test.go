@@ -38,7 +38,7 @@ func testInspectedLines(t *testing.T) {
 	if took := time.Since(begin); took > 0 {
 		t.Errorf("below the limit it waits for %v", took)
 	}
-	// 64 KiB are 1024 IDs: 10.24 s.
+	// A line of 64 KiB costs 1024 IDs, which take 10.24 s.
 	var problem huma.HeadersError
 	if err := spendLines(limited, 1, 64<<10); !errors.As(err, &problem) ||
 		problem.GetHeaders().Get("Retry-After") != "11" {

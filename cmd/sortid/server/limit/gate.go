@@ -12,7 +12,7 @@ import (
 // A Client is the owner of a token or, without tokens, an address.
 type Client string
 
-// ClientAt returns the client at an address or, for IPv6, in a network of 64 bits.
+// ClientAt returns the client at an address. With IPv6, a network of 64 bits is one client.
 func ClientAt(addrPort string) Client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
@@ -26,31 +26,31 @@ func ClientAt(addrPort string) Client {
 	return Client(network.Addr().String())
 }
 
-// A Gate has a limited number of places for requests or connections. A client gets a place while
-// more places are free than the client has. So the first client can have half of the places, the
-// next client half of the rest, and so on. A Gate is safe for concurrent use.
+// A Gate has a limited number of places for requests or connections. A client gets a place only if
+// more places are free than the client already has. So the first client can have half of the
+// places, the next client half of the rest, and so on. A Gate is safe for concurrent use.
 type Gate struct {
-	what string
-	most int
+	what   string
+	places int
 
-	mu   sync.Mutex
-	in   int
-	held map[Client]int
+	mu    sync.Mutex
+	taken int
+	held  map[Client]int
 }
 
-func newGate(most int, what string) *Gate {
-	return &Gate{what: what, most: most, held: map[Client]int{}}
+func newGate(places int, what string) *Gate {
+	return &Gate{what: what, places: places, held: map[Client]int{}}
 }
 
 // Enter takes a place for the client, and reports whether it could. If it could, call Leave later.
 func (g *Gate) Enter(c Client) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.held[c] >= g.most-g.in {
+	if g.held[c] >= g.places-g.taken {
 		return false
 	}
 	g.held[c]++
-	g.in++
+	g.taken++
 	return true
 }
 
@@ -60,7 +60,7 @@ func (g *Gate) Leave(c Client) {
 	if g.held[c]--; g.held[c] == 0 {
 		delete(g.held, c)
 	}
-	g.in--
+	g.taken--
 }
 
 // Full returns the problem for a client that gets no place.
@@ -71,11 +71,11 @@ func (g *Gate) Full() error {
 
 type Gates struct {
 	Requests     *Gate
-	LargeAnswers *Gate // of more than [Piece] IDs
-	LineBodies   *Gate // bodies of lines to inspect
-	StoreBodies  *Gate // all requests to the store
-	StoreQueue   *Gate // fully received requests, except lists
-	StoreLists   *Gate // fully received requests for lists
+	LargeAnswers *Gate // Answers of more than [Piece] IDs.
+	LineBodies   *Gate // Bodies of lines to inspect.
+	StoreBodies  *Gate // All requests to the store.
+	StoreQueue   *Gate // Fully arrived requests to the store, except lists.
+	StoreLists   *Gate // Fully arrived requests for lists.
 }
 
 func NewGates() *Gates {
@@ -89,7 +89,7 @@ func NewGates() *Gates {
 	}
 }
 
-// Listener limits the open connections, and closes new ones above the limit.
+// Listener limits the open connections. It closes a new connection if its client gets no place.
 func Listener(l net.Listener) net.Listener {
 	return limitedListener{l, newGate(maxConnections, "connections")}
 }

@@ -1,4 +1,4 @@
-// Package limit has the limits of the service, and shares them among its clients.
+// Package limit has the limits of the service, and shares them among clients.
 package limit
 
 import (
@@ -11,20 +11,20 @@ import (
 // Sizes of requests and answers.
 const (
 	MaxIDs    = 100_000  // In one answer.
-	Piece     = 1024     // IDs made and written at a time. It limits memory.
+	Piece     = 1024     // IDs that the server makes and writes at a time.
 	MaxLine   = 1 << 10  // Bytes of a line to inspect.
 	MaxLines  = 64 << 20 // Bytes of lines to inspect.
 	MaxBody   = 1 << 20  // Bytes of other bodies.
 	MaxMany   = 1000     // Records in one request.
-	MaxRealms = 100      // In the store. Clients can make no more than that.
+	MaxRealms = 100      // In the store. Clients can make no further realms.
 	MaxHeader = 16 << 10 // Bytes of a request's headers.
 )
 
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Of clients. The store has two connections. The server's own leases get the next free one, so
-	// they do not wait for the whole queue of clients.
+	// Calls by clients, one for each connection of the store. The server's own leases get the next
+	// free connection, so they do not wait for all waiting clients.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048
@@ -33,13 +33,13 @@ const (
 	maxLineBodies   = 64
 	maxStoreBodies  = 256
 	maxStoreQueue   = 64
-	maxStoreLists   = 4 // Each can need as much memory as all records of a realm.
+	maxStoreLists   = 4 // Each needs memory for all records of a realm.
 )
 
 // How long a client may take.
 const (
 	HeaderTimeout = 5 * time.Second
-	BodyTimeout   = 5 * time.Second  // For a body, if it is not lines.
+	BodyTimeout   = 5 * time.Second  // For a body of the store.
 	LineTimeout   = 30 * time.Second // For the next part of a body of lines.
 	LinesTimeout  = 10 * time.Minute // For the whole body of lines.
 	TakeTimeout   = 10 * time.Second // To receive one piece of an answer.
@@ -49,17 +49,18 @@ const (
 // How long the server may take.
 const (
 	QueueTimeout = time.Second      // Until a node ID has the requested IDs.
-	StoreTimeout = 15 * time.Second // Until it calls the store.
-	CallTimeout  = 5 * time.Second  // For that call. Leases must be renewed in time.
-	WriteTimeout = 30 * time.Second // For an answer, including the store.
+	StoreTimeout = 15 * time.Second // Until a client's request can call the store.
+	CallTimeout  = 5 * time.Second  // For that call. The renewal of a lease can wait for it.
+	WriteTimeout = 30 * time.Second // For an answer. It is longer than both times above.
 
-	// To make an ID for /readyz. If the clock has gone back, uid60 waits longer, and is not ready.
+	// To make an ID for /readyz. If the clock has gone back, uid60 can need longer, and is not
+	// ready.
 	ReadyTimeout = time.Second
-	ReadyFor     = 100 * time.Millisecond // Until it makes another such ID.
+	ReadyFor     = 100 * time.Millisecond // Until /readyz makes another ID.
 )
 
-// Take takes n from a limit and returns 0. If fewer are left, it takes none and returns how long
-// to wait. A nil limit permits everything.
+// Take takes n from a limit and returns 0. If fewer than n are left, it takes none and returns how
+// long to wait. A nil limit permits everything.
 func Take(l *rate.Limiter, n int) time.Duration {
 	if l == nil {
 		return 0
@@ -71,7 +72,7 @@ func Take(l *rate.Limiter, n int) time.Duration {
 	return max(time.Millisecond, Lacks(l, n, now))
 }
 
-// Lacks returns the time from now until the limit has n. It takes none.
+// Lacks returns the time from the parameter now until the limit has n. It does not take them.
 func Lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
 	if l == nil {
 		return 0

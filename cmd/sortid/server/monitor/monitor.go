@@ -1,4 +1,4 @@
-// Package monitor shows operators the requests of a server, and whether it can make IDs.
+// Package monitor shows operators the requests of a server, and whether the server can make IDs.
 package monitor
 
 import (
@@ -73,7 +73,7 @@ func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
 // Drain makes /readyz fail, and asks clients to close their connections.
 func (m *Monitor) Drain() { m.draining.Store(true) }
 
-// count counts a request. It keeps the series, because finding them by their labels is slower.
+// count counts a request. It keeps the metrics in a map, because Prometheus finds them slowly.
 func (m *Monitor) count(a answered, took time.Duration) {
 	m.mu.Lock()
 	of, ok := m.series[a]

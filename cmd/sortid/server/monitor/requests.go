@@ -55,7 +55,7 @@ func (m *Monitor) Observe(next http.Handler) http.Handler {
 		start := time.Now()
 		id := scru128.NewString()
 		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
-		if m.draining.Load() { // otherwise the connection's next request would be cut off
+		if m.draining.Load() { // the shutdown would cut off the connection's next request
 			w.Header()["Connection"] = headerClose
 		}
 		rec := &recorder{ResponseWriter: w}

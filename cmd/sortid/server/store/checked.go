@@ -13,33 +13,34 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A checkedStore calls GetMany for each change. It reads the realm's own record and the store's
-// clock only if what it remembers is old, or before it refuses a change.
+// A checkedStore calls GetMany for each change. It remembers the realm's own record and the store's
+// clock. It reads both again if they are old, or before it refuses a change.
 type checkedStore struct {
 	lease.Store
 
 	mu     sync.Mutex
 	realms map[string]known
-	counts map[string]count // by realm with generation
+	counts map[string]count // by name of a realm with its generation
 }
 
 type known struct {
 	root  lease.Record  // The realm's own record.
 	read  time.Time     // When root was read.
 	ahead time.Duration // The store's clock minus this machine's.
-	lead  time.Duration // How far ahead clients' clocks may be, if the store has no clock.
+	lead  time.Duration // How far ahead clients' clocks may be. 0 if the store has a clock.
 }
 
-// A count is the number of records. since is how many this server made after it listed them.
+// A count is the number of a realm's records, and how many this server made since it listed them.
 type count struct{ all, since int }
 
 const (
 	rememberFor  = 10 * time.Second
-	mostRealms   = 1000 // that are remembered
-	recountAfter = 1000 // made by this server; other servers can make as many
+	mostRealms   = 1000 // remembered at a time
+	recountAfter = 1000 // records made by this server; other servers make records, too
 )
 
-// Checked returns a store that refuses changes that the protocol forbids, with [lease.ErrIllegal].
+// Checked returns a store that refuses changes that the protocol of leases forbids, with
+// [lease.ErrIllegal].
 func Checked(store lease.Store) lease.Store {
 	return &checkedStore{Store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
@@ -119,8 +120,8 @@ func baseRealm(name string) string {
 	return realm
 }
 
-// allows reports whether the protocol allows changes of node IDs. made is how many of the changes
-// make a new record.
+// allows reports whether the protocol allows changes of node IDs. The parameter made is how many of
+// the changes make a new record.
 func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -139,7 +140,7 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 		return false, err
 	case made == 0 || k.root.Revision == 0 || k.current() == space:
 		return s.check(ctx, k, changes, records, made)
-	case remembered.current() == space: // the realm was fenced meanwhile
+	case remembered.current() == space: // meanwhile, a fence began a new generation
 		return false, nil
 	}
 	return false,
@@ -147,11 +148,11 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			"current one; " + noFence}
 }
 
-// noFence says what to do instead. A client could put overlapping records into the new generation
-// of a fence.
+// noFence is advice for clients. A client that fences a realm could put overlapping records into
+// the new generation.
 const noFence = "fence the realm at the store itself"
 
-// check applies the protocol to changes, with the records that [lease.Evidence] asks for.
+// check reports whether the protocol allows changes, given k and the records of [lease.Evidence].
 func (s *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
 	records []lease.Record, made int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -176,7 +177,7 @@ func (k known) with(records []lease.Record) lease.Known {
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
 // reserve counts n records before they are made, and returns how many there were. It seldom lists
-// the records. If there are too many, it never lists them again: their number cannot fall.
+// the records. If there are too many, it never lists them again, because their number cannot fall.
 func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	s.mu.Lock()
 	c, ok := s.counts[space]

@@ -27,12 +27,12 @@ import (
 
 type Endpoints struct {
 	Store      lease.Store // from [Checked]
-	Conditions []string    // under which the store loses no change
+	Conditions []string    // the conditions under which the store loses no change
 	Tokens     *access.Tokens
 	Gates      *limit.Gates
 	Log        *slog.Logger
 
-	calls chan struct{} // full while clients' calls use both connections
+	calls chan struct{} // full while [limit.MaxStoreCalls] requests call the store
 }
 
 func (e *Endpoints) Register(api huma.API) {
@@ -72,7 +72,7 @@ func arrayOf(items *huma.Schema) *huma.Schema {
 
 func text(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 
-// integer describes a 64-bit integer, which is a string in JSON.
+// A 64-bit integer is a string in JSON.
 func integer(doc string) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Pattern: "^-?[0-9]+$", Description: doc}
 }
@@ -112,7 +112,7 @@ func (e *Endpoints) get(ctx context.Context,
 	out.Records = []lease.Record{}
 	switch len(in.Blocks) {
 	case 0:
-	case 1: // only what Get returns survives a crash of the store
+	case 1: // unlike with GetMany, the result survives a crash of the store
 		out.Records = make([]lease.Record, 1)
 		out.Records[0], err = e.Store.Get(ctx, in.Realm, in.Blocks[0])
 	default:
@@ -181,7 +181,7 @@ func register[In, Out any](e *Endpoints, api huma.API, name, summary string, in,
 		Path:        httpapi.StorePath + name,
 		Summary:     summary,
 		Tags:        []string{"store"},
-		// A slow body delays only other bodies.
+		// A request with a slow body is not yet in the queue.
 		Middlewares: huma.Middlewares{e.Tokens.Through(e.Gates.StoreBodies), readJSON,
 			e.Tokens.Through(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
@@ -234,8 +234,8 @@ func call[In, Out any](ctx context.Context, e *Endpoints, request In,
 
 type bodyKey struct{}
 
-// readJSON reads the body, which must have the type JSON. A browser lets a foreign page send this
-// type only if the server permits it.
+// readJSON reads the body, which must have the type JSON. Browsers send this type for a page of
+// another origin only if the server permits it.
 func readJSON(ctx huma.Context, next func(huma.Context)) {
 	refuse := func(status int, format string, args ...any) {
 		_, w := humago.Unwrap(ctx)
@@ -289,8 +289,7 @@ func (e *Endpoints) problem(operation string, err error) error {
 	return httpapi.Busy("the store did not answer, or refused the request; the server's log says more")
 }
 
-// allowRecords checks that the client may read a realm's records. It limits the name's length,
-// because each record repeats the name.
+// allowRecords also limits the name's length, because each record repeats the name.
 func (e *Endpoints) allowRecords(ctx context.Context, realm string) error {
 	if err := e.Tokens.AllowRealm(ctx, baseRealm(realm)); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 
 const interval = time.Second
 
-// Refused shows which files are refused now. All servers of a process share it, because a file is
-// opened before its server is made.
+// Refused is a metric: which changed files are not used now. All servers of a process share it,
+// because files are opened before servers are made.
 var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
 	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
@@ -30,13 +30,13 @@ type watcher struct {
 	paths []string
 	use   func(contents [][]byte) error
 
-	contents [][]byte // when they were last read
-	failure  string   // the error of that reading
+	contents [][]byte // of the files, when they were last read
+	failure  string   // the error when they were last read
 }
 
 // Files calls use with the contents of files, and again after each change until ctx is done. If use
 // fails, it must keep the previous contents. Files returns the first error, and logs later errors
-// once for each change. what names the files in errors.
+// once for each change. The parameter what names the files in errors.
 func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
 	paths ...string) error {
 	if log == nil {

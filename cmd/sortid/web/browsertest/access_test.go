@@ -178,7 +178,6 @@ func TestKeyboard(t *testing.T) {
 	tb.contains("#choose-result", "a node ID of 9 bits for each process")
 }
 
-// Nothing on the page moves.
 func TestMotion(t *testing.T) {
 	b, err := os.ReadFile("../page.css")
 	check(t, err)

@@ -56,14 +56,14 @@ func TestAgree(t *testing.T) {
 		var ids []string
 		var want []record
 		for i := range 200 {
-			id := random(t, s, uint(i%s.Bits)) // small ones, too
+			id := random(t, s, uint(i%s.Bits)) // also small IDs
 			encoding := s.Encodings[i%len(s.Encodings)]
 			text := id.In(encoding)
 			if s.Prefix != nil && encoding == format.Text {
 				text = append(s.Prefix.Known, "user")[0] + "_" + text
 			}
 			if _, e, err := s.ParseAny(text); err != nil || e != encoding {
-				encoding, text = s.Encodings[0], id.String() // the text looks like another encoding
+				encoding, text = s.Encodings[0], id.String() // the text can be in another encoding
 			}
 			ids = append(ids, text)
 			r := records(t, string(id.AppendJSON(nil)))[0]

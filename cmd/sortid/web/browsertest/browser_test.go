@@ -125,12 +125,12 @@ func startBrowser(t testing.TB) context.Context {
 	return ctx
 }
 
-// A tab shows the page. Unexpected messages and requests fail the test.
+// A tab of the browser. Unexpected messages and requests make the test fail.
 type tab struct {
 	testing.TB
 	ctx     context.Context
-	mayLoad string // the start of expected URLs
-	maySay  bool   // if true, the browser may log
+	mayLoad string // the beginning of URLs that the tab may request
+	maySay  bool   // whether the browser may log messages
 
 	mu       sync.Mutex
 	problems []string
@@ -211,12 +211,18 @@ func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
+// until waits until an expression is true, also if it first leads to errors.
 func (tb *tab) until(expression string) {
 	tb.Helper()
-	if _, err := chromedp.Run(
-		tb.ctx, chromedp.Poll[bool](expression,
-			chromedp.WithPollingTimeout(5*time.Minute))); err != nil {
-		tb.Fatalf("%v: %s", err, expression)
+	for {
+		there, err := chromedp.Run(tb.ctx, chromedp.Evaluate[bool](expression))
+		switch {
+		case there && err == nil:
+			return
+		case tb.ctx.Err() != nil:
+			tb.Fatalf("%v: %s", err, expression)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -238,7 +244,6 @@ func eval[T any](tb *tab, script string, args ...any) T {
 	return result
 }
 
-// script runs statements.
 func (tb *tab) script(statements string, args ...any) {
 	tb.Helper()
 	eval[bool](tb, "(() => {"+statements+"\nreturn true; })()", args...)

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -66,7 +65,7 @@ func TestForeignPage(t *testing.T) {
 	for _, origin := range []string{evil.URL, at(evil.URL)} {
 		tb.do(chromedp.Navigate(origin))
 		eval[bool](tb, `(document.getElementById("form").submit(), true)`)
-		tb.leads(
+		tb.until(
 			`location.pathname === "/v1/store/compare-and-set" && document.body.innerText !== ""`)
 		if answer := eval[string](tb, `document.body.innerText`); !strings.Contains(answer,
 			`"status":403`) {
@@ -108,19 +107,5 @@ func TestForeignPage(t *testing.T) {
 	if got := post("/v1/store/compare-and-set", "application/json",
 		"same-origin"); got != "basic 200" {
 		t.Errorf("of the server's own origin: %s", got)
-	}
-}
-
-func (tb *tab) leads(expression string) {
-	tb.Helper()
-	for {
-		there, err := chromedp.Run(tb.ctx, chromedp.Evaluate[bool](expression))
-		switch {
-		case there && err == nil:
-			return
-		case tb.ctx.Err() != nil:
-			tb.Fatalf("%v: %s", err, expression)
-		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }

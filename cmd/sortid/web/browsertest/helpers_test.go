@@ -8,7 +8,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// decode reads JSON.
 func decode[T any](t testing.TB, text string) (value T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &value); err != nil {

@@ -26,7 +26,7 @@ func npm(t testing.TB, name string) string {
 	return dir
 }
 
-// The tests of the npm package.
+// Node runs the tests of the npm package.
 func TestNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs Node: not with -short")

@@ -30,7 +30,7 @@ func TestRubbish(t *testing.T) {
 		begin := time.Now()
 		tb.paste(text)
 		t.Logf("%s: %v", name, time.Since(begin).Round(time.Millisecond))
-		is(tb, false, `document.title === "broken"`) // by a script
+		is(tb, false, `document.title === "broken"`) // a script in the text would do that
 		tb.counts("#result script, #result img, #result svg[onload], #result b", 0)
 		switch name {
 		case "script":
@@ -64,7 +64,7 @@ func TestHiddenCharacters(t *testing.T) {
 	tb.contains("#result", "is no ID")
 }
 
-// The policy forbids everything except the script and style with its hashes.
+// The policy forbids everything except the script and style of the page.
 func TestPolicy(t *testing.T) {
 	tb := open(t, "")
 	is(tb, true,
@@ -96,5 +96,5 @@ func TestPolicy(t *testing.T) {
 	// The policy also forbids HTML that the page's own script makes.
 	is(tb, "TypeError",
 		`(() => { try { document.body.innerHTML = "<b>x</b>"; return "set"; } catch (error) { return error.name; } })()`)
-	tb.taken() // the violations that the console has
+	tb.taken() // the console reports the violations
 }

@@ -22,7 +22,7 @@ func serve(t *testing.T, args ...string) string {
 	for lines := json.NewDecoder(log); line.Address == ""; {
 		check(t, lines.Decode(&line))
 	}
-	go io.Copy(io.Discard, log) // it must not wait for a reader
+	go io.Copy(io.Discard, log) // the server must not wait for a reader of its log
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGKILL)
 		cmd.Wait()
@@ -38,5 +38,5 @@ func TestServed(t *testing.T) {
 	tb.contains("#result .card", "2022-04-03T11:40:14.308Z")
 	is(tb, 0, `performance.getEntriesByType("resource").length`)
 	is(tb, "refused", `fetch("/").then((r) => r.text()).catch(() => "refused")`) // by the policy
-	tb.taken()                                                                   // the console has it
+	tb.taken()                                                                   // in the console
 }

@@ -117,7 +117,7 @@ func TestLookAtMany(t *testing.T) {
 	}
 	for i, name := range []string{"Line", "Time", "Format", "ID"} {
 		for _, direction := range []string{"ascending", "descending"} {
-			if i > 0 || direction == "descending" { // by line from the start
+			if i > 0 || direction == "descending" { // at first, the lines are ascending
 				click(i)
 			}
 			tb.contains(`.list th[aria-sort=`+direction+"]", name)
@@ -136,7 +136,6 @@ func TestLookAtMany(t *testing.T) {
 		}
 	}
 
-	// A row toggles its card.
 	tb.click(".list tbody button")
 	tb.counts(".list .card", 1)
 	tb.click(".list tbody button")
@@ -389,7 +388,7 @@ func TestRange(t *testing.T) {
 	for name, types := range map[string]string{
 		"scru64": "text hex int bytea blob", "scru128": "text hex int uuid bytea blob",
 		"scru160": "text hex int bytea blob",
-		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // whose texts do not sort
+		"euid":    "text hex int uuid bytea blob", "uid60": "hex int bytea blob", // its texts do not sort
 	} {
 		tb.set("range-format", name)
 		is(tb, types,

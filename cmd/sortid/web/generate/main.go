@@ -1,4 +1,4 @@
-// The command generate writes formats.js from package format, and our formats into sortid.d.ts.
+// The command generate writes formats.js, and the names of our formats in sortid.d.ts.
 package main
 
 import (

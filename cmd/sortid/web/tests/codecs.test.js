@@ -1,4 +1,4 @@
-// Tests codecs with random values and with inputs other than texts, and tests detection.
+// Tests codecs with random values, bytes, fields and integers, and tests detection.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { readFileSync } from "node:fs";
@@ -8,7 +8,6 @@ import {
 
 const ours = formats.filter((format) => format.generates);
 
-// A random integer below limit.
 function random(limit) {
   const bytes = crypto.getRandomValues(new Uint8Array(24));
   return BigInt("0x" + Buffer.from(bytes).toString("hex")) % limit;
@@ -18,7 +17,7 @@ test("every encoding reads back, and texts sort like integers", () => {
   for (const format of formats) {
     let last = format.parse(format.example);
     for (let i = 0; i < 500; i++) {
-      const value = random(format.max + 1n) >> BigInt(i % format.bits); // small ones, too
+      const value = random(format.max + 1n) >> BigInt(i % format.bits); // also small integers
       if (!format.admits(value & ~format.mask | format.fixed)) continue; // it has no text
       const id = format.fromInt(value & ~format.mask | format.fixed);
       for (const encoding of format.encodings) {

@@ -1,4 +1,3 @@
-// Tests the types and the files of the package.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

@@ -20,7 +20,7 @@ test("IDs strictly increase and show the clock's time, if it goes back by less t
       now += [0, 0, 1, 7, -3, 0][i % 6];
       if (i === 2500) now -= 9000;
       if (i === 2600) now += 9000;
-      // Otherwise uid60 would wait for that time.
+      // Without this, uid60 would wait until the clock is there again.
       if (last.fields.sequence === 511n) now = Math.max(now, last.milli + 1);
       const id = generator.generate();
       assert.equal(id.compare(last), 1, `${format.name}: ${id} after ${last}`);
@@ -47,7 +47,7 @@ test("random bits are new, and all of them are used", () => {
       euid: ((1n << 15n) - 1n) << 7n, uid60: (1n << 9n) - 1n,
     }[format.name];
     if (want !== undefined) assert.equal(moving.toString(2), want.toString(2), format.name);
-    for (const { kind, low: at, bits } of format.layout) { // also of formats not named above
+    for (const { kind, low: at, bits } of format.layout) { // of all formats, also new ones
       const all = (1n << BigInt(bits)) - 1n;
       if (kind === "random") assert.equal((or & ~and) >> BigInt(at) & all, all, format.name);
     }

@@ -1,7 +1,6 @@
 // Checks a format against its vectors, in Node and in browsers.
 import { formatTime } from "../sortid.js";
 
-/** Returns the number of vectors checked, and the mistakes. */
 export function checkVectors(format, vectors) {
   const faults = [];
   const same = (note, what, got, want) => {
@@ -20,7 +19,7 @@ export function checkVectors(format, vectors) {
     for (const [encoding, want] of Object.entries(encodings)) {
       same(v.note, encoding, id.in(encoding), want);
       same(v.note, `${encoding}, parsed`, format.parseAs(encoding, want).int, v.int);
-      // A decimal integer that is as long as a text is read as a text.
+      // If a decimal integer is as long as a text, parseAny reads it as a text.
       if (encoding === "text" || !format.text.lengths.includes(want.length)) {
         same(v.note, `${encoding}, parsed in any encoding`, format.parseAny(want).id.int, v.int);
       }

@@ -1,4 +1,3 @@
-// Tests the codecs with the vectors of the formats.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
