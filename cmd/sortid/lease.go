@@ -281,8 +281,8 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		if err := c.Confirm(*yes, `Fence %q?
-No node ID is granted for about the sum of the window, the lead and %v. Running processes use up
-their windows, wait, and then get other node IDs.
+Then nobody gets a node ID until about the sum of the window, the lead and %v has passed. Running
+processes use up their windows, wait, and then get other node IDs.
 Do it?`, f.Names, *skew); err != nil {
 			return err
 		}

@@ -41,7 +41,9 @@ type Finder struct {
 
 	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
 	mixed  [maxRun + 1]Ratio // of texts in both cases, by length
-	seen   UUIDs             // without UUIDs of other projects that have a time
+
+	// Counts UUIDs, except UUIDs with a plausible time in a format of another project.
+	seen UUIDs
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.
@@ -52,7 +54,7 @@ const lastGroup = 12 // digits after a UUID's last hyphen
 type textRule struct {
 	*format.Format
 	written byte // classes of bytes in the format's alphabet
-	symbols byte // written, and letters of the other case if the format folds case
+	symbols byte // classes of bytes that may occur: also the other case if the format folds case
 }
 
 // New returns a Finder for IDs of the named formats, with times that are plausible now. Without
@@ -294,7 +296,7 @@ func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Matc
 	if kinds&^s.symbols != 0 || !bothCases && kinds&lower != 0 && kinds&upper != 0 {
 		return Match{}, false
 	}
-	if !f.only && kinds&^hexDigits == 0 && end-start > 16 { // a hash, or a number such as 1234e
+	if !f.only && kinds&^hexDigits == 0 && end-start > 16 { // probably a hash
 		return Match{}, false
 	}
 	if s.Format.Prefix != nil {

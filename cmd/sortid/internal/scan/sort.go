@@ -57,7 +57,8 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// After a signal, Sort does not wait for a read, because a read of a terminal or pipe continues.
+	// After a signal, Sort does not wait for a read: the signal does not interrupt a read of a
+	// terminal or pipe.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error

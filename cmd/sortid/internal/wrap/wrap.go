@@ -236,8 +236,8 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals passes signals on to the program that comes from the channel started, until this
-// channel is closed. If a signal that ends programs comes before the program, passSignals
+// passSignals gets the program from the channel started, and passes signals on to it. It ends when
+// this channel is closed. If a signal that ends programs comes before the program, passSignals
 // interrupts the wait for the node ID. The program also gets this signal, because it may run
 // already.
 func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
