@@ -22,15 +22,15 @@ func BenchmarkRequest(b *testing.B) {
 	empty := func(w http.ResponseWriter, _ *http.Request) { w.Write(answer) }
 	for _, c := range []struct {
 		name, path string
-		server     *http.Server
+		server     func() *http.Server
 	}{
-		{"empty", "/", &http.Server{Handler: http.HandlerFunc(empty)}},
-		{"scru64", "/v1/ids/scru64", s.HTTPServer()},
-		{"scru128", "/v1/ids/scru128", s.HTTPServer()},
+		{"empty", "/", func() *http.Server { return &http.Server{Handler: http.HandlerFunc(empty)} }},
+		{"scru64", "/v1/ids/scru64", s.HTTPServer},
+		{"scru128", "/v1/ids/scru128", s.HTTPServer},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			ts := httptest.NewUnstartedServer(nil)
-			ts.Config = c.server
+			ts.Config = c.server()
 			ts.Start()
 			b.Cleanup(ts.Close)
 			addr := ts.Listener.Addr().String()
