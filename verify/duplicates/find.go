@@ -58,7 +58,7 @@ type Options struct {
 	// node ID ends and the counter begins. Then the report has the first bits of both, as far as
 	// they are the same in all IDs of a source.
 	NodeBits int
-	// Each is called for each duplicate, in order.
+	// Find calls Each, if it is not nil, for every duplicate in order.
 	Each func(report.Duplicate)
 	// Progress is called from time to time.
 	Progress func(Progress)

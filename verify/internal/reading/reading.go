@@ -97,7 +97,8 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads calls Read in a goroutine, so that the caller can stop waiting when the context ends.
+// The type reads calls Read in a goroutine, so that the caller can stop waiting when the context
+// ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte

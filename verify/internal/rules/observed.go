@@ -115,7 +115,7 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// steps collects increasing IDs.
+// The type steps collects increasing IDs.
 type steps struct {
 	list []format.Words
 	gaps map[int]bool // indexes of IDs that cannot be compared with the previous ID
@@ -189,8 +189,8 @@ func (r *Rules) addHabits() {
 	}
 }
 
-// firsts tests the random fields of only one ID in each tick, because the tick's other IDs can
-// count up from this ID.
+// The type firsts tests the random fields of only one ID in each tick, because the tick's other IDs
+// can count up from this ID.
 type firsts struct {
 	randoms   []randomField
 	timestamp func(*format.Words) uint64
@@ -199,7 +199,7 @@ type firsts struct {
 	sampled   map[uint64]bool // ticks already tested; nil if the IDs are in order
 }
 
-// maxSamples is how many ticks of unordered IDs firsts tests.
+// If IDs are not in order, the type firsts tests at most maxSamples ticks.
 const maxSamples = 4096
 
 func (s *firsts) add(list []format.Words) {

@@ -24,8 +24,8 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns the ID in an encoding, or "" if the format lacks it. It overwrites scratch.
-func (g *Guess) in(e format.Encoding, scratch []byte) string {
+// textIn returns the ID in an encoding, or "" if the format lacks it. It overwrites scratch.
+func (g *Guess) textIn(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
 	}
@@ -144,7 +144,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID moves the reading that scan would choose to the front.
+// judgeUUID moves a reading to the front if scan would choose this reading.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()

@@ -57,7 +57,7 @@ func (v *Tester) RunProcesses(name string) error {
 		return fmt.Errorf("cannot make a folder for what the processes print: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(until(), v.Exec.Length)
+	ctx, cancel := context.WithTimeout(untilSignal(), v.Exec.Length)
 	defer cancel()
 	var all []*generatorProcess
 	defer func() {
@@ -110,7 +110,7 @@ func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 			return err
 		}
 	}
-	searching := until()
+	searching := untilSignal()
 	r, err := v.find(searching, name, sources, p.out)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (p *generatorProcess) end() {
 func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	bar := v.NewProgress("IDs", -1)
 	defer bar.End()
-	var mu sync.Mutex // of total and bar
+	var mu sync.Mutex // guards total and bar
 	total := uint64(0)
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup
