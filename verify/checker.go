@@ -105,7 +105,7 @@ func (c *checker) observe() {
 	all := c.held
 	c.held = nil
 	for _, h := range all {
-		c.segment(h.list, h.Segment)
+		c.checkSegment(h.list, h.Segment)
 	}
 }
 
@@ -142,7 +142,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 	for i, s := range b.Segments {
 		s.Line += line
-		c.segment(b.Segment(i), s)
+		c.checkSegment(b.Segment(i), s)
 	}
 	c.gap = b.EndsBad || c.gap && len(b.Segments) == 0
 	if len(b.IDs) > 0 {
@@ -154,8 +154,8 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment checks IDs. s.Line is the line of the first ID, counted from the start of the input.
-func (c *checker) segment(list []format.Words, s reading.Segment) {
+// checkSegment checks IDs. s.Line is the line of the first ID, counted from the start of the input.
+func (c *checker) checkSegment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
 	if c.rules == nil {

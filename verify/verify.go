@@ -73,7 +73,7 @@ type Options struct {
 	// the field.
 	NodeBits int
 
-	// Raw names a random field. Check writes the bits that it tests to RawTo, high bit first.
+	// Raw names a random field. Check writes the field's tested bits to RawTo, high bit first.
 	Raw   string
 	RawTo io.Writer
 

@@ -51,7 +51,7 @@ func File(name string) Source {
 
 // Options configure [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder for sorting. Each sorted ID needs 33 bytes in it. The default is the
+	// Dir is the folder for sorting. Each sorted ID needs 33 bytes there. The default is the
 	// system's folder for temporary files.
 	Dir string
 	// NodeBits is the size of scru64's node IDs in bits. If it is 0, Find does not know where the

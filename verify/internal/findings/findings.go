@@ -110,7 +110,7 @@ func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...an
 	c.Found(line, text, format, args...)
 }
 
-// Join adds the faults of another check. It adds line to their line numbers.
+// Join adds the faults of another check. It adds the parameter line to their line numbers.
 func (c *Check) Join(other *Check, line uint64) {
 	c.Count += other.Count
 	for _, e := range other.Examples {

@@ -27,7 +27,7 @@ type Field struct {
 	raw           *BitWriter
 	near, changed []uint64 // buffers of the method compare
 
-	// SameOnly means that the field need not be random: Judge looks only for constant bits.
+	// SameOnly means that the field need not be random. Then Judge looks only for constant bits.
 	SameOnly bool
 }
 

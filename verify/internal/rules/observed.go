@@ -20,7 +20,7 @@ type Habits struct {
 	// Ordered is the position of the lowest bit that orders the IDs of a tick. The bit belongs to a
 	// counter or a finer time. Without such a bit, Ordered is the size of an ID in bits.
 	Ordered int
-	// Changing names fields that could be node IDs, but change from ID to ID.
+	// Changing has the names of fields that could be node IDs, but change from ID to ID.
 	Changing []string
 }
 

@@ -199,8 +199,8 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of bytes in a set, with at least shortest bytes. It first
-// reads the byte at which the shortest run from i would end. If this byte is not in the set,
+// nextRun returns the next whole run of bytes in a set. It ignores runs shorter than shortest. It
+// first reads the byte at which the shortest run from i would end. If this byte is not in the set,
 // nextRun skips all bytes before it.
 func nextRun(text []byte, i, shortest int, set *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {

@@ -25,7 +25,7 @@ import (
 
 // An Execution is a generator that verify starts.
 type Execution struct {
-	Command   string        // of the shell
+	Command   string        // for the shell
 	Processes int           // at the same time
 	Length    time.Duration // after this time, verify ends them
 }
@@ -134,7 +134,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// Children of the process can keep standard error open.
+	// Children of the process can keep standard error open, so Wait must end without them.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -169,7 +169,7 @@ func (p *generatorProcess) end() {
 	}
 	killGroup(p.cmd)
 	<-p.done
-	// Processes in other groups can have the pipe open.
+	// Processes in other groups can keep the pipe open, so reading must end without them.
 	p.out.SetReadDeadline(time.Now().Add(endTime))
 }
 

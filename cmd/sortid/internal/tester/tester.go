@@ -31,8 +31,8 @@ type Tester struct {
 	Exec       Execution
 }
 
-// untilSignal returns a context. The first signal ends this context, so that verify reports
-// on what it has read. The second signal ends the program.
+// untilSignal returns a context. The first signal ends this context, so that verify reports on
+// what it has read. The second signal ends the program.
 func untilSignal() context.Context {
 	ctx, _ := exit.UntilSignal()
 	return ctx
