@@ -117,6 +117,6 @@ func bias(f Field) string {
 	case f.Bias == 0:
 		return "too few values to find a bias"
 	}
-	return fmt.Sprintf("these tests find a bit that is 1 in %.2f%% of the values or more",
+	return fmt.Sprintf("these tests find a bit that is 1 in at least %.2f%% of the values",
 		100*(0.5+f.Bias))
 }
