@@ -11,7 +11,6 @@ import (
 // A Status is the outcome of a check.
 type Status string
 
-// The outcomes of a check.
 const (
 	Pass Status = "pass"
 	Warn Status = "warn" // probably a mistake, but the format allows it

@@ -14,7 +14,6 @@ import (
 // A Tone says how text should look.
 type Tone int
 
-// The tones.
 const (
 	Plain Tone = iota
 	Strong

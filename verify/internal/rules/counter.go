@@ -13,9 +13,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// The type heads describes the heads of IDs. A head is the part of an ID from its highest bit to
-// the lowest bit of the counter. The tick is the part from the highest bit to the lowest bit of the
-// time.
+// A head is the part of an ID from its highest bit to the lowest bit of the counter. The tick is
+// the part from the highest bit to the lowest bit of the time.
 type heads struct {
 	field     format.Field // The counter.
 	high, low format.Place // The head's two words.

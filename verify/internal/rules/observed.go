@@ -115,7 +115,6 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// The type steps collects increasing IDs.
 type steps struct {
 	list []format.Words
 	gaps map[int]bool // indexes of IDs that cannot be compared with the previous ID

@@ -165,7 +165,6 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	}
 }
 
-// Gap implements order.Sink.
 func (r *Rules) Gap() {
 	r.firsts.known = false
 	if r.counter != nil {
@@ -173,7 +172,6 @@ func (r *Rules) Gap() {
 	}
 }
 
-// Restart implements order.Sink.
 func (r *Rules) Restart() {
 	r.Gap()
 	if r.counter != nil && r.counter.renewal != nil {
@@ -181,7 +179,6 @@ func (r *Rules) Restart() {
 	}
 }
 
-// Back implements order.Sink.
 func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	if r.counter == nil {
 		return order.Unknown

@@ -134,7 +134,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// Children of the process can keep standard error open, so Wait must end without them.
+	// Children of the process can keep standard error open, so Wait needs a limit.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -169,7 +169,7 @@ func (p *generatorProcess) end() {
 	}
 	killGroup(p.cmd)
 	<-p.done
-	// Processes in other groups can keep the pipe open, so reading must end without them.
+	// Processes in other groups can keep the pipe open, so reading needs a limit.
 	p.out.SetReadDeadline(time.Now().Add(endTime))
 }
 
