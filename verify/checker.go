@@ -33,7 +33,7 @@ type checker struct {
 	held   []held        // the first IDs, until sample is full
 	sample *rules.Sample // infers how the generator uses the format
 
-	// One of order, times and disorder is set.
+	// Exactly one of the fields order, times and disorder is set.
 	order       *order.Checker  // if all IDs must increase
 	times       *order.Times    // if only times must be in order
 	disorder    *order.Disorder // if Options.Unordered is set
@@ -41,7 +41,7 @@ type checker struct {
 	clock       *clock.Checker
 	rules       *rules.Rules // nil while IDs are held
 	previous    format.Words
-	encoding    format.Encoding // of previous; empty before the first ID
+	encoding    format.Encoding // of the previous ID; empty before the first ID
 	intEncoding bool
 	gap         bool // a line without an ID follows the previous ID
 	lastShown   time.Time
@@ -105,7 +105,7 @@ func (c *checker) observe() {
 	all := c.held
 	c.held = nil
 	for _, h := range all {
-		c.segment(h.list, h.Segment)
+		c.checkSegment(h.list, h.Segment)
 	}
 }
 
@@ -142,7 +142,7 @@ func (c *checker) block(b *reading.Block) {
 	}
 	for i, s := range b.Segments {
 		s.Line += line
-		c.segment(b.Segment(i), s)
+		c.checkSegment(b.Segment(i), s)
 	}
 	c.gap = b.EndsBad || c.gap && len(b.Segments) == 0
 	if len(b.IDs) > 0 {
@@ -154,8 +154,8 @@ func (c *checker) block(b *reading.Block) {
 	}
 }
 
-// segment checks IDs. s.Line is the line of the first ID, counted from the start of the input.
-func (c *checker) segment(list []format.Words, s reading.Segment) {
+// checkSegment checks IDs. s.Line is the line of the first ID, counted from the start of the input.
+func (c *checker) checkSegment(list []format.Words, s reading.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
 	if c.rules == nil {
@@ -181,7 +181,7 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	if c.reserved != nil {
 		c.findReserved(list, s.Line, s.Rising)
 	}
-	c.each(list, s.Line, s.Rising)
+	c.passOn(list, s.Line, s.Rising)
 	switch {
 	case c.disorder != nil:
 		c.disorder.Feed(list, s.Line)
@@ -195,23 +195,23 @@ func (c *checker) segment(list []format.Words, s reading.Segment) {
 	}
 }
 
-// each passes IDs to the rules. It omits an ID that equals the previous ID, because a copy has no
+// passOn passes IDs to the rules. It omits an ID that equals the previous ID, because a copy has no
 // new random bits.
-func (c *checker) each(list []format.Words, line uint64, rising bool) {
+func (c *checker) passOn(list []format.Words, line uint64, rising bool) {
 	if rising && list[0] != c.previous {
-		c.rules.Each(list, line)
+		c.rules.CheckAny(list, line)
 		c.previous = list[len(list)-1]
 		return
 	}
 	start, previous := 0, c.previous
 	for i, v := range list {
 		if v == previous {
-			c.rules.Each(list[start:i], line+uint64(start))
+			c.rules.CheckAny(list[start:i], line+uint64(start))
 			start = i + 1
 		}
 		previous = v
 	}
-	c.rules.Each(list[start:], line+uint64(start))
+	c.rules.CheckAny(list[start:], line+uint64(start))
 	c.previous = previous
 }
 

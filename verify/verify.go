@@ -10,7 +10,7 @@
 // [Check] reads an input of any size in constant memory. Package report writes reports. Package
 // duplicates finds IDs that occur twice.
 //
-// A correct generator passes. Chance alone makes fewer than one report in a million fail.
+// A correct generator passes. By chance, fewer than one in a million of its reports fail.
 package verify
 
 import (
@@ -73,7 +73,7 @@ type Options struct {
 	// the field.
 	NodeBits int
 
-	// Raw names a random field. Check writes the bits that it tests to RawTo, high bit first.
+	// Raw names a random field. Check writes the field's tested bits to RawTo, high bit first.
 	Raw   string
 	RawTo io.Writer
 

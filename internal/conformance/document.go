@@ -102,8 +102,8 @@ func width(field []string) uint {
 	return uint(n)
 }
 
-// addBoundaries adds IDs with 0, 1, half, the maximum, or one less in one field. Their other fields
-// are zero, or as in the largest ID.
+// addBoundaries adds IDs in which one field is 0, 1, half the maximum, the maximum less one, or the
+// maximum. The other fields are zero, or as in the largest ID.
 func (c *Codec[T]) addBoundaries(v *Vectors) {
 	add := func(n *big.Int, note string, args ...any) {
 		v.Valid = append(v.Valid, c.valid(fmt.Sprintf(note, args...), n, c.Text(n)))

@@ -20,7 +20,7 @@ var (
 	Reset    = Setup{RollbackPolicy: sortid.RollbackReset}
 )
 
-// Refused tests that newGenerator refuses options. Each key of wrong names fields of the options,
+// Refused tests that newGenerator refuses wrong options. The keys of the map are names of fields,
 // and the error must contain the key.
 func Refused[O any, G comparable](t *testing.T, newGenerator func(O) (G, error),
 	wrong map[string][]O) {

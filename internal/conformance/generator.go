@@ -48,7 +48,7 @@ type Generator[T ID[T]] struct {
 	// Leased says that the generator has a lease. The lease limits the time, and a reset is not
 	// possible. If entropy fails, the generator can skip a tick.
 	Leased bool
-	// Random masks the bits of the binary form that are random in each ID.
+	// Random is a mask: the bits of the binary form that are random in each ID.
 	Random []byte
 	Core   func(Gen[T]) *gen.Core
 

@@ -21,7 +21,7 @@ type Leased[T ID[T]] struct {
 	Size   int // of node IDs in bits, at least 3
 	Node   func(T) uint32
 	At     func(T) int64 // the timestamp
-	Last   int64         // the largest timestamp; generators never use it, nor 0
+	Last   int64         // the largest timestamp; generators never use it or 0
 	Leads  bool          // if the counter is full, the generator uses later ticks and does not wait
 }
 
@@ -271,7 +271,7 @@ func (g *Leased[T]) testWait(t *testing.T) {
 	}
 }
 
-// A Fill that waits keeps the IDs made before.
+// If Fill waits, it keeps the IDs that it has made.
 func (g *Leased[T]) testWaitFill(t *testing.T) {
 	const ticks = 60
 	gen, l, clock := g.start(t, 0, 2, Start, Setup{RollbackPolicy: sortid.RollbackWait})
@@ -523,7 +523,7 @@ func (g *Leased[T]) testClockJumps(t *testing.T) {
 	}
 }
 
-// Eight generators that share a lease use eight ticks while the clock shows one.
+// Eight generators that share a lease use eight ticks while the clock shows one tick.
 func (g *Leased[T]) testSharedAhead(t *testing.T) {
 	l, clock := g.lease(5, 20), NewClock(Start)
 	for i := range int64(8) {

@@ -18,8 +18,8 @@ import (
 //go:embed testdata/all testdata/scru128 testdata/postgres
 var programs embed.FS
 
-// notForUsers are prefixes of modules that only tests need. A program that keeps leases in
-// PostgreSQL must not have them in go.mod or go.sum.
+// notForUsers are prefixes of module paths. Only tests need these modules. A program that keeps
+// leases in PostgreSQL must not have them in go.mod or go.sum.
 var notForUsers = []string{
 	"go.etcd.io/etcd/server",
 	"go.opentelemetry.io/",

@@ -110,8 +110,8 @@ func (r *repo) checkRelease() error {
 	return s.checkInstall(os.Stdout, r)
 }
 
-// commitTime returns SOURCE_DATE_EPOCH. If it is not set, commitTime returns the commit's time. Later
-// calls return the same time, so a commit during a run changes no file.
+// commitTime returns SOURCE_DATE_EPOCH. If it is not set, commitTime returns the commit's time.
+// Later calls return the same time, so a commit during a run changes no file.
 func (r *repo) commitTime() (time.Time, error) {
 	if !r.time.IsZero() {
 		return r.time, nil

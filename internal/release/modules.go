@@ -20,7 +20,8 @@ import (
 const rootPath = "github.com/sortid/sortid"
 
 // workspaceDir is the folder of a module for go.work. The other modules require each other at a
-// version that is not published yet. The go.mod in workspaceDir excludes this version.
+// version that is not published yet. The go.mod in workspaceDir excludes this version, so the
+// go command uses the folders of go.work.
 const workspaceDir = "internal/workspace"
 
 type goModule struct {

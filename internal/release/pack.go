@@ -89,7 +89,7 @@ func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
 func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
 
 // moduleFiles returns the files of a module. If the module has no licence, it gets the licence of
-// the repository, as the go command does it. Package zip omits modules in subfolders.
+// the repository, as with the go command. Package zip omits modules in subfolders.
 func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
 	licensed := false
 	for _, name := range files {

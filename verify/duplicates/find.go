@@ -51,14 +51,14 @@ func File(name string) Source {
 
 // Options configure [Find]. The zero value is valid.
 type Options struct {
-	// Dir is the folder for sorting. Each sorted ID needs 33 bytes in it. The default is the
+	// Dir is the folder for sorting. Each sorted ID needs 33 bytes there. The default is the
 	// system's folder for temporary files.
 	Dir string
 	// NodeBits is the size of scru64's node IDs in bits. If it is 0, Find does not know where the
 	// node ID ends and the counter begins. Then the report has the first bits of both, as far as
 	// they are the same in all IDs of a source.
 	NodeBits int
-	// Each is called for each duplicate, in order.
+	// Find calls Each, if it is not nil, for every duplicate in order.
 	Each func(report.Duplicate)
 	// Progress is called from time to time.
 	Progress func(Progress)

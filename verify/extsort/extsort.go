@@ -171,15 +171,15 @@ func (s *Sorter) flush() error {
 	return err
 }
 
-// Finish returns the runs. If there are more than limit runs, Finish first merges some of them.
-func (s *Sorter) Finish(ctx context.Context, limit int) ([]*Run, error) {
+// Finish returns the runs. If there are more than maxRuns, Finish first merges some of them.
+func (s *Sorter) Finish(ctx context.Context, maxRuns int) ([]*Run, error) {
 	if len(s.items) > 0 {
 		if err := s.flush(); err != nil {
 			return nil, err
 		}
 	}
 	s.items, s.payloads = nil, nil
-	for limit = max(limit, 2); len(s.runs) > limit; {
+	for maxRuns = max(maxRuns, 2); len(s.runs) > maxRuns; {
 		n := min(MaxFanIn, len(s.runs))
 		joined, err := join(ctx, s.Dir, s.runs[:n])
 		if err != nil {

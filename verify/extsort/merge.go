@@ -15,8 +15,8 @@ type Input interface {
 	Close() error
 }
 
-// end is larger than every key.
-var end = Key{math.MaxUint64}
+// endKey is larger than the key of every record.
+var endKey = Key{math.MaxUint64}
 
 // Merge calls yield for each record, in the order of keys. The index is the key's index in the list
 // from the input's Next. Merge returns [ErrUnsorted] if an input's keys decrease.
@@ -45,7 +45,7 @@ func Merge[I Input](inputs []I, yield func(in I, index int, key Key) error) erro
 		}
 		winners[node], losers[node] = a, b
 	}
-	for winner := winners[1]; keys[winner] != end; {
+	for winner := winners[1]; keys[winner] != endKey; {
 		c, before := &cursors[winner], keys[winner]
 		if err := yield(c.in, c.index, before); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (c *cursor[I]) next() (key Key, err error) {
 	if c.index++; c.index >= len(c.keys) {
 		c.index = 0
 		if c.keys, err = c.in.Next(); err != nil || len(c.keys) == 0 {
-			return end, err
+			return endKey, err
 		}
 	}
 	return c.keys[c.index], nil

@@ -20,7 +20,7 @@ var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
 	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
 	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineChart,
 	"bits": bitsChart, "lead": leadChart,
-	"groups": func() any { return Groups }, "in": in,
+	"groups": func() any { return Groups }, "in": checksIn,
 }).Parse(page))
 
 // HTML writes reports as one page without scripts or other files.

@@ -11,7 +11,6 @@ import (
 // A Status is the outcome of a check.
 type Status string
 
-// The outcomes of a check.
 const (
 	Pass Status = "pass"
 	Warn Status = "warn" // probably a mistake, but the format allows it
@@ -74,8 +73,8 @@ type Field struct {
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"p_adjusted"`
 	Worst    string  `json:"worst,omitempty"` // the result of the test with the p-value P
-	// Bias is how far a bit's probability must be from one half to be found in 99 of 100 cases. It
-	// is 0 if there are too few values.
+	// If a bit's probability is Bias away from one half, the tests find this in 99 of 100 cases.
+	// Bias is 0 if there are too few values.
 	Bias float64   `json:"detectable_bias"`
 	Ones []float64 `json:"ones"` // each bit's share of ones, highest bit first
 }
@@ -162,7 +161,7 @@ type Place struct {
 	Line   uint64 `json:"line"`
 }
 
-// A Clash is two scru64 sources that share IDs.
+// A Clash is a pair of scru64 sources with duplicates.
 type Clash struct {
 	Sources    [2]string `json:"sources"` // the same name twice if the duplicates are in one source
 	Node       string    `json:"node"`    // as in Source.Node

@@ -23,8 +23,8 @@ var Groups = []Group{
 	{"random", "randomness"},
 }
 
-// in returns the checks of a group, or all checks if group is empty.
-func in(r *Report, group string) (cs []Outcome) {
+// checksIn returns the checks of a group, or all checks if group is empty.
+func checksIn(r *Report, group string) (cs []Outcome) {
 	for _, c := range r.Checks {
 		if group == "" || c.Group() == group {
 			cs = append(cs, c)
@@ -35,7 +35,7 @@ func in(r *Report, group string) (cs []Outcome) {
 
 func tally(r *Report, group string) map[Status]uint64 {
 	n := map[Status]uint64{}
-	for _, c := range in(r, group) {
+	for _, c := range checksIn(r, group) {
 		n[c.Status]++
 	}
 	return n
@@ -69,7 +69,7 @@ func speed(n uint64, elapsed time.Duration) string {
 	return fmt.Sprintf(", %.1f s, %s a second", seconds, words.Count(uint64(float64(n)/seconds)))
 }
 
-// faults says why IDs of a source can be missing. An example of kind is "scru64 ID".
+// faults says why IDs of a source can be missing. For example, kind is "scru64 ID".
 func (s *Source) faults(kind string) (all []string) {
 	if s.Error != "" {
 		all = append(all, "cannot be read to its end: "+s.Error)
@@ -117,6 +117,6 @@ func bias(f Field) string {
 	case f.Bias == 0:
 		return "too few values to find a bias"
 	}
-	return fmt.Sprintf("these tests find a bit that is 1 in %.2f%% of the values or more",
+	return fmt.Sprintf("these tests find a bit that is 1 in at least %.2f%% of the values",
 		100*(0.5+f.Bias))
 }

@@ -14,7 +14,6 @@ import (
 // A Tone says how text should look.
 type Tone int
 
-// The tones.
 const (
 	Plain Tone = iota
 	Strong
@@ -73,7 +72,7 @@ func (p *printer) printf(format string, args ...any) {
 func (p *printer) title(title string) { p.printf("\n%s\n", p.paint(Strong, title)) }
 
 // wrap breaks a line at spaces, so that no part is longer than width. It breaks a word only if the
-// word is longer than a part. It indents all parts except the first by two more spaces.
+// word is too long for a part. It indents all parts except the first by two more spaces.
 func wrap(line string, width int) string {
 	indent := len(line) - len(strings.TrimLeft(line, " ")) + 2
 	if width <= indent+10 {
@@ -251,12 +250,12 @@ func (p *printer) facts(r *Report) {
 	}
 }
 
-// shrink adds neighbouring counts, so that at most limit numbers are left.
-func shrink(counts []uint64, limit int) []float64 {
-	each := (len(counts) + limit - 1) / limit
+// shrink adds neighbouring counts, so that no more than n are left.
+func shrink(counts []uint64, n int) []float64 {
+	each := (len(counts) + n - 1) / n
 	out := make([]float64, (len(counts)+each-1)/each)
-	for i, n := range counts {
-		out[i/each] += float64(n)
+	for i, count := range counts {
+		out[i/each] += float64(count)
 	}
 	return out
 }

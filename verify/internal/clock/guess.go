@@ -38,8 +38,9 @@ var epochs = []time.Time{
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for another unit or epoch that explains the first impossible timestamp: its
-// time is then in the last ten years. It returns the check of the unit or the epoch, or nil.
+// guessMistake looks for another unit or epoch that explains the first impossible timestamp. With
+// it, the timestamp is a time in the last ten years. guessMistake returns the check of the unit or
+// the epoch, or nil.
 func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	f, now := k.f, k.o.Now()
 	const decade = 10 * 365.2425 * 86400

@@ -61,7 +61,7 @@ func (l *List) JudgeChances() {
 	}
 }
 
-// SkipAll skips all checks without a fault, except the checks of some groups.
+// SkipAll skips all checks without a fault, except the checks of the named groups.
 func (l *List) SkipAll(reason string, except ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(except, c.Group()) {
@@ -110,7 +110,7 @@ func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...an
 	c.Found(line, text, format, args...)
 }
 
-// Join adds the faults of another check. It adds line to their line numbers.
+// Join adds the faults of another check. It adds the parameter line to their line numbers.
 func (c *Check) Join(other *Check, line uint64) {
 	c.Count += other.Count
 	for _, e := range other.Examples {

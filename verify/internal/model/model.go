@@ -30,13 +30,13 @@ var (
 	Now = time.UnixMilli(start).Add(12 * time.Hour)
 )
 
-// New returns a model that makes n IDs. The clock advances before an ID with probability pace.
+// New returns a model that makes n IDs. Before each ID, the clock advances with probability pace.
 func New(seed uint64, fault string, n int, pace float64) *Model {
 	return &Model{Rand: rand.New(rand.NewPCG(seed, 99)), fault: fault, n: n, MS: start, pace: pace}
 }
 
-// is returns true with probability 1/sides if the model has this fault.
-func (m *Model) is(fault string, sides int) bool {
+// happens returns true with probability 1/sides if the model has this fault.
+func (m *Model) happens(fault string, sides int) bool {
 	return fault != "" && m.fault == fault && (sides == 1 || m.IntN(sides) == 0)
 }
 
@@ -45,7 +45,7 @@ func (m *Model) Tick() {
 	case m.Float64() >= m.pace:
 	case m.fault == "coarse":
 		m.MS += 1000
-	case m.is("rollback", 100):
+	case m.happens("rollback", 100):
 		m.MS -= 12_345
 	default:
 		m.MS += 1 + m.Int64N(3)
@@ -57,9 +57,9 @@ func (m *Model) Tick() {
 
 func (m *Model) step(jump uint64) uint64 {
 	switch {
-	case m.is("race", 50):
+	case m.happens("race", 50):
 		return 0
-	case m.is("jump", 50):
+	case m.happens("jump", 50):
 		return jump
 	}
 	return 1
@@ -83,21 +83,21 @@ func (m *Model) Timestamp(epoch time.Time, unit int64) uint64 {
 	return uint64(ms / unit)
 }
 
-// bits returns random bits. The other parameters are names of faults: biased makes one bit 1 too
-// often, short uses a seed of 16 bits, and stuck keeps a bit at 0.
+// bits returns random bits. The other parameters are names of faults. With biased, one bit is 1 too
+// often. With short, the seed has 16 bits. With stuck, one bit is always 0.
 func (m *Model) bits(bits int, biased, short, stuck string) uint64 {
 	v := m.Uint64()
-	if m.is(short, 1) {
+	if m.happens(short, 1) {
 		v = v & 0xffff * 0xd1342543de82ef95
 		v ^= v >> 29
 		v *= 0x2545f4914f6cdd1d
 		v ^= v >> 32
 	}
 	v >>= 64 - bits
-	if m.is(biased, 4) {
+	if m.happens(biased, 4) {
 		v |= 1 << (bits / 2)
 	}
-	if m.is(stuck, 1) {
+	if m.happens(stuck, 1) {
 		v &^= 1 << (bits / 3)
 	}
 	return v
@@ -131,15 +131,15 @@ func SCRU128(m *Model) (lines []string) {
 				every = 1 << 48
 			}
 			if now-renewed >= every || now < last {
-				if renewed = now; !m.is("hi-half", 2) {
+				if renewed = now; !m.happens("hi-half", 2) {
 					counter = m.bits(24, "hi-biased", "", "") << 24
-					if m.is("hi-biased", 2) {
+					if m.happens("hi-biased", 2) {
 						counter |= 1 << 36
 					}
 				}
 			}
 			counter = counter&^(1<<24-1) | lo
-			if m.is("carry-lost", 200) {
+			if m.happens("carry-lost", 200) {
 				counter |= (1<<24 - 1) - lo&63
 			}
 		case m.fault == "stuck":
@@ -192,7 +192,7 @@ func SCRU64(m *Model) (lines []string) {
 					counter |= 1<<size - 1 - 31&m.Uint64()
 				}
 			}
-			if m.is("node", 400) {
+			if m.happens("node", 400) {
 				node ^= 1
 			}
 		case m.fault == "wrap" && counter == 1<<size-1:
@@ -209,7 +209,7 @@ func SCRU64(m *Model) (lines []string) {
 		}
 		last = now
 		v := now<<24 + node<<size + counter
-		if m.is("two-nodes", 2) {
+		if m.happens("two-nodes", 2) {
 			v ^= 1 << size
 		}
 		lines = append(lines, scru64.ID(v).String())
@@ -217,8 +217,9 @@ func SCRU64(m *Model) (lines []string) {
 	return lines
 }
 
-// SCRU160 returns texts of IDs. In random16, ext is the number of bits that extend the counter, and
-// node is the size of the node ID. If micros is true, the counter contains microseconds.
+// SCRU160 returns texts of IDs. In the field random16, ext is the number of bits that extend the
+// counter, and node is the size of the node ID. If micros is true, the counter contains
+// microseconds.
 func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 	var last, counter uint64
 	size := 16 + ext
@@ -272,7 +273,7 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 		if node > 0 {
 			shift := 16 - ext - node
 			tail = tail&^((1<<node-1)<<shift) | 5<<shift
-			if m.is("node", 100) {
+			if m.happens("node", 100) {
 				tail ^= 1 << shift
 			}
 		}
@@ -305,7 +306,7 @@ func EUID(m *Model, ext int) (lines []string) {
 				}
 			}
 		default:
-			if m.is("header", 50) {
+			if m.happens("header", 50) {
 				header += 1 << ext
 			}
 			high += m.step(7) // with the fault "wrap", high goes from all ones to 0
@@ -313,7 +314,7 @@ func EUID(m *Model, ext int) (lines []string) {
 		high &= 1<<32 - 1
 		last = now
 		version := uint64(0)
-		if m.is("version", 1) {
+		if m.happens("version", 1) {
 			version = 2
 		}
 		low := m.bits(32, "biased", "short", "stuck-bit")
@@ -333,8 +334,8 @@ func UID60(m *Model, worker int) (lines []string) {
 		again := now == last
 		repeated := uint64(0)
 		switch {
-		case again && m.is("race", 50):
-		case m.is("jump", 50) && sequence < 500:
+		case again && m.happens("race", 50):
+		case m.happens("jump", 50) && sequence < 500:
 			sequence += 2
 		case m.fault == "each-zero" && !again:
 			sequence = 0
@@ -344,7 +345,7 @@ func UID60(m *Model, worker int) (lines []string) {
 			m.MS++
 			now = m.Timestamp(uid60.ID(0).Time(), 1)
 			sequence = (sequence + 1) & 511
-		case m.is("again", 50) && again && used >= 4 && sequence >= 4:
+		case m.happens("again", 50) && again && used >= 4 && sequence >= 4:
 			repeated = 3
 		case sequence == 511 && again && m.fault != "wrap":
 			m.MS++
@@ -364,7 +365,7 @@ func UID60(m *Model, worker int) (lines []string) {
 		}
 		if worker > 0 {
 			random = random>>worker | 1<<(9-worker)
-			if m.is("worker", 100) {
+			if m.happens("worker", 100) {
 				random ^= 1 << (9 - worker)
 			}
 		}

@@ -106,7 +106,7 @@ func (h *histogram) add(v uint64) {
 	h.counts[bucket(v)]++
 }
 
-// quantile returns a limit. A share q of the numbers is at most this limit.
+// quantile returns a limit. If q is 0.99, 99% of the numbers are at most this limit.
 func (h *histogram) quantile(q float64) uint64 {
 	want := uint64(q * float64(h.n))
 	for i, n := range h.counts {

@@ -38,8 +38,8 @@ type Sink interface {
 //	5 6 2 3 4      the source went back
 //
 // To distinguish these cases, a Checker keeps the newest ID until the next ID comes. If the source
-// went back, the Checker calls Restart and continues from the smaller ID. In the other cases it does
-// not pass the wrong IDs to the sink.
+// went back, the Checker calls Restart and continues from the smaller ID. In the other cases it
+// does not pass the wrong IDs to the sink.
 type Checker struct {
 	f        *format.Format
 	sink     Sink
@@ -68,7 +68,7 @@ const (
 	broken       // smaller is the newest ID
 )
 
-// NewChecker adds its checks to found. The caller has already added the check rollback.
+// NewChecker adds its checks to the list. The caller has already added the check rollback.
 func NewChecker(f *format.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Checker {
 	return &Checker{

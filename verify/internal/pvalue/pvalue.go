@@ -19,14 +19,14 @@ func Chi2(x float64, df int) float64 {
 	return twoSided(lower, upper)
 }
 
-// exact is the largest number of throws for which Coin adds binomial terms. For more throws, it
-// uses the normal distribution. Its p-values are close, or larger.
-const exact = 2000
+// maxExact is the largest number of throws for which Coin adds binomial terms. For more throws, it
+// uses the normal distribution, which has nearly the same or larger p-values.
+const maxExact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.
 func Coin(k, n uint64) float64 {
 	low := min(k, n-k)
-	if n <= exact {
+	if n <= maxExact {
 		// Add from the largest term, P(X = low), to the smallest.
 		term := math.Exp(logChoose(n, low) - float64(n)*math.Ln2)
 		sum := 0.0

@@ -5,7 +5,7 @@ import "io"
 // A BitWriter writes numbers without gaps, high bit first. It drops an incomplete last byte.
 type BitWriter struct {
 	w    io.Writer
-	held uint64 // its low n bits are not in out yet
+	held uint64 // the low n bits are not yet added to out
 	n    int
 	out  []byte
 	err  error

@@ -1,8 +1,8 @@
 package randomness
 
-// columns counts, for each of 64 bits, the words in which the bit is 1. planes[k] has bit k of all
-// counts. waiting[k] is not yet added to planes[k], because it waits for a second word to add. So
-// the length of a carry depends only on n, and the processor can predict it.
+// The type columns counts, for each of 64 bits, the words in which the bit is 1. planes[k] has bit
+// k of all counts. waiting[k] is not yet added to planes[k], because it waits for a second word to
+// add. So the length of a carry depends only on n, and the processor can predict it.
 type columns struct {
 	planes  [48]uint64
 	waiting [48]uint64 // waiting[k] is in use if bit k of n is 1

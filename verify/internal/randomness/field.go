@@ -25,9 +25,9 @@ type Field struct {
 	variance      float64
 	repeats       *repeats
 	raw           *BitWriter
-	near, changed []uint64 // buffers of compare
+	near, changed []uint64 // buffers of the method compare
 
-	// SameOnly means that the field need not be random: Judge looks only for constant bits.
+	// SameOnly means that the field need not be random. Then Judge looks only for constant bits.
 	SameOnly bool
 }
 
@@ -182,7 +182,8 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred returns v minus the middle of all values. If v has 64 bits, it ignores the lowest bit.
+// centred returns v minus the middle of all values. If v has 64 bits, centred ignores the lowest
+// bit.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1

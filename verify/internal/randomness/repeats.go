@@ -6,8 +6,9 @@ import (
 	"github.com/sortid/sortid/verify/internal/pvalue"
 )
 
-// repeats counts repeated values in the whole stream in constant memory. It watches all values
-// whose hashes are below a limit. If there are too many such values, repeats halves the limit.
+// The type repeats counts repeated values in the whole stream in constant memory. It watches all
+// values whose hashes are below a limit. If there are too many such values, repeats halves the
+// limit.
 type repeats struct {
 	width    int
 	halvings int
@@ -69,7 +70,8 @@ func (r *repeats) keep(hash uint64, count uint32) {
 	}
 }
 
-// makeRoom doubles the number of slots, up to maxSlots. Then it halves the limit of the hashes.
+// makeRoom doubles the number of slots, up to maxSlots. If there are already maxSlots slots, it
+// halves the limit of the hashes instead.
 func (r *repeats) makeRoom() {
 	old, n := r.slots, 2*len(r.slots)
 	if n > maxSlots {

@@ -83,8 +83,8 @@ func (s *Reader) Release(b *Block) { s.free <- b }
 // Close ends the reading, but does not interrupt a running Read.
 func (s *Reader) Close() { s.stop() }
 
-// block returns a free block, or nil if ctx has ended. It makes a buffer only when needed: a short
-// input needs few buffers.
+// block returns a free block, or nil if ctx has ended. It makes buffers only when needed, because a
+// short input needs few.
 func (s *Reader) block(ctx context.Context, size int) *Block {
 	select {
 	case b := <-s.free:
@@ -97,7 +97,8 @@ func (s *Reader) block(ctx context.Context, size int) *Block {
 	}
 }
 
-// reads calls Read in a goroutine, so that the caller can stop waiting when the context ends.
+// The type reads calls Read in a goroutine, so that the caller can stop waiting when the context
+// ends.
 type reads struct {
 	ctx    context.Context
 	want   chan []byte

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// heads describes the heads of IDs. A head is the part of an ID from its highest bit to the lowest
-// bit of the counter. The tick is the part from the highest bit to the lowest bit of the time.
+// A head is the part of an ID from its highest bit to the lowest bit of the counter. The tick is
+// the part from the highest bit to the lowest bit of the time.
 type heads struct {
 	field     format.Field // The counter.
 	high, low format.Place // The head's two words.
@@ -75,7 +75,7 @@ type counter struct {
 	changed, start, node          *findings.Check
 	kept                          *findings.Chance
 
-	known                          bool   // before is set
+	known                          bool   // the field before is set
 	before                         head   // of the previous ID
 	tickStart                      uint64 // header and counter of the tick's first ID
 	changedBits                    uint64 // bits that changed within a tick
@@ -307,7 +307,7 @@ func (c *counter) concludeStarts() {
 
 // judgeCarry checks a step by one if the counter includes the node ID. In the first ID of a tick,
 // the bits between the node ID and the random bits are 0. So a carry out of the random bits may
-// change only bits that are 0 there. A bit that is 1 there belongs to the node ID.
+// change only bits that are 0 in that ID. A bit that is 1 in it belongs to the node ID.
 func (c *counter) judgeCarry(last, h head, v *format.Words, line uint64) {
 	s := c.starts
 	if s.width < 0 {

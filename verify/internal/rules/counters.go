@@ -75,7 +75,8 @@ type used struct {
 	bits []uint64 // bit v is 1 if the value v has occurred
 }
 
-// recentTicks is how many ticks counterRepeats remembers. IDs of several ticks can alternate.
+// recentTicks is how many ticks counterRepeats remembers, because IDs of several ticks can
+// alternate.
 const recentTicks = 16
 
 func (s *counterRepeats) add(list []format.Words, line uint64) {

@@ -20,7 +20,7 @@ type Habits struct {
 	// Ordered is the position of the lowest bit that orders the IDs of a tick. The bit belongs to a
 	// counter or a finer time. Without such a bit, Ordered is the size of an ID in bits.
 	Ordered int
-	// Changing names fields that could be node IDs, but change from ID to ID.
+	// Changing has the names of fields that could be node IDs, but change from ID to ID.
 	Changing []string
 }
 
@@ -115,7 +115,6 @@ func highestBit(a, b format.Words) int {
 	return 0
 }
 
-// steps collects increasing IDs.
 type steps struct {
 	list []format.Words
 	gaps map[int]bool // indexes of IDs that cannot be compared with the previous ID
@@ -189,8 +188,8 @@ func (r *Rules) addHabits() {
 	}
 }
 
-// firsts tests the random fields of only one ID in each tick, because the tick's other IDs can
-// count up from this ID.
+// The type firsts tests the random fields of only one ID in each tick, because the tick's other IDs
+// can count up from this ID.
 type firsts struct {
 	randoms   []randomField
 	timestamp func(*format.Words) uint64
@@ -199,7 +198,7 @@ type firsts struct {
 	sampled   map[uint64]bool // ticks already tested; nil if the IDs are in order
 }
 
-// maxSamples is how many ticks of unordered IDs firsts tests.
+// If IDs are not in order, the type firsts tests at most maxSamples ticks.
 const maxSamples = 4096
 
 func (s *firsts) add(list []format.Words) {

@@ -29,7 +29,7 @@ type Rules struct {
 	nodes          []scru64.NodeSpec // From the options.
 	node           *findings.Check   // Nil if node IDs are not checked.
 	fixed          []watched
-	watched        []watched // Fields that must stay the same, or have a largest value.
+	watched        []watched
 	randoms        []randomField
 	mixed          *mixed          // Nil if no field has both data and random bits.
 	counter        *counter        // Nil if the counter's steps are not checked.
@@ -86,7 +86,7 @@ func (c *Context) check(name, title string, args ...any) *findings.Check {
 	return c.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
-// watch adds a check for each field that must stay the same or has a largest value, in any usage.
+// watch adds a check for each field that is watched in any of the usages.
 func (r *Rules) watch(usages []format.Usage) {
 	checks := map[string]*findings.Check{}
 	for _, u := range usages {
@@ -127,8 +127,8 @@ func (r *Rules) addRandoms() {
 	}
 }
 
-// Each checks what does not depend on order. The IDs are on consecutive lines.
-func (r *Rules) Each(list []format.Words, line uint64) {
+// CheckAny checks what does not depend on order. The IDs are on consecutive lines.
+func (r *Rules) CheckAny(list []format.Words, line uint64) {
 	for i := range r.randoms {
 		r.randoms[i].add(list)
 	}
@@ -152,7 +152,8 @@ func (r *Rules) Each(list []format.Words, line uint64) {
 	}
 }
 
-// Run checks IDs in order, on consecutive lines. The caller must first call Each with these IDs.
+// Run checks IDs in order, on consecutive lines. The caller must first call CheckAny with these
+// IDs.
 func (r *Rules) Run(list []format.Words, line uint64) {
 	for i := range r.watched {
 		r.watched[i].judge(list, line)
@@ -164,7 +165,6 @@ func (r *Rules) Run(list []format.Words, line uint64) {
 	}
 }
 
-// Gap implements order.Sink.
 func (r *Rules) Gap() {
 	r.firsts.known = false
 	if r.counter != nil {
@@ -172,7 +172,6 @@ func (r *Rules) Gap() {
 	}
 }
 
-// Restart implements order.Sink.
 func (r *Rules) Restart() {
 	r.Gap()
 	if r.counter != nil && r.counter.renewal != nil {
@@ -180,7 +179,6 @@ func (r *Rules) Restart() {
 	}
 }
 
-// Back implements order.Sink.
 func (r *Rules) Back(before, v *format.Words, line uint64) order.Step {
 	if r.counter == nil {
 		return order.Unknown

@@ -2,8 +2,8 @@ package rules
 
 import "github.com/sortid/sortid/verify/internal/randomness"
 
-// A start is a counter's first value in a tick. starts tests the random bits in starts. If their
-// number is unknown, it infers the number. The bits above the random bits must not change.
+// A start is a counter's first value in a tick. The type starts tests the random bits of starts. If
+// their number is unknown, it infers the number. The bits above the random bits must not change.
 type starts struct {
 	counter *counter
 	size    int    // Of the counter, in bits.
@@ -23,7 +23,7 @@ const (
 	// inferenceStarts is how many starts are enough to infer the number of random bits. The
 	// probability that infer misses a random bit is 10^-11.
 	inferenceStarts = 64
-	// fewStarts equal starts cannot be chance.
+	// If fewStarts starts are the same, this is not chance.
 	fewStarts = 20
 )
 

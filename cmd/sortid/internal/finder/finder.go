@@ -199,8 +199,8 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	}
 }
 
-// nextRun returns the next whole run of bytes in a set, with at least shortest bytes. It first
-// reads the byte at which the shortest run from i would end. If this byte is not in the set,
+// nextRun returns the next whole run of bytes in a set. It ignores runs shorter than shortest. It
+// first reads the byte at which the shortest run from i would end. If this byte is not in the set,
 // nextRun skips all bytes before it.
 func nextRun(text []byte, i, shortest int, set *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
@@ -283,9 +283,10 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText is judge for a format's own encoding. If the alphabet has one case, a text must not mix
-// cases. A short text does not count if it is a number such as 0x0123456789, or inside Base64. If
-// no format is named, a short text must also have a digit, and the case that the format writes.
+// judgeText does judge's work for a format's own encoding. If the alphabet has one case, a text
+// must not mix cases. A short text does not count if it is a number such as 0x0123456789, or inside
+// Base64. If no format is named, a short text must also have a digit, and the case that the format
+// writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -332,7 +333,7 @@ func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 		return Match{}, false
 	}
 	m, ok := f.parse(s.Format, format.Text, text, first, end)
-	for _, n := range s.TextLengths { // a check may follow
+	for _, n := range s.TextLengths { // check symbols may follow
 		if longer := start + n; ok && longer > end && longer <= len(text) && (longer == len(text) ||
 			classes[text[longer]] == 0) {
 			if with, ok := f.parse(s.Format, format.Text, text, first, longer); ok {
@@ -419,7 +420,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID is judge for text[start:end], which has the length of a UUID.
+// judgeUUID does judge's work for text[start:end], which has the length of a UUID.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||

@@ -13,9 +13,10 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// Texts writes what appendResult appends to b for each text. The texts are the arguments. Without
-// arguments, and for "-", they are lines of standard input. Texts prints errors of appendResult,
-// continues, and returns exit.ErrReported. A usage error of an argument ends Texts at once.
+// Texts calls appendResult for each text, and writes the result. The texts are the arguments.
+// Without arguments, and for "-", they are lines of standard input. Texts prints errors of
+// appendResult, continues, and returns exit.ErrReported. A usage error of an argument ends Texts at
+// once.
 func Texts(c *console.Console, args []string,
 	appendResult func(b []byte, text string) ([]byte, error)) error {
 	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), appendResult: appendResult}

@@ -44,9 +44,9 @@ type Other struct {
 func (r *Reading) Object() *Object {
 	scratch := make([]byte, 0, 64) // small allocations would take most of the time
 	o := &Object{
-		Format: r.Name(), Text: r.Prefix + r.in(r.ID.Format().Encodings[0], scratch),
-		Hex: r.in(format.Hex, scratch), Int: r.in(format.Int, scratch),
-		UUID: r.in(format.UUID, scratch),
+		Format: r.Name(), Text: r.Prefix + r.textIn(r.ID.Format().Encodings[0], scratch),
+		Hex: r.textIn(format.Hex, scratch), Int: r.textIn(format.Int, scratch),
+		UUID: r.textIn(format.UUID, scratch),
 		Time: FormatTime(r.Time()), Fields: fields{r.ID, r.Split}, Notes: r.ID.Notes(),
 		Input: r.Input, Prefix: strings.TrimSuffix(r.Prefix, "_"),
 		Encoding: r.Encoding, Stripped: r.Stripped,

@@ -62,7 +62,8 @@ func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error)
 		d := templateData{
 			Input: r.Input, Format: r.Name(), Encoding: string(r.Encoding),
 			Text: r.Text(), Reason: r.Reason(),
-			Hex: r.in(format.Hex, nil), Int: r.in(format.Int, nil), UUID: r.in(format.UUID, nil),
+			Hex: r.textIn(format.Hex, nil), Int: r.textIn(format.Int, nil),
+			UUID: r.textIn(format.UUID, nil),
 			Time: stamp{r.Time()}, Plausible: r.Plausible(), Foreign: !r.Ours(),
 			Fields: map[string]string{},
 		}

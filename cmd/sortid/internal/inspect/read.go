@@ -24,8 +24,8 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// in returns the ID in an encoding, or "" if the format lacks it. It overwrites scratch.
-func (g *Guess) in(e format.Encoding, scratch []byte) string {
+// textIn returns the ID in an encoding, or "" if the format lacks it. It overwrites scratch.
+func (g *Guess) textIn(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
 	}
@@ -78,7 +78,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	now := time.Now()
 	r := Reading{Input: text, now: now}
 	if in.Format != nil {
-		return r.given(in.Format.Read)
+		return r.parseGiven(in.Format.Read)
 	}
 	text, r.Stripped = strip(text)
 	in.candidates = format.AppendDetect(in.candidates[:0], text, now)
@@ -103,8 +103,9 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// given parses the input. It first tries the unchanged input, because strip could damage a uid60.
-func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
+// parseGiven parses the input. It first tries the unchanged input, because strip could damage a
+// uid60.
+func (r Reading) parseGiven(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
 		var bare string
@@ -119,7 +120,7 @@ func (r Reading) given(parse func(string) (format.Candidate, error)) (_ Reading,
 func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	if in.Format != nil && from != "" {
 		r := Reading{Input: text, now: time.Now()}
-		return r.given(func(text string) (c format.Candidate, err error) {
+		return r.parseGiven(func(text string) (c format.Candidate, err error) {
 			c.Encoding = from
 			c.ID, err = in.Format.ParseAs(from, text)
 			return c, err
@@ -144,7 +145,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID moves the reading that scan would choose to the front.
+// judgeUUID moves a reading to the front if scan would choose this reading.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()

@@ -14,7 +14,7 @@ var wrappers = []struct{ open, close, name string }{
 	{"{", "}", "braces"},
 }
 
-// strip removes quotes, brackets and prefixes, and names them.
+// strip removes quotes, brackets and prefixes. It returns the names of what it has taken.
 func strip(text string) (bare string, taken []string) {
 	if n := len(text); n > 0 && finder.InWord(text[0]) && finder.InWord(text[n-1]) &&
 		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 &&

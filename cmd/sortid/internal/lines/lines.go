@@ -30,8 +30,8 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, M
 func (r *Reader) Number() int { return r.n }
 
 // Next returns the next line that is not blank, without its newline. It is valid until the next
-// call. After [ErrTooLong], Next continues. Other errors are final: [io.EOF], [ErrUTF16] or the
-// reader's.
+// call. After [ErrTooLong], Next continues. Other errors are final: [io.EOF], [ErrUTF16] or an
+// error of the underlying reader.
 func (r *Reader) Next() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.r.ReadSlice('\n')

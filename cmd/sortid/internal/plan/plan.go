@@ -171,7 +171,7 @@ func (f *Format) because(format string, args ...any) {
 // byChance plans a format that needs no node IDs, but can have some.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
-		f.waits(l, s.Plan.PerTick, s.Plan.Least)
+		f.judgeWaits(l, s.Plan.PerTick, s.Plan.Least)
 	}
 	nodes := l.Nodes && s.Plan.NodeBits > 0
 	if sizes := nodeSizes(l.Processes, s.Plan.NodeBits); nodes && l.Processes > 1 &&
@@ -188,9 +188,9 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	}
 }
 
-// waits judges rates and bursts in a format that waits if a millisecond is full. The parameters
-// mean and least say how many IDs fit in a millisecond, on average and at least.
-func (f *Format) waits(l *load, mean, least float64) {
+// judgeWaits judges rates and bursts in a format that waits if a millisecond is full. The
+// parameters mean and least say how many IDs fit in a millisecond, on average and at least.
+func (f *Format) judgeWaits(l *load, mean, least float64) {
 	if l.Burst > 0 {
 		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
 	}

@@ -141,7 +141,7 @@ func (s *scan) file(name string) error {
 		return err
 	}
 	s.Numbers = false
-	s.begins()
+	s.beginLine()
 	s.out = append(strconv.AppendInt(s.out, int64(s.matching), 10), '\n')
 	return s.flush()
 }
@@ -196,13 +196,13 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			if i := bytes.IndexByte(text[m.End:], '\n'); i >= 0 {
 				done = m.End + i + 1
 			}
-			s.begins()
+			s.beginLine()
 			s.out = append(s.out, text[start:done]...)
 			if text[done-1] != '\n' {
 				s.out = append(s.out, '\n')
 			}
 		case Only:
-			s.begins()
+			s.beginLine()
 			s.out = append(append(s.out, text[m.Start:m.End]...), '\n')
 		case Count:
 			if s.line != s.counted {
@@ -221,8 +221,8 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 	}
 }
 
-// begins appends the file's name and the line's number, if wanted.
-func (s *scan) begins() {
+// beginLine appends the file's name and the line's number, if wanted.
+func (s *scan) beginLine() {
 	if s.names {
 		s.out = append(append(s.out, s.name...), ':')
 	}
@@ -231,7 +231,7 @@ func (s *scan) begins() {
 	}
 }
 
-// copy appends a text. At the start of each line it calls begins.
+// copy appends a text. At the start of each line it calls beginLine.
 func (s *scan) copy(text []byte) {
 	if n := len(text); !s.names && !s.Numbers && n > 0 {
 		s.out = append(s.out, text...)
@@ -240,7 +240,7 @@ func (s *scan) copy(text []byte) {
 	}
 	for line := range bytes.Lines(text) {
 		if !s.midLine {
-			s.begins()
+			s.beginLine()
 		}
 		s.out = append(s.out, line...)
 		if s.midLine = line[len(line)-1] != '\n'; !s.midLine {
@@ -258,7 +258,7 @@ func (s *scan) count(text []byte, offset int64) {
 
 func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 	found := inspect.Guess{Candidate: format.Candidate{ID: m.ID, Encoding: m.Encoding}}
-	s.begins()
+	s.beginLine()
 	b := strconv.AppendInt(s.out, column, 10)
 	b = append(append(b, '\t'), found.Name()...)
 	b = append(b, '\t')

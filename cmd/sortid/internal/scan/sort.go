@@ -57,8 +57,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 		s.sorter.Memory = sortMemory
 	}
 	s.part = s.add
-	// After a signal, Sort does not wait for a read: the signal does not interrupt a read of a
-	// terminal or pipe.
+	// A signal does not interrupt a read of a terminal or pipe. So Sort does not wait for the read.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
 	var err error

@@ -25,7 +25,7 @@ import (
 
 // An Execution is a generator that verify starts.
 type Execution struct {
-	Command   string        // of the shell
+	Command   string        // for the shell
 	Processes int           // at the same time
 	Length    time.Duration // after this time, verify ends them
 }
@@ -57,7 +57,7 @@ func (v *Tester) RunProcesses(name string) error {
 		return fmt.Errorf("cannot make a folder for what the processes print: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(until(), v.Exec.Length)
+	ctx, cancel := context.WithTimeout(untilSignal(), v.Exec.Length)
 	defer cancel()
 	var all []*generatorProcess
 	defer func() {
@@ -110,7 +110,7 @@ func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 			return err
 		}
 	}
-	searching := until()
+	searching := untilSignal()
 	r, err := v.find(searching, name, sources, p.out)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		done: make(chan struct{})}
 	messages := &prefixed{Console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
-	// Children of the process can keep standard error open.
+	// Children of the process can keep standard error open, so Wait needs a limit.
 	p.cmd.WaitDelay = endTime
 	ownGroup(p.cmd)
 	started := time.Now()
@@ -169,14 +169,14 @@ func (p *generatorProcess) end() {
 	}
 	killGroup(p.cmd)
 	<-p.done
-	// Processes in other groups can have the pipe open.
+	// Processes in other groups can keep the pipe open, so reading needs a limit.
 	p.out.SetReadDeadline(time.Now().Add(endTime))
 }
 
 func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	bar := v.NewProgress("IDs", -1)
 	defer bar.End()
-	var mu sync.Mutex // of total and bar
+	var mu sync.Mutex // guards total and bar
 	total := uint64(0)
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup

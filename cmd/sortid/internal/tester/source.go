@@ -24,8 +24,8 @@ import (
 type source struct {
 	duplicates.Source
 	stdin  bool
-	empty  bool         // guess found nothing to read
-	opened *sourceLines // opened by guess; read returns it
+	empty  bool         // set by guess: there is nothing to read
+	opened *sourceLines // set by guess, returned by read
 }
 
 func (v *Tester) source(name string) *source {
@@ -81,7 +81,7 @@ func (l *sourceLines) Position() int64 {
 	return 0
 }
 
-// head limits the bytes that guess reads.
+// The method guess reads at most head bytes.
 const head = 64 << 10
 
 func (s *source) read() (*sourceLines, error) {
@@ -101,8 +101,8 @@ func (s *source) read() (*sourceLines, error) {
 	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
-// guess returns the format of the first line that shows its format, or "". It waits for no more
-// lines. After guess, read returns all lines.
+// guess returns the format of the first line that shows its format, or "". It does not wait for
+// later lines. The next call of read returns all lines.
 func (s *source) guess() (name string, err error) {
 	in, err := s.read()
 	if err != nil {

@@ -31,9 +31,9 @@ type Tester struct {
 	Exec       Execution
 }
 
-// until returns a context that the first signal ends, so that verify reports on what it has
-// read. The second signal ends the program.
-func until() context.Context {
+// untilSignal returns a context. The first signal ends this context, so that verify reports on
+// what it has read. The second signal ends the program.
+func untilSignal() context.Context {
 	ctx, _ := exit.UntilSignal()
 	return ctx
 }
@@ -71,7 +71,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 	return name, args, nil
 }
 
-// Run verifies each source by itself. If name is "", it guesses the format of each.
+// Run verifies each source by itself. If name is "", it guesses each source's format.
 func (v *Tester) Run(name string, files []string) error {
 	to := v.Out
 	if v.Options.Raw != "" {
@@ -85,7 +85,7 @@ func (v *Tester) Run(name string, files []string) error {
 		v.Options.RawTo, to = &patient{w: v.Out}, v.Err
 	}
 	p := &printer{Tester: v, out: bufio.NewWriter(to)}
-	ctx := until()
+	ctx := untilSignal()
 	for _, file := range files {
 		s := v.source(file)
 		r, err := v.one(ctx, name, s)
@@ -145,7 +145,7 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 }
 
 // A patient writer does not fail if its reader closes the pipe, because a program that tests bits
-// may need only some.
+// may not need all of them.
 type patient struct {
 	w    io.Writer
 	gone bool
@@ -236,7 +236,7 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	}
 	v.Duplicates.NodeBits = v.Options.NodeBits
 	p := &printer{Tester: v, out: bufio.NewWriterSize(v.Out, 64<<10)}
-	ctx := until()
+	ctx := untilSignal()
 	r, err := v.find(ctx, name, sources, p.out)
 	if err != nil {
 		return err
