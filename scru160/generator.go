@@ -191,8 +191,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs, or for as
-// many as fit in the tick. It can fail as Generate does; then it clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator for up to 4096 IDs of one tick at a
+// time. It can fail as Generate does; then it clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is like Fill, but with a context.

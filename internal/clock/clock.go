@@ -13,7 +13,8 @@ import (
 
 // Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
 // system clock showed at most this long ago, even if somebody has set the system clock since then.
-// While the counter's rate is constant, a Clock uses no reading after the reading's millisecond.
+// While the counter's rate is constant, a Clock discards a reading when the reading's millisecond
+// ends.
 const Staleness = 100 * time.Microsecond
 
 const (
@@ -133,7 +134,7 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 	c.sampleTime, c.sampleCount = t, after
 }
 
-// Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
+// Pause waits until the clock shows the given Unix time in microseconds. It waits at most 50 ms,
 // because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not

@@ -148,7 +148,7 @@ func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set calls Renew without a reason.
+// Set calls Renew with a nil reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
 
 // Renew replaces the grant, and the reason why the last renewal failed. A claim of tick renewFrom
@@ -165,7 +165,7 @@ func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.wake()
 }
 
-// Fail sets the reason that errors contain until the next Renew. After Close, Fail does nothing.
+// Fail sets the reason. Errors contain it until the next Renew. After Close, Fail does nothing.
 func (w *Window) Fail(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
