@@ -66,7 +66,7 @@ type GeneratorOptions struct {
 	RollbackPolicy RollbackPolicy
 }
 
-// A Lease grants node IDs and ticks to generators. Ticks are the timestamps of their IDs.
+// A Lease grants node IDs and ticks to generators. Ticks are the timestamps of IDs.
 // *lease.Lease implements this interface. In the Options of scru64, scru160 and uid60, a Lease
 // replaces the node ID.
 //

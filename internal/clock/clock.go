@@ -1,4 +1,4 @@
-// Package clock reads the Unix time in milliseconds in a few nanoseconds.
+// Package clock reads the Unix time in milliseconds. This takes a few nanoseconds.
 //
 // Reading the system clock takes longer than all other work for an ID. So a [Clock] keeps a reading
 // while a cheap counter shows that at most [Staleness] has passed.
@@ -18,8 +18,8 @@ import (
 const Staleness = 100 * time.Microsecond
 
 const (
-	// lifetime is how long a Clock keeps a reading. The other half of Staleness is a margin: the
-	// counter's rate may change, and counters may differ between cores.
+	// lifetime is how long a Clock keeps a reading. The other half of Staleness is a margin,
+	// because the counter's rate may change, and counters may differ between cores.
 	lifetime = Staleness / 2
 
 	// maxUses limits the uses of a reading, in case the counter stops.

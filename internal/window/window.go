@@ -1,7 +1,7 @@
 // Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
 // Package lease sets its [Grant]. A generator calls [Window.ClaimTick] before the first ID of a
 // tick. So every ID belongs to a grant, even if there is a delay between the claim and the ID. The
-// generator may still use a claimed tick after the lease is closed or lost.
+// generator can still use a claimed tick after the lease is closed or lost.
 package window
 
 import (
