@@ -148,7 +148,6 @@ func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set calls Renew with a nil reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
 
 // Renew replaces the grant, and the reason why the last renewal failed. A claim of tick renewFrom
