@@ -41,7 +41,7 @@ const (
 	RollbackAbort
 
 	// RollbackWait blocks while the clock is behind by more than the allowance. It also waits for
-	// the renewal of an expired lease. If the context ends first, the generator returns an error.
+	// the renewal of an expired lease. If the call's context ends before that, the call fails.
 	RollbackWait
 )
 
@@ -66,15 +66,15 @@ type GeneratorOptions struct {
 	RollbackPolicy RollbackPolicy
 }
 
-// A Lease grants node IDs and ticks to generators. Ticks are the timestamps of their IDs.
+// A Lease grants node IDs and ticks to generators. Ticks are the timestamps of IDs.
 // *lease.Lease implements this interface. In the Options of scru64, scru160 and uid60, a Lease
 // replaces the node ID.
 //
 // A generator claims a tick before its first ID in that tick. Until its next claim, all its IDs
 // have the claimed tick and node ID. The tick may be ahead of the clock. If the lease grants no
 // tick, the generator fails with [ErrLeaseExpired] or [ErrLeaseClosed]. With [RollbackWait], it
-// waits for the renewal of an expired lease. Generators may share a lease. Each tick
-// goes to only one of them, so n generators run up to n-1 ticks ahead of the clock.
+// waits for the renewal of an expired lease. Generators may share a lease. Each tick goes to only
+// one of them, so n generators run up to n-1 ticks ahead of the clock.
 //
 // Uniqueness depends on ClaimTick alone. Leases that share a set of node IDs must never grant the
 // same pair of node ID and tick twice. All methods must be safe for concurrent use, and must not

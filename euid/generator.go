@@ -19,7 +19,6 @@ const (
 
 var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 
-// errOverflow is made once, because many calls may return it.
 var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a

@@ -115,7 +115,7 @@ func (id ID) Random() uint64 { return binary.BigEndian.Uint64(id[8:]) }
 // Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
+// Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.

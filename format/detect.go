@@ -90,14 +90,15 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the readings of a text as an ID that is [ID.Plausible] and [ID.Generated], the
-// most probable first. It tries the encodings in [Format.Guesses] of all formats. Hexadecimal
+// Detect returns the IDs that a text may be, the most probable first. They are [ID.Plausible] and
+// [ID.Generated]. Detect tries the encodings in [Format.Guesses] of all formats. Hexadecimal
 // numbers must have their full width.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
-// AppendDetect is like [Detect], but the caller gives the current time. It appends to found.
+// AppendDetect is like [Detect], but the caller gives the current time. It appends to the slice
+// found.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
@@ -217,9 +218,9 @@ func Mixed(text string) bool {
 	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
-// PlausibleRange returns the range of plausible times. It begins in 2010. If the
-// epoch is later, it begins a month after the epoch, because small integers look like times in the
-// first month. It ends a year after now.
+// PlausibleRange returns the range of plausible times. It begins in 2010. If the epoch is later, it
+// begins a month after the epoch, because small integers look like times in the first month. It
+// ends a year after the current time.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
 	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {

@@ -57,7 +57,7 @@ const LeaseOption = "lease"
 
 func (e *OptionError) Error() string { return e.Text("") }
 
-// Text returns the error with mark, such as "--", before the names of options.
+// Text returns the error with a mark such as "--" before the names of options.
 func (e *OptionError) Text(mark string) string {
 	text := mark + e.Option
 	if e.Value != "" {
@@ -82,7 +82,7 @@ type kindError struct {
 
 func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
-// kindErrorf returns an error that matches the error kind, but does not print it.
+// kindErrorf is like [fmt.Errorf]. The error also matches kind, but does not print it.
 func kindErrorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
 }

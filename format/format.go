@@ -385,7 +385,7 @@ func (f *Format) CheckTime(t time.Time) error {
 }
 
 // Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
-// bounds are the smallest IDs of the ticks that contain from and to. Bounds returns a [TimeError]
+// bounds are the smallest IDs of the ticks that contain the two times. Bounds returns a [TimeError]
 // if a time is outside [Format.Range]. It also fails if the range is empty, or if IDs are not in
 // order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
@@ -410,7 +410,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 			f.Name, FormatTime(from), FormatTime(to))
 	case first == end:
 		return ID{}, ID{}, fmt.Errorf(
-			"%s: the range from %s to %s is within one tick, and IDs do not show times within %v",
+			"%s: the range from %s to %s is within one tick of %v, so its bounds would be equal",
 			f.Name, FormatTime(from), FormatTime(to), f.Tick)
 	}
 	return first, end, nil

@@ -42,13 +42,13 @@ type Batch interface {
 type Options struct {
 	// Clock is the source of the time; nil means the system's clock.
 	Clock func() time.Time
-	// At, if it is not zero, is the time of a clock that stands still. The clock moves to the next
-	// tick only when the tick has no more IDs.
+	// If At is not zero, the generator uses a clock that stands still at this time. The clock moves
+	// to the next tick only when its tick has no more IDs.
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease is a *lease.Lease of [Format.Lease], for a format with node IDs. It replaces the option
-	// [Format.Node]. Clock must be the clock of the lease, and At must be zero. Without the option
+	// Lease is a *lease.Lease with the format [Format.Lease]. It replaces the option [Format.Node].
+	// Clock must be the clock of the lease, and At must be zero. Without the option
 	// "rollback", the generator waits for renewals.
 	Lease sortid.Lease
 	// Values has the format's options, by name. The value of a switch is "true" or "false".
@@ -61,7 +61,7 @@ type Option struct {
 	Value  string `json:"value,omitempty"`  // Such as "BITS"; empty for a switch.
 	Usage  string `json:"usage"`            // What it does, in one line.
 	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
-	Env    string `json:"env,omitempty"`    // The usual environment variable; not read here.
+	Env    string `json:"env,omitempty"`    // The usual environment variable, for callers.
 
 	fields []string // The fields that it sets in the Options of the format's package.
 }
@@ -87,7 +87,7 @@ func WithOption(name string) (formats []*Format) {
 }
 
 // NewGenerator returns a generator. It returns [ErrOption] for an unknown, missing or wrong option,
-// and a [TimeError] for an At that no generated ID can have.
+// and a [TimeError] if no generated ID can have the time At.
 func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := f.Option(name); !ok {
@@ -123,8 +123,9 @@ func (f *Format) checkLease(o Options) error {
 	_, node := o.Values[f.Node]
 	switch {
 	case f.Node == "":
-		return kindErrorf(ErrOption, "%s IDs have no node ID, so there is nothing to lease; %s do",
-			f.Name, list(NamesOf(WithNode()), "and"))
+		return kindErrorf(ErrOption,
+			"%s IDs have no node ID, so there is nothing to lease; %s IDs have one", f.Name,
+			list(NamesOf(WithNode()), "and"))
 	case node:
 		return &OptionError{Option: f.Node, Value: o.Values[f.Node], Other: LeaseOption,
 			Err: errors.New("the lease has the node ID")}
@@ -330,10 +331,10 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set sets in g the options that all formats have, and calls own for the other options. If At is
-// set, it returns the fixed clock.
+// set copies the options that all formats have into g. It calls setOther for each other option. If
+// o.At is not zero, set returns the fixed clock.
 func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
-	own func(name, value string) error) (fixed *fixedClock, err error) {
+	setOther func(name, value string) error) (fixed *fixedClock, err error) {
 	g.Clock, g.Entropy = o.Clock, o.Entropy
 	if !o.At.IsZero() {
 		fixed = &fixedClock{t: o.At, step: tick}
@@ -349,7 +350,7 @@ func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 		case "rollback":
 			g.RollbackPolicy, err = policy(value)
 		default:
-			err = own(name, value)
+			err = setOther(name, value)
 		}
 		if err != nil {
 			return nil, &OptionError{Option: name, Value: o.Values[name], Err: err}
@@ -415,8 +416,8 @@ func pair(s string) (value uint16, bits int, err error) {
 	return uint16(v), int(n), err
 }
 
-// size reads a number of bits. It returns -1 for 0: in a generator's options, 0 means the default,
-// and a negative number means none.
+// size reads a number of bits. It returns -1 for 0, because in a generator's options 0 means the
+// default and a negative number means none.
 func size(s string, limit uint64) (int, error) {
 	v, err := number(s, limit)
 	if err == nil && v == 0 {

@@ -309,15 +309,15 @@ type Value struct {
 
 // Of returns the field's content in an ID.
 func (f Field) Of(id ID) Value {
-	low, high := id.from(f.Low), id.from(f.Low+64)
+	low, high := id.bitsFrom(f.Low), id.bitsFrom(f.Low+64)
 	if f.Bits < 64 {
 		return Value{f, 0, low & (1<<f.Bits - 1)}
 	}
 	return Value{f, high & (1<<(f.Bits-64) - 1), low}
 }
 
-// from returns 64 bits of the ID, beginning with the bit at position low.
-func (id ID) from(low int) uint64 {
+// bitsFrom returns 64 bits of the ID. The parameter is the position of the lowest of these bits.
+func (id ID) bitsFrom(low int) uint64 {
 	word, shift := 2-low/64, low%64
 	if word < 0 {
 		return 0
@@ -461,7 +461,7 @@ func (id ID) Time() time.Time {
 	return f.TimeOf(f.Timestamp(&id.words))
 }
 
-// Notes returns remarks about the ID, such as that no generator makes it.
+// Notes returns remarks about the ID, such as "no generator makes this ID".
 func (id ID) Notes() []string {
 	var notes []string
 	if t := id.Time(); id.format.Reserved && (t.Before(id.format.First) ||

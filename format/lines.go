@@ -61,7 +61,7 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 }
 
 // AppendLines appends the IDs of the text's first lines. It stops at the first line that is not a
-// canonical ID of this encoding and length, followed by LF.
+// canonical ID of this encoding and length, or that does not end with LF.
 func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)

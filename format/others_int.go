@@ -55,7 +55,7 @@ var integers = []*Format{
 	snowflake("sonyflake", "Sonyflake", "https://github.com/sony/sonyflake",
 		"175928847299117063", 1_409_529_600_000, 10*time.Millisecond,
 		zeros(1),
-		field("time", 39, KindTime, "10 ms since 2014-09-01"),
+		field("time", 39, KindTime, "units of 10 ms since 2014-09-01"),
 		field("sequence", 8, KindCounter, "+ 1 within 10 ms"),
 		field("machine", 16, KindNode, "the machine")),
 	other(&Format{Name: "tsid", Title: "TSID",

@@ -8,11 +8,11 @@ import (
 // gregorian is the epoch of older UUIDs.
 var gregorian = time.Date(1582, time.October, 15, 0, 0, 0, 0, time.UTC)
 
-// The UUIDs of RFC 9562. Detect reads versions without a time only with hyphens, because every
-// 128-bit hash looks like such a UUID.
+// The UUIDs of RFC 9562. If a version has no time, Detect reads only texts with hyphens, because
+// every 128-bit hash looks like such a UUID.
 var versions = []*Format{
 	uuid(1, "time and node", "c232ab00-9414-11ec-b3c8-9f6bdeced846", 100*time.Nanosecond,
-		timePart("time_low", 32, 0, "the low bits of the time since 1582 in 100 ns"),
+		timePart("time_low", 32, 0, "the low bits of the time since 1582, in units of 100 ns"),
 		timePart("time_mid", 16, 32, "the middle bits of that time"),
 		timePart("time_high", 12, 48, "the high bits of that time"), clockSeq, node),
 	uuid(2, "DCE security", "000003e8-9414-21ec-b300-9f6bdeced846", 0,
@@ -28,7 +28,7 @@ var versions = []*Format{
 	uuid(5, "a name's SHA-1", "2ed6657d-e927-568b-95e1-2665a8aea6a2", 0,
 		parts("sha1_high", "sha1_mid", "sha1_low", KindData, "bits of the SHA-1 of a name")...),
 	uuid(6, "time and node, in order", "1ec9414c-232a-6b00-b3c8-9f6bdeced846", 100*time.Nanosecond,
-		timePart("time_high", 32, 28, "the high bits of the time since 1582 in 100 ns"),
+		timePart("time_high", 32, 28, "the high bits of the time since 1582, in units of 100 ns"),
 		timePart("time_mid", 16, 12, "the middle bits of that time"),
 		timePart("time_low", 12, 0, "the low bits of that time"), clockSeq, node),
 	UUIDv7,
@@ -45,7 +45,7 @@ var (
 var UUIDv7 = uuid(7, "Unix time and random bits", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
 	time.Millisecond, field("unix_ts_ms", 48, KindTime, "Unix time in milliseconds"),
 	loose(field("rand_a", 12, KindRandom, "random, or more of the time, or a counter")),
-	field("rand_b", 62, KindRandom, "random, or a counter first"))
+	field("rand_b", 62, KindRandom, "random, can begin with a counter"))
 
 var uuids = append(versions, fixedUUID("nil", 0), fixedUUID("max", 1<<64-1))
 

@@ -77,7 +77,6 @@ func scru128Words(id scru128.ID) Words {
 	return Words{0, hi, lo}
 }
 
-// scru128Lines is faster than unmarshal for each line.
 func scru128Lines(list []Words, text []byte) []Words {
 	const length = scru128.TextLen
 	var s base36.Sequence128

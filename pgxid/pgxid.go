@@ -113,7 +113,7 @@ type (
 var (
 	sources  = map[reflect.Type]source{}
 	targets  = map[reflect.Type]target{}
-	defaults []func(*pgtype.Map) // set which type pgx sends to a column of unknown type
+	defaults []func(*pgtype.Map) // each sets the type that pgx sends to an unknown column
 )
 
 func init() {
@@ -352,7 +352,7 @@ func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
 
 func (textColumn) scan(id scanner, src []byte, _ int16) error { return id.Scan(string(src)) }
 
-// A jsonColumn stores an ID as a JSON string. The binary form of jsonb begins with version 1.
+// A jsonColumn stores an ID as a JSON string. The binary form of jsonb begins with a version byte.
 type jsonColumn struct{ version bool }
 
 func (c jsonColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
@@ -371,7 +371,7 @@ func (c jsonColumn) scan(id scanner, src []byte, format int16) error {
 }
 
 // wrapUnsupported returns the error for an ID that does not fit the column's type. It ignores typed
-// IDs, so that pgx can call their Value for a column of unknown type.
+// IDs, so that pgx can call their method Value for a column of unknown type.
 func wrapUnsupported(value any) (pgtype.WrappedEncodePlanNextSetter, any, bool) {
 	source := sourceOf(value)
 	if _, ok := value.(typed.Column); ok || source == nil {

@@ -18,7 +18,7 @@
 //
 // 80 random bits distinguish IDs of different generators, and IDs from before and after a reset. In
 // each ID, only 32 of these bits are new; the other 48 are counters with random starts. So IDs are
-// not secret: one ID shows all bits of the next except 32.
+// not secret: one ID shows all bits of the next ID except 32.
 //
 // Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
 // the timestamp's range.

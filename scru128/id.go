@@ -57,8 +57,8 @@ func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put sets the ID. A function that returns the ID would be slower. The caller copies the result,
-// and the processor must finish both writes before the copy.
+// put sets the ID. A function that returns the ID would be slower, because its caller would copy
+// the result. The processor must finish both writes before the copy.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)
@@ -101,7 +101,7 @@ func (id ID) Entropy() uint32 { return binary.BigEndian.Uint32(id[12:]) }
 // Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
+// Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.

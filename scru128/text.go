@@ -13,7 +13,7 @@ const TextLen = base36.Len128
 
 // Parse reads 25 Base36 digits, ignoring case. An error is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	// Parse is short, so the compiler inlines it and saves a copy of the ID. The conversion does
+	// Parse is short, so the compiler inlines it and avoids a copy of the ID. The conversion does
 	// not copy s.
 	err = id.decode([]byte(s))
 	return id, err

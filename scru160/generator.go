@@ -191,8 +191,8 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 	}
 }
 
-// Fill sets ids to new IDs, in order. It locks the generator once for every 4096 IDs, or for as
-// many as fit in the tick. It can fail as Generate does; then it clears ids.
+// Fill sets ids to new IDs, in order. It locks the generator for up to 4096 IDs of one tick at a
+// time. It can fail as Generate does; then it clears ids.
 func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Background(), ids) }
 
 // FillContext is like Fill, but with a context.
@@ -291,7 +291,6 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 	return hi, mid, lo, nil
 }
 
-// first makes the first ID of a tick.
 func (g *Generator) first(settled, tick int64, node uint64) (hi, mid uint64, lo uint32, err error) {
 	timestamp, micro := tick, int64(0)
 	if g.micros {

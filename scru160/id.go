@@ -80,7 +80,7 @@ func (id ID) Random16() uint16 { return binary.BigEndian.Uint16(id[8:10]) }
 func (id ID) Random80() [10]byte { return [10]byte(id[10:]) }
 
 // Micros returns the high 10 bits of the counter. If the generator used [Options.Microseconds],
-// they are the microseconds after Time, 0 to 999.
+// they are the microseconds after [ID.Time], 0 to 999.
 func (id ID) Micros() int { return int(id.Counter() >> 6) }
 
 // CounterLow returns the low 6 bits of the counter. With [Options.Microseconds] they count the IDs
@@ -90,7 +90,7 @@ func (id ID) CounterLow() int { return int(id.Counter() & 63) }
 // Time returns the time of the timestamp, in UTC, to the millisecond.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp())).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
+// Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // IsZero reports whether id is the zero ID.

@@ -26,7 +26,8 @@ const (
 // Tick is the unit of the timestamp.
 const Tick = 256 * time.Millisecond
 
-// An ID is a SCRU64 ID: an integer below 36^12, a little above 2^62. Its bits, from the highest:
+// An ID is a SCRU64 ID: an integer below 36^12, which is a little above 2^62. Its bits, from the
+// highest:
 //
 //	timestamp 40 | node_id n | counter 24-n
 //
@@ -71,11 +72,11 @@ func (id ID) Timestamp() uint64 { return uint64(id) >> nodeCtrBits }
 // NodeCtr returns the node ID and the counter, together 24 bits.
 func (id ID) NodeCtr() uint32 { return uint32(id) & MaxNodeCtr }
 
-// NodeID returns the node ID, which has size bits. A size below 0 counts as 0, and a size above 24
-// as 24.
+// NodeID returns the node ID, which has the given number of bits. A number below 0 counts as 0, and
+// a number above 24 as 24.
 func (id ID) NodeID(size int) uint32 { return id.NodeCtr() >> counterBits(size) }
 
-// Counter returns the counter after a node ID of size bits; see [ID.NodeID].
+// Counter returns the counter. The node ID has the given number of bits; see [ID.NodeID].
 func (id ID) Counter(size int) uint32 { return uint32(id) & (1<<counterBits(size) - 1) }
 
 func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrBits) }
@@ -83,7 +84,7 @@ func counterBits(size int) int { return nodeCtrBits - min(max(size, 0), nodeCtrB
 // Time returns the start of the timestamp's tick, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp() << tickBits)).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
+// Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether id is the zero ID.

@@ -36,7 +36,7 @@ type NodeSpec struct {
 }
 
 // NewNodeSpec returns the spec of a node ID and its size in bits. The error is [ErrNodeSpec] if
-// size is not 1 to 23, or if the node ID has more bits than size.
+// size is not 1 to 23, or if the node ID does not fit this size.
 func NewNodeSpec(nodeID uint32, size int) (NodeSpec, error) {
 	if err := checkNodeID(nodeID, size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)

@@ -21,7 +21,7 @@
 //	func (Order) Prefix() string { return "order" }  // ID[Order]
 //
 // A typed ID contains an ID without the prefix, and has the same size. The prefix costs time only
-// when a program writes or reads text, and no allocation.
+// when a program writes or reads text. It needs no allocation.
 //
 // # Text
 //

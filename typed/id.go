@@ -56,7 +56,7 @@ func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 // Parse reads a text with the prefix of P. An error wraps a [*sortid.ParseError], and matches
 // [sortid.ErrPrefix] if the prefix is wrong.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
-	// Parse is short, so the compiler inlines it and saves a copy of the ID.
+	// Parse is short, so the compiler inlines it and avoids a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
 	return id, err
 }
@@ -76,7 +76,7 @@ func (id ID[P, T]) Inner() T { return id.id }
 // Time returns the time in UTC.
 func (id ID[P, T]) Time() time.Time { return id.id.Time() }
 
-// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
+// Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID[P, T]) Compare(other ID[P, T]) int { return id.id.Compare(other.id) }
 
 // IsZero reports whether the ID inside is the zero ID.

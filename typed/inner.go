@@ -76,7 +76,7 @@ func formatOf[T Inner[T]]() *format[T] {
 }
 
 // Method calls through interfaces or type parameters move arguments to the heap. So the next two
-// functions call the methods of each format directly. They use if, because a type switch is slower.
+// functions call the methods of each format directly. A type switch would be slower.
 
 func appendText[T Inner[T]](b []byte, p any, id *T) ([]byte, error) {
 	b = appendPrefix(b, p)

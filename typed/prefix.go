@@ -77,8 +77,8 @@ func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 // slot returns the slot in kinds for the type to which p points. The slot may contain another type.
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
-// kindOf returns the kind of the type to which p points. It remembers kinds, because it is slow to
-// get and check a prefix.
+// kindOf returns the kind of the type to which p points. It remembers kinds, because getting and
+// checking a prefix is slow.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {

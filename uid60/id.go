@@ -85,7 +85,7 @@ func (id ID) Worker(bits int) uint16 {
 // Time returns the time of the timestamp, in UTC.
 func (id ID) Time() time.Time { return time.UnixMilli(int64(id.Timestamp()) + epoch).UTC() }
 
-// Compare returns -1, 0 or +1 if id sorts before other, equals other, or sorts after other.
+// Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether id is the zero ID.

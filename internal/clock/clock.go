@@ -1,4 +1,4 @@
-// Package clock reads the Unix time in milliseconds in a few nanoseconds.
+// Package clock reads the Unix time in milliseconds. This takes a few nanoseconds.
 //
 // Reading the system clock takes longer than all other work for an ID. So a [Clock] keeps a reading
 // while a cheap counter shows that at most [Staleness] has passed.
@@ -13,12 +13,13 @@ import (
 
 // Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
 // system clock showed at most this long ago, even if somebody has set the system clock since then.
-// While the counter's rate is constant, a Clock uses no reading after the reading's millisecond.
+// While the counter's rate is constant, a Clock discards a reading when the reading's millisecond
+// ends.
 const Staleness = 100 * time.Microsecond
 
 const (
-	// lifetime is how long a Clock keeps a reading. The other half of Staleness is a margin: the
-	// counter's rate may change, and counters may differ between cores.
+	// lifetime is how long a Clock keeps a reading. The other half of Staleness is a margin,
+	// because the counter's rate may change, and counters may differ between cores.
 	lifetime = Staleness / 2
 
 	// maxUses limits the uses of a reading, in case the counter stops.
@@ -133,7 +134,7 @@ func (c *Clock) sample(t time.Time, before, after uint64) {
 	c.sampleTime, c.sampleCount = t, after
 }
 
-// Pause waits until the clock shows the time us, in Unix microseconds. It waits at most 50 ms,
+// Pause waits until the clock shows the given Unix time in microseconds. It waits at most 50 ms,
 // because somebody may set the clock meanwhile. If ctx ends, the error matches the error of ctx.
 func (c *Clock) Pause(ctx context.Context, us int64) error {
 	// A sleeping goroutine wakes some tens of microseconds late. So sleep a little less, and do not

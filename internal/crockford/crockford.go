@@ -50,7 +50,7 @@ func Decode(src *[Len]byte) (hi, lo, check uint64, ok bool) {
 	if a|b|c|d|e|f|g >= basen.NoSymbol {
 		return 0, 0, 0, false
 	}
-	// Each integer has 20 bits, and the last has 15. The results have 64, 64 and 7 bits.
+	// The integers have 20 bits, but g has 15. The results have 64, 64 and 7 bits.
 	hi = uint64(a)<<44 | uint64(b)<<24 | uint64(c)<<4 | uint64(d)>>16
 	lo = uint64(d)<<48 | uint64(e)<<28 | uint64(f)<<8 | uint64(g)>>7
 	return hi, lo, uint64(g) & 127, true

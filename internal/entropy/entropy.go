@@ -11,7 +11,7 @@ import (
 const (
 	bufferSize = 128 // in words
 
-	// reseedAfter limits how often one seed fills the buffer.
+	// reseedAfter is how many times one seed can fill the buffer.
 	reseedAfter = 1 << 20
 )
 

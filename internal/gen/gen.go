@@ -17,7 +17,6 @@ import (
 
 const NoTick = -1 << 63
 
-// For a batch, Fill locks the generator for some tens of microseconds.
 const batchSize = 4096
 
 // recheck is the longest wait for a lease before the generator reads the clock again.

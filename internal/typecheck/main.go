@@ -1,5 +1,5 @@
-// Command typecheck checks the types in packages and their tests for other systems, as a compiler
-// does:
+// Command typecheck checks types as a compiler for another system does, in packages and their
+// tests:
 //
 //	go run ./internal/typecheck windows/amd64,darwin/arm64 ./...
 //

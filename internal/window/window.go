@@ -1,7 +1,7 @@
 // Package window has the part of a lease that generators call. A [Window] is a [sortid.Lease].
 // Package lease sets its [Grant]. A generator calls [Window.ClaimTick] before the first ID of a
 // tick. So every ID belongs to a grant, even if there is a delay between the claim and the ID. The
-// generator may still use a claimed tick after the lease is closed or lost.
+// generator can still use a claimed tick after the lease is closed or lost.
 package window
 
 import (
@@ -148,7 +148,6 @@ func (w *Window) Used() int64 { return w.used.Load() }
 
 // The methods below are for package lease.
 
-// Set calls Renew without a reason.
 func (w *Window) Set(g Grant, renewFrom int64) { w.Renew(g, renewFrom, nil) }
 
 // Renew replaces the grant, and the reason why the last renewal failed. A claim of tick renewFrom
@@ -165,7 +164,7 @@ func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.wake()
 }
 
-// Fail sets the reason that errors contain until the next Renew. After Close, Fail does nothing.
+// Fail sets the reason. Errors contain it until the next Renew. After Close, Fail does nothing.
 func (w *Window) Fail(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
