@@ -38,7 +38,7 @@ const (
 
 var mBlocks = [3]Block{{0, 1}, {0, 2}, {1, 2}}
 
-// Each variant of the protocol, except sound, has a fault. TestModelFinds describes the faults.
+// The variant sound is this protocol. Each other variant has a fault that TestModelFinds describes.
 type variant int
 
 const (

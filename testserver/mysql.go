@@ -41,8 +41,8 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		cmd := exec.Command(program,
 			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
-		// When a server starts, it deletes all temporary tables in this folder, even of other
-		// servers.
+		// When a server starts, it deletes all temporary tables in this folder, even tables of
+		// other servers.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd

@@ -137,7 +137,7 @@ func (b *book) check(ids []scru64.ID) error {
 	return nil
 }
 
-// step is the result of now minus the machine's clock.
+// step is added to the machine's clock.
 var step atomic.Int64
 
 func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
