@@ -18,8 +18,8 @@
 //
 //   - A tick is the unit of a format's timestamp: 256 ms in SCRU64, 1 ms in SCRU160 and uid60.
 //   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. Before a
-//     generator makes IDs in a tick, it claims the tick. Only granted ticks can be claimed, each
-//     once.
+//     generator makes IDs in a tick, it claims the tick. It can claim only granted ticks, and each
+//     tick only once.
 //   - The window is how far in the future a grant ends, by default 1 minute. When about half of the
 //     window is left, a renewal moves the grant's end to a whole window from now.
 //   - The high-water mark (HWM) of a node ID is the first tick that can still be granted. A grant

@@ -211,7 +211,7 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 	return exact
 }
 
-// A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
+// A Record is what a [Store] keeps: one for each realm, with the zero Block, and one for each block
 // that was ever needed. Records are comparable with ==.
 type Record struct {
 	// Realm is the realm's name. In a block's record, @ and the realm's Generation follow. [Fence]

@@ -24,8 +24,9 @@ func MySQL(t testing.TB) string {
 	return u.String()
 }
 
-// StartMySQL starts MariaDB, or MySQL if MariaDB is not installed, with settings such as
-// "sync_binlog=0". It has a superuser root, without a password, and an empty database "test".
+// StartMySQL starts a server with settings such as "sync_binlog=0". The server is MariaDB or, if
+// MariaDB is not installed, MySQL. It has a superuser root, without a password, and an empty
+// database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)

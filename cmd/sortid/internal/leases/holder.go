@@ -82,7 +82,7 @@ func (h *Holder) Acquire(ctx context.Context) error {
 }
 
 // Watch prints a message when generators begin to wait for the store, and when they continue. It
-// ends with ctx, or at Release.
+// ends when ctx ends, or at Release.
 func (h *Holder) Watch(ctx context.Context) {
 	ctx, h.stop = context.WithCancel(ctx)
 	h.watch.Go(func() { h.tell(ctx) })

@@ -126,7 +126,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The kernel kills the child when this thread ends.
+		// The kernel kills the child when this thread ends, so keep the thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -259,7 +259,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			// A terminal sends signals from the keyboard to both processes.
+			// The terminal itself sends signals from the keyboard to both processes.
 			case program != nil && !(c.InTerminal && fromKeyboard(sig)):
 				program.Signal(sig)
 			}
