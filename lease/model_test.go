@@ -25,8 +25,8 @@ import (
 // A process may be cloned. Then both processes are in an overlap: they may use the same ticks. A
 // process leaves the overlap when its next request is answered.
 //
-// The model checks two rules. Outside of overlaps, no tick is used twice by one node ID, or by a node
-// ID and a part of it. No block is whole inside a whole block.
+// The model checks two rules. Outside of overlaps, no tick is used twice by one node ID, or by a
+// node ID and a part of it. No block is whole inside a whole block.
 
 // The model has three blocks: a node ID of 1 bit, which this file calls the whole block, and its
 // two halves.
