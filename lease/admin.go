@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Records returns the records of a realm and its blocks, in the order of node IDs, larger blocks
-// first. It fails with [ErrNoRealm] if there is no such realm. If there are records that no client
-// would write, Records leaves them out, and also returns [ErrRecord].
+// Records returns the records of a realm and its blocks, in the order of node IDs, with each block
+// before its parts. It fails with [ErrNoRealm] if there is no such realm. If there are records that
+// no client would write, Records leaves them out, and also returns [ErrRecord].
 func Records(ctx context.Context, store Store,
 	realm string) (root Record, blocks []Record, err error) {
 	root, err = Realm(ctx, store, realm)
@@ -159,8 +159,8 @@ func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	return next, nil
 }
 
-// most returns the longest window and lead of t and next. A result is 0 if next already has the
-// longest value.
+// most returns the longest window and lead of two Terms, t and next. A result is 0 if it would be
+// the value in next.
 func (t Terms) most(next Terms) (window, lead int64) {
 	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
 		window = 0
@@ -173,8 +173,9 @@ func (t Terms) most(next Terms) (window, lead int64) {
 
 // Fence makes a realm safe after its store was restored from an old copy, or may have lost changes.
 // Call Fence before any process can reach that store. All later grants start at the returned time
-// or after it. All earlier grants end before that time, if no clock was ahead by more than skew. So
-// after Fence, nobody gets a node ID until about window plus lead plus skew has passed.
+// or after it. All earlier grants end before that time, if no clock was ahead by more than skew.
+// The returned time is at least window plus lead plus skew in the future. Nobody gets a node ID
+// before this time minus the lead.
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // the old copy has a shorter window or lead than the realm had when changes were lost. If the realm
@@ -277,9 +278,9 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	return root
 }
 
-// carry writes the first records of a new generation, unless they exist. With partsFirst, it writes
-// parts before the blocks that contain them, so that each split block always has a part with a
-// record.
+// carry writes the first records of a new generation, and completes those that exist. With
+// partsFirst, it writes parts before the blocks that contain them, so that each split block always
+// has a part with a record.
 func carry(ctx context.Context, store Store, from, to Record, partsFirst bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {

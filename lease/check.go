@@ -237,7 +237,7 @@ func same(is, want, next Record) error {
 	return errors.New("the name or the key is wrong")
 }
 
-// outcome returns the record that next must be equal to, except for its Revision.
+// outcome returns what the record next must be, except for its Revision.
 func (c *checker) outcome(is, next Record) (Record, error) {
 	switch {
 	case c.past && is.Revision == 0:
@@ -327,8 +327,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can lead to next. A grant's deadline is half a window after
-// its end. The half is rounded down, so the window has 2*half or 2*half+1 ticks.
+// request tries the requests that can lead to the record next. A grant's deadline is half a window
+// after the grant's end. The half is rounded down, so the window has 2*half or 2*half+1 ticks.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM

@@ -18,13 +18,13 @@
 //
 //   - A tick is the unit of a format's timestamp: 256 ms in SCRU64, 1 ms in SCRU160 and uid60.
 //   - A grant is a node ID for some ticks, such as node ID 42 for the ticks 1000 to 1233. Before a
-//     generator makes IDs in a tick, it claims the tick. Only granted ticks can be claimed, each
-//     once.
+//     generator makes IDs in a tick, it claims the tick. It can claim only granted ticks, and each
+//     tick only once.
 //   - The window is how far in the future a grant ends, by default 1 minute. When about half of the
 //     window is left, a renewal moves the grant's end to a whole window from now.
-//   - The high-water mark (HWM) of a node ID is its first tick that was never granted. A grant
+//   - The high-water mark (HWM) of a node ID is the first tick that can still be granted. A grant
 //     starts at the HWM or later. The store saves the grant and moves the HWM to the grant's end in
-//     one atomic step. So no tick is granted twice.
+//     one atomic step. So grants never overlap.
 //   - The lead is how far in the future a grant may start, by default 10 seconds.
 //   - A fence makes a realm safe after its store was restored from an old copy: after [Fence], new
 //     grants start only after the end of all earlier grants.
@@ -32,6 +32,6 @@
 // If clocks are wrong, node IDs are wasted or refused, but never shared; docs/leases.md says why.
 // This package cannot detect that a running virtual machine is cloned, that two stores serve one
 // realm, or that a store silently loses data. Two clones can make the same IDs until each has
-// renewed its lease. If clients change a store through a server, the server must check
-// each change with [Known.Check].
+// renewed its lease. If clients change a store through a server, the server must check each change
+// with [Known.Check].
 package lease

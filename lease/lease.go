@@ -26,8 +26,8 @@ type Config struct {
 	// Realm names a set of node IDs. Leases of one realm have different node IDs. The name must be
 	// 1 to 100 bytes of UTF-8, without control characters and @.
 	Realm string
-	// If the realm is missing, [Acquire] creates it. With MustExist, Acquire fails with
-	// [ErrNoRealm], because the store may have lost the realm.
+	// If the realm is missing, [Acquire] creates it or, with MustExist, fails with [ErrNoRealm].
+	// A missing realm can mean that the store has lost it.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
@@ -48,7 +48,8 @@ type Config struct {
 	// Wait makes [Acquire] wait instead of failing with [ErrFull], [ErrLead] or [ErrBusy].
 	Wait bool
 
-	// Name shows people who holds the lease. It may have up to 100 bytes of UTF-8.
+	// Name is the holder's name, for people who look at leases. It may have up to 100 bytes of
+	// UTF-8.
 	Name string
 	// Now is the clock of the lease and its generators. nil means time.Now.
 	Now func() time.Time
@@ -169,7 +170,7 @@ type Lease struct {
 	stop    context.CancelFunc
 	done    chan struct{}
 
-	closing chan struct{} // contains a value while a Close runs
+	closing chan struct{} // contains a value while Close runs
 	closed  bool
 }
 
@@ -331,8 +332,8 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
 // keep renews the lease whenever about half of the window is left, until ctx ends. It counts the
-// ticks that are left after the generators' last tick or the clock's tick, whichever is later. A
-// renewal may take twice as long as Acquire took, because it may have to connect.
+// ticks that are left after the generators' last tick or the clock's tick, whichever is later. It
+// allows a renewal twice the time that Acquire took, because the renewal may have to connect.
 func (l *Lease) keep(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session

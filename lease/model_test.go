@@ -25,8 +25,8 @@ import (
 // A process may be cloned. Then both processes are in an overlap: they may use the same ticks. A
 // process leaves the overlap when its next request is answered.
 //
-// Except for clones in an overlap, no tick may be used twice by one node ID, or by a node ID and a
-// part of it. No block may be whole inside a whole block.
+// The model checks two rules. Outside of overlaps, no tick is used twice by one node ID, or by a
+// node ID and a part of it. No block is whole inside a whole block.
 
 // The model has three blocks: a node ID of 1 bit, which this file calls the whole block, and its
 // two halves.
@@ -38,7 +38,7 @@ const (
 
 var mBlocks = [3]Block{{0, 1}, {0, 2}, {1, 2}}
 
-// Each variant of the protocol, except sound, has a fault. TestModelFinds describes the faults.
+// The variant sound is this protocol. Each other variant has a fault that TestModelFinds describes.
 type variant int
 
 const (
@@ -496,7 +496,7 @@ func (t turn) close() {
 	if p.stage == closing || !t.m.release || p.held < 0 && p.stage == idle {
 		return
 	}
-	// The process holds the block that it has asked for, or the block that it held before.
+	// The process may hold the block that it has asked for, or the block that it held before.
 	held, asked, gen, b, lo := p.rec, mRec{}, p.gen, p.held, p.heldLo
 	if p.stage != idle && p.stage != prepared {
 		held, asked, gen, b, lo = p.ask.prev, p.ask.next, p.ask.gen, p.ask.block, p.askLo
@@ -1120,8 +1120,8 @@ func (m *model) add(s *mState, id int8, what string, args ...any) {
 		return
 	}
 	m.canonical(s)
-	// The search compares hashes of 64 bits. Two of ten million hashes are the same with
-	// a probability of at most 1 in 300,000.
+	// The search compares hashes of 64 bits. For ten million states, the probability that two
+	// hashes are the same is at most 1 in 300,000.
 	k := maphash.Bytes(m.seed, s.bytes())
 	if _, ok := m.seen[k]; ok {
 		return

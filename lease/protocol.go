@@ -13,8 +13,8 @@ import (
 //
 // The order in which a caller reads two records matters; docs/leases.md says why:
 //
-//   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
-//     read both at the same moment.
+//   - revive(r, parent): the caller has read parent as Split, or written it as Split. It must have
+//     read r before that, or at the same moment.
 //   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
 //     Merging. It must write them even if they were Retired already.
 
@@ -71,9 +71,9 @@ func (q request) hold(r Record, hi int64) Record {
 	return r
 }
 
-// release ends a grant after the last used tick. The parameter held is the record that the owner
-// knows. If r differs from held, release refuses: a clone of the owner's process may have renewed
-// r.
+// release ends a grant after the last used tick. The parameter named held is the record that the
+// owner knows. If r differs from it, release fails, because a clone of the owner's process may have
+// renewed the lease.
 func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused

@@ -211,18 +211,18 @@ func (t Terms) Rounded(ticks int64) time.Duration {
 	return exact
 }
 
-// A Record is what a [Store] keeps: one for the realm, with the zero Block, and one for each block
+// A Record is what a [Store] keeps: one for each realm, with the zero Block, and one for each block
 // that was ever needed. Records are comparable with ==.
 type Record struct {
 	// Realm is the realm's name. In a block's record, @ and the realm's Generation follow. [Fence]
-	// changes the Generation, so the realm then has no blocks.
+	// changes the Generation, so older records of blocks no longer belong to the realm.
 	Realm string `json:"realm"`
 	Block Block  `json:"block"`
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
-	// HWM, the high-water mark, is the first tick that was never granted. For a whole block, grants
-	// of overlapping blocks count, too. Only a release lowers HWM. In the realm's record, HWM is
-	// the floor: no grant of the generation starts below it.
+	// HWM, the high-water mark, is the first tick that can still be granted. For a whole block,
+	// grants of overlapping blocks count, too. Only a release lowers HWM. In the realm's record,
+	// HWM is the floor: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 

@@ -139,7 +139,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 		return request{}, s.failed("read the store's time", err)
 	}
 	terms := s.root.Terms
-	// Compare wall clocks. The store has read its clock between before and after.
+	// Compare wall clocks. The store has read its clock between the two readings of this clock.
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
@@ -168,7 +168,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 }
 
 // renew extends the held block's grant to a whole window or, if no block is held, acquires a block.
-// The parameter used is the generators' last tick. After an error, call renew again.
+// The parameter named used is the generators' last tick. After an error, call renew again.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -199,7 +199,7 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Read the realm and the time rarely: during each read, other processes take free blocks.
+		// Read the realm and the time rarely, because other processes take free blocks meanwhile.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {
@@ -244,8 +244,8 @@ func (s *session) waiting() error {
 
 // find chooses a block that can be granted. It reads a few records, and lists the realm only if
 // these records show no free block. It begins where node IDs are in use, so that large blocks stay
-// free. The parameter lost counts how often another process took the chosen block first. With each
-// loss, find searches a wider area and reads fewer records.
+// free. The parameter named lost is how often another process took the chosen block first. With
+// each loss, find searches a wider area and reads fewer records.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
 	const (
@@ -312,8 +312,8 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// look reads and surveys a few blocks. Smaller blocks must come first in blocks: a half must not be
-// read after its parent.
+// look reads and surveys a few blocks. The caller must list smaller blocks first, because a half
+// must not be read after its parent.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // This file simulates many processes and one store in virtual time. A seed decides what happens.
-// The processes run the real client. Requests are lost, late and repeated, answers are lost, and
+// The processes run the real client. Requests are lost, late or repeated, answers are lost, and
 // processes stop, die and start again. All clocks are set to random times. The store is restored
 // from old copies and fenced, and machines are cloned.
 
@@ -32,7 +32,7 @@ type world struct {
 	rand      *rand.Rand
 	now       int64
 	store     map[simKey]Record
-	old       []map[simKey]Record // copies
+	old       []map[simKey]Record // copies of the store
 	late      []simChange
 	tasks     []*simTask
 	processes []*simProcess
@@ -74,7 +74,7 @@ type simChange struct {
 	changes []Change
 }
 
-// A simTask is a thread of a process. It pauses until wake.
+// A simTask is a thread of a process. It pauses until the time wake.
 type simTask struct {
 	next func() (struct{}, bool)
 	stop func()
@@ -261,7 +261,8 @@ func (w *world) get(realm string, b Block) Record {
 	return Record{Realm: realm, Block: b}
 }
 
-// allows checks changes as a server does. It must allow every change of the client.
+// The function allows checks changes as a server does. The real client must never ask for an
+// illegal change.
 func (w *world) allows(changes []Change) bool {
 	if w.unfenced || w.forgets || w.blind || w.forgetHWM || w.unchecked {
 		return true
@@ -727,7 +728,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 
 const simSteps = 20_000
 
-// explore fails if something is wrong, or if an event in must is rare.
+// explore fails if something is wrong, or if one of the listed events is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
 	first, total := uint64(1), map[string]int{}
 	switch {

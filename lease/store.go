@@ -34,21 +34,21 @@ type Store interface {
 	// every CompareAndSet that came after GetMany.
 	GetMany(ctx context.Context, realm string, blocks []Block) ([]Record, error)
 
-	// CompareAndSet stores next if the stored record has the Revision and the HWM of prev. If
-	// prev.Revision is 0, there must be no record. prev and next must have the same Realm and
-	// Block. CompareAndSet reports whether it stored next. If it returns false without an error,
-	// this call never changes anything. The store keeps all fields of next unchanged.
+	// CompareAndSet stores the record next if the stored record has the Revision and the HWM of
+	// prev. If prev.Revision is 0, there must be no record. prev and next must have the same Realm
+	// and Block. CompareAndSet reports whether it stored next. If it returns false without an
+	// error, this call never changes anything. The store keeps all fields of next unchanged.
 	CompareAndSet(ctx context.Context, prev, next Record) (bool, error)
 
 	// CompareAndSetMany makes several changes in one realm, in their order, each as CompareAndSet
 	// does. It stops at the first refused change, and reports whether it made all changes. It
-	// should make all changes or none, but may make the changes before the refused change. If the
-	// error matches [ErrIllegal], CompareAndSetMany has changed nothing: a server returns this
-	// error for changes that [Known.Check] forbids.
+	// should make all changes or none, but may make the changes before the refused change. A server
+	// returns an error that matches [ErrIllegal] for changes that [Known.Check] forbids. Then
+	// CompareAndSetMany has changed nothing.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with exactly this realm, in any order. The records may be outdated
-	// and from different moments, because callers only use them to choose a block.
+	// and from different moments, because callers only use them to choose or show blocks.
 	List(ctx context.Context, realm string) ([]Record, error)
 
 	// Realms returns the names of all realms. Each realm has a record of the zero Block.

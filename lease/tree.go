@@ -13,7 +13,7 @@ type region struct {
 	effort int   // 0: none; 1: a merging block contains it; 2: its halves must be merged
 }
 
-// A survey finds free blocks of one size in some or all records of a realm.
+// A survey finds the regions for one block size. It uses some or all records of a realm.
 type survey struct {
 	records map[Block]Record
 	partial bool // a block that is missing in records may still have a record in the store
@@ -126,8 +126,8 @@ func path(leaf Block) (blocks []Block) {
 	return blocks
 }
 
-// parts returns area, the blocks that contain area, and the blocks of up to size bits within area.
-// Smaller blocks come first.
+// parts returns a block (area), its parts of at most the given size in bits, and all blocks that
+// contain it. Smaller blocks come first.
 func parts(area Block, size uint8) (blocks []Block) {
 	for ; size > area.Size; size-- {
 		n := uint32(1) << (size - area.Size)
@@ -169,8 +169,7 @@ func (v *survey) usable(lead int64) []region {
 }
 
 // choose picks a random block of the requested size within area. It picks from the first 8 that can
-// be granted. Each time that another process took the chosen block first, it picks from twice as
-// many.
+// be granted. Whenever another process has taken the chosen block first, it doubles this number.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })

@@ -111,7 +111,7 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 			args = append(args, "--"+f)
 		}
 		_, host, _ := strings.Cut(client, "://")
-		wg.Go(func() { // a member is ready only when another member runs
+		wg.Go(func() { // members wait for each other
 			servers[i] = (&Server{URL: "etcd://" + host, Dir: dir, t: t, crash: syscall.SIGKILL,
 				command: func() *exec.Cmd { return exec.Command(program, args...) },
 				ready: func(ctx context.Context) error {

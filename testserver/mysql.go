@@ -24,8 +24,9 @@ func MySQL(t testing.TB) string {
 	return u.String()
 }
 
-// StartMySQL starts MariaDB, or MySQL if MariaDB is not installed, with settings such as
-// "sync_binlog=0". It has a superuser root, without a password, and an empty database "test".
+// StartMySQL starts a server with settings such as "sync_binlog=0". The server is MariaDB or, if
+// MariaDB is not installed, MySQL. It has a superuser root, without a password, and an empty
+// database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
 	notShort(t)
@@ -41,8 +42,8 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		cmd := exec.Command(program,
 			append([]string{"--no-defaults", "--datadir=" + data}, args...)...)
 		cmd.Dir = data
-		// When a server starts, it deletes all temporary tables in this folder, even of other
-		// servers.
+		// When a server starts, it deletes all temporary tables in this folder, even tables of
+		// other servers.
 		cmd.Env = append(os.Environ(), "TMPDIR="+temporary)
 		setUser(cmd)
 		return cmd

@@ -3,9 +3,9 @@
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
 // prefix or bucket for this test alone. The function uses the server that an environment variable
 // such as SORTID_TEST_POSTGRES_URL names. Without the variable, it uses a local server or, if none
-// answers, starts a server; with -short, it skips the test. A function whose name begins with Start
-// always starts a server. If a program is not installed, the test is skipped, or fails if CI is
-// set.
+// answers, starts a server. With -short and without the variable, it skips the test. A function
+// whose name begins with Start always starts a server. If a program is not installed, the test is
+// skipped, or fails if CI is set.
 package testserver
 
 import (
@@ -141,7 +141,7 @@ func choose(t testing.TB, variable string, serves func(ctx context.Context, serv
 	return u
 }
 
-// cleanUp calls remove at the end of the test, because other tests use the server.
+// At the end of the test, cleanUp deletes the test's data, because other tests use the server, too.
 func cleanUp(t testing.TB, remove func(context.Context) error) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

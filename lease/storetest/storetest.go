@@ -39,8 +39,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	})
 }
 
-// Leases tests a kind of store that refuses changes that the protocol forbids, such as a server.
-// [Run] tests the store behind the server.
+// Leases tests a kind of store that allows only the protocol's changes, such as a server. Use [Run]
+// for the store behind the server.
 func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
 }

@@ -71,7 +71,7 @@ type column struct {
 	text  func(row string) string
 }
 
-// figures leaves a cell empty if its row has no value.
+// figures returns a column of values. A cell without a value is empty.
 func figures(title, format string, v values) column {
 	return column{title, func(row string) string {
 		if value, ok := v(row); ok {

@@ -57,7 +57,7 @@ func main() {
 	results := flags.String("results", "",
 		"a `FILE` with results to use, instead of measuring")
 	if o.count > 0 {
-		flags.IntVar(&o.count, "count", o.count, "number of repetitions; the best counts")
+		flags.IntVar(&o.count, "count", o.count, "number of repetitions; the best result is used")
 	}
 	if o.benchtime != "" {
 		flags.StringVar(&o.benchtime, "benchtime", o.benchtime,

@@ -17,8 +17,8 @@ import (
 )
 
 // Faults tests a kind of store on a server that starts late, crashes, is down for long, or loses
-// connections. If waits is true, the store's calls wait for connections, so they must succeed at
-// once after a crash.
+// connections. With waits, the store's calls wait for connections, so the first call after a crash
+// must succeed.
 func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T){
@@ -51,8 +51,8 @@ func comes[S lease.Store](t *testing.T, open Opener[S], server *testserver.Serve
 	wg.Wait()
 }
 
-// connections opens stores while their first two connections break, in each way and after 0 to 6
-// requests.
+// connections opens stores while their first two connections break, in one of three ways and after
+// 0 to 6 requests.
 func connections[S lease.Store](t *testing.T, open Opener[S], url string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -140,9 +140,9 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, but Get fails: %v", err) })
 }
 
-// LostAnswers cuts connections within the server's answers to a change: open connections after 0,
-// 3, 6, ... bytes, and new connections after 0, 25, 50, ... bytes, until a change ends before the
-// cut.
+// LostAnswers cuts connections within the server's answers to a change. It cuts open connections
+// after 0, 3, 6, ... bytes, and new connections after 0, 25, 50, ... bytes. It stops when a change
+// ends before the cut.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -185,9 +185,9 @@ type changer struct {
 	late    bool          // answers may come late, on connections that the store has given up
 }
 
-// change makes changes that nobody else prevents. The store must not report that they were refused.
-// It may report that they were made only after a complete answer. Later it must return the server's
-// records. If there is an error without a cut, change returns false.
+// change makes one or two changes. Nobody else prevents them, so the store must not report a
+// refusal. It may report success only if it got the complete answer. Later it must return the
+// server's records. If there is an error, but no connection was cut, change returns false.
 func (l *changer) change(t *testing.T) bool {
 	l.block++
 	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
@@ -197,11 +197,11 @@ func (l *changer) change(t *testing.T) bool {
 	for i, c := range changes {
 		changes[i].Next = following(c.Prev, "lost answer")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS waits for its end
+	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS waits so long
 	defer cancel()
 	ok, err := l.CompareAndSetMany(ctx, changes)
 	cut, missing := l.cutter.left.Load() <= 0, l.cutter.missing.Load()
-	// The end of a line, or a frame of HTTP/2, may follow the answer.
+	// The last 17 bytes may be the end of a line, or a frame of HTTP/2, after the answer.
 	if err == nil && (!ok || missing > 17 && !l.late) || errors.Is(err, lease.ErrIllegal) {
 		t.Errorf("%s: without the last %d bytes: %v, %v", l.was.Realm, missing, ok, err)
 	}

@@ -31,9 +31,9 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay listens for clients of a server, and returns the address where it listens. It calls
-// connected for each connection. It passes on the requests and answers for which the functions that
-// connected returned return true.
+// Relay listens for clients of a server, and returns the address where it listens. For each
+// connection, it calls connected, which returns two functions. Relay passes on a piece of a request
+// or of an answer only if the function for it returns true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()

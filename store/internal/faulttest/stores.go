@@ -29,7 +29,7 @@ func Eventually(t *testing.T, ok func() bool, what func() string) {
 
 var Block = lease.Block{NodeID: 42, Size: 8}
 
-// Record returns a test record, or none for revision 0.
+// Record returns a test record or, for revision 0, a missing record.
 func Record(revision uint64) lease.Record {
 	r := lease.Record{Realm: "realm", Block: Block}
 	if revision > 0 {
@@ -194,7 +194,7 @@ func Conditions(t *testing.T, s interface{ Conditions() []string }, want ...stri
 	}
 }
 
-// Crowd uses many more stores than their server has connections.
+// Crowd uses many more stores than their server allows connections.
 func Crowd[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -279,7 +279,7 @@ func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	}
 }
 
-// EditedRows tests that reading a record fails after any statement has edited its row.
+// EditedRows tests that reading a record fails after one of the statements has edited its row.
 func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB) (url string),
 	exec func(url, statement string), statements ...string) {
 	t.Helper()
@@ -294,7 +294,7 @@ func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testin
 	}
 }
 
-// Replace fails if the text does not contain old.
+// Replace fails if the text does not contain the string old.
 func Replace(t *testing.T, text, old, new string) string {
 	t.Helper()
 	if !strings.Contains(text, old) {

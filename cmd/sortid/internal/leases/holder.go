@@ -15,7 +15,7 @@ import (
 )
 
 // A Holder leases a node ID for this process. A generator can be made before Acquire, to find
-// mistakes in its options first. ClaimTick and WaitTick need Acquire.
+// mistakes in its options first. Call Acquire before ClaimTick and WaitTick.
 type Holder struct {
 	*console.Console
 	Lease *lease.Lease // nil until Acquire
@@ -82,7 +82,7 @@ func (h *Holder) Acquire(ctx context.Context) error {
 }
 
 // Watch prints a message when generators begin to wait for the store, and when they continue. It
-// ends with ctx, or at Release.
+// ends when ctx ends, or at Release.
 func (h *Holder) Watch(ctx context.Context) {
 	ctx, h.stop = context.WithCancel(ctx)
 	h.watch.Go(func() { h.tell(ctx) })
@@ -106,8 +106,8 @@ func (h *Holder) Node() string {
 	return lease.Block{NodeID: h.Lease.NodeID(), Size: uint8(h.Lease.NodeBits())}.String()
 }
 
-// tell prints when the lease runs out, and when it is renewed, until ctx ends. If the process was
-// stopped and continues, it renews the lease at once, and tell prints nothing.
+// tell prints a message when the lease runs out, and when it is renewed, until ctx ends. If the
+// process was stopped and continues, it renews the lease at once, and tell prints nothing.
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0

@@ -26,7 +26,7 @@ var (
 	Patience        = 30 * time.Second // for the store's answer
 	LookPatience    = 5 * time.Second  // for commands that only look
 	ReleasePatience = 5 * time.Second  // for the return of a node ID
-	slow            = 3 * time.Second  // until a message about the wait
+	slow            = 3 * time.Second  // before a message about the wait
 )
 
 func SetPatience(d time.Duration) {

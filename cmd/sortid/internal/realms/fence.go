@@ -18,7 +18,7 @@ import (
 type Fencing struct {
 	*console.Console
 	Realm              string         // empty: all
-	Lost               *format.Format // of a realm that the store has lost, or nil
+	Lost               *format.Format // the format of a lost realm, or nil
 	Skew, Window, Lead time.Duration
 
 	Names []string // of the realms; Find sets them

@@ -279,7 +279,7 @@ func (r *Realm) Around(b lease.Block) []Entry {
 	return entries
 }
 
-// A share says which parts of a realm are in which state. The fields add up to 1.
+// A share says how much of a realm is in each state. The fields add up to 1.
 type share struct {
 	Held    float64 `json:"held"`
 	Expired float64 `json:"expired"` // not renewed in time
@@ -375,7 +375,7 @@ func (s Summary) lines() [][2]string {
 	}
 	if len(s.Conditions) == 0 {
 		lines = append(lines, [2]string{"guarantee",
-			"no ID is made twice; the store's settings were checked, and docs/leases.md has its limits"})
+			"no ID is made twice; the store's settings were checked, and docs/leases.md names the limits"})
 	}
 	for _, condition := range s.Conditions {
 		lines = append(lines, [2]string{"conditions", condition})

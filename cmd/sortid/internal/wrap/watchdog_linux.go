@@ -61,7 +61,8 @@ func startWatchdog(d deadlines, env []string) (*watchdog, error) {
 	return w, nil
 }
 
-// guard lets the kernel kill the program when this process ends, and lets the watchdog signal it.
+// guard lets the kernel kill the program when this process ends, and lets the watchdog send signals
+// to the program.
 func (w *watchdog) guard(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
 }

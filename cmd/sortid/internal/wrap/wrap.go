@@ -22,8 +22,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before the end of its lease a program must end. Nobody checks the ticks of the
-// program's IDs, and its generator can run ahead of the clock, by default up to 10 s.
+// Times say how long before the end of its lease a program must end. The program's generator can
+// run ahead of the clock, by default up to 10 s, and no lease checks its ticks.
 type Times struct {
 	Terminate time.Duration // from SIGTERM to the end of the lease
 	Kill      time.Duration // from SIGKILL to the end of the lease
@@ -38,12 +38,13 @@ type deadlines struct {
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns the watchdog's deadlines. Its SIGTERM is later than exec's.
+// deadlines returns the watchdog's deadlines. The watchdog sends SIGTERM later than exec does.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
 
-// Window returns the shortest window for a program. At the first renewal, half of it is left.
+// Window returns the shortest window for a program. Half of it is left at the first renewal, and
+// must be longer than Terminate.
 func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
 
 // ByEnvironment returns the format whose libraries read a node ID from an environment variable,
@@ -125,7 +126,7 @@ func (p *program) start(c *console.Console, args, env []string) (err error) {
 	p.ended = make(chan error, 1)
 	ran := make(chan error, 1)
 	go func() {
-		// The kernel kills the child when this thread ends.
+		// The kernel kills the child when this thread ends, so keep the thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -258,7 +259,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *o
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			// A terminal sends signals from the keyboard to both processes.
+			// The terminal itself sends signals from the keyboard to both processes.
 			case program != nil && !(c.InTerminal && fromKeyboard(sig)):
 				program.Signal(sig)
 			}

@@ -86,7 +86,7 @@ var (
 		"realm":    realmSchema,
 		"block":    text(block + "; 0/0 is the realm's own record"),
 		"revision": integer("How often the record was changed; 0 if there is no record"),
-		"hwm":      integer("The first tick that was never granted"),
+		"hwm":      integer("The first tick that can still be granted"),
 		"state":    text("The state of the block: retired, whole, split or merging"),
 		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),

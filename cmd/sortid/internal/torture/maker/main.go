@@ -91,7 +91,7 @@ type book struct {
 
 	made   int       // how many IDs were checked
 	last   scru64.ID // the last ID that was checked
-	claims []claim   // the claim of last, and later claims
+	claims []claim   // the claim of the last ID, and later claims
 }
 
 type claim struct {
@@ -137,13 +137,13 @@ func (b *book) check(ids []scru64.ID) error {
 	return nil
 }
 
-// step is the result of now minus the machine's clock.
+// step is added to the machine's clock.
 var step atomic.Int64
 
 func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
 
 // stepClock changes the clock at a SIGUSR1, and changes it back at the next. A step is up to 12 s,
-// and the lease allows 10 s.
+// more than the 10 s that the lease allows.
 func stepClock() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1)
