@@ -11,7 +11,7 @@
 //
 //   - sync=always: you guarantee that all servers sync each change, see below;
 //   - replicas: for a new bucket, the number of servers that keep it, by default 1;
-//   - creds: a file with credentials, in the form of the program nsc.
+//   - creds: a file with credentials, as the program nsc writes it.
 //
 // Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
 // once, on condition that the key still has the revision that was read. One server, the
@@ -31,8 +31,8 @@
 //   - there is one replica. With several replicas, a leader that is cut off may answer with an old
 //     record, and Conditions says so. Before version 2.11, Open refuses several replicas;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
-//     key was deleted, calls fail with [ErrDeleted]. Then fence the key's realm. But if the key of
-//     the realm itself was deleted (REALM.0/0), delete the bucket first.
+//     key was deleted, calls fail with [ErrDeleted]. Then fence its realm. If this also fails,
+//     delete the whole bucket, and fence all its realms.
 //
 // # Privileges and connections
 //
