@@ -20,7 +20,7 @@ const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
 
-	// dialTime limits an attempt to connect. After several failures, a client tries once a second.
+	// dialTime limits each attempt to connect.
 	dialTime = time.Second
 )
 

@@ -107,7 +107,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	_, err := connect.Ask(ctx, pipe.Exec)
 	if err != nil && settings.info.Val() == "" {
 		return s.failed("connect", err)
-	} // otherwise each command has its own error
+	} // if INFO was answered, each command has its own error
 	if s.conditions, err = settings.conditions(); err != nil {
 		return s.failed("be used", err)
 	}
@@ -124,12 +124,10 @@ func (s *Store) prepare(ctx context.Context) error {
 
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions lists the conditions of the guarantee that the server's visible settings do not
-// ensure.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// A replica's answer may be old. A replica refuses scripts that might delete. So the script get has
-// an HDEL. It deletes nothing, because no field has an empty name.
+// A replica's answer may be old. So the script get has an HDEL, which a replica refuses. This HDEL
+// deletes nothing, because no field has an empty name.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`

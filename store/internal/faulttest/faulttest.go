@@ -51,7 +51,7 @@ func comes[S lease.Store](t *testing.T, open Opener[S], server *testserver.Serve
 	wg.Wait()
 }
 
-// connections opens stores while their first two connections break, in each way and after 0 to 6
+// connections opens stores whose first two connections break in one of three ways, after 0 to 6
 // requests.
 func connections[S lease.Store](t *testing.T, open Opener[S], url string) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -140,9 +140,9 @@ func recovers(t *testing.T, s lease.Store) {
 	}, func() string { return fmt.Sprintf("the server is back, but Get fails: %v", err) })
 }
 
-// LostAnswers cuts connections within the server's answers to a change: open connections after 0,
-// 3, 6, ... bytes, and new connections after 0, 25, 50, ... bytes, until a change ends before the
-// cut.
+// LostAnswers cuts connections within the server's answers to a change. It cuts open connections
+// after 0, 3, 6, ... bytes, and new ones after 0, 25, 50, ... bytes. It ends when an answer is
+// complete before the cut.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
 	const workers = 8
@@ -186,8 +186,8 @@ type changer struct {
 }
 
 // change makes changes that nobody else prevents. The store must not report that they were refused.
-// It may report that they were made only after a complete answer. Later it must return the server's
-// records. If there is an error without a cut, change returns false.
+// It may report success only after a complete answer. Later it must return the server's records. If
+// there is an error without a cut, change returns false.
 func (l *changer) change(t *testing.T) bool {
 	l.block++
 	first := lease.Change{Prev: lease.Record{Realm: l.was.Realm,
@@ -237,7 +237,7 @@ func following(r lease.Record, name string) lease.Record {
 	return r
 }
 
-// outage holds a lease while its server is down for longer than the window. Then the lease
+// outage keeps a lease while its server is down for longer than the window. Then the lease
 // continues, with later ticks.
 func outage(t *testing.T, server *testserver.Server, s lease.Store) {
 	l, err := lease.Acquire(t.Context(), s, lease.Config{

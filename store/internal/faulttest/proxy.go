@@ -31,9 +31,9 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 	return l
 }
 
-// Relay listens for clients of a server, and returns the address where it listens. It calls
-// connected for each connection. It passes on the requests and answers for which the functions that
-// connected returned return true.
+// Relay listens for clients of a server, and returns the address where it listens. For each
+// connection, it calls connected, which returns two functions. One decides for each piece of a
+// request whether Relay passes it on, and the other for each piece of an answer.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -73,7 +73,7 @@ func pass(to, from net.Conn, passes func(piece []byte) bool) {
 // A cutter cuts connections within the server's answers.
 type cutter struct {
 	address string
-	left    atomic.Int64 // the cut is at this byte of the next answers; below 1: it was made
+	left    atomic.Int64 // the cut is before this byte of the next answers; below 1 after the cut
 	missing atomic.Int64 // how many bytes the cut removed from an open connection
 	clients sync.Map
 }
@@ -101,8 +101,8 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut closes a connection after n-1 bytes of the next answers. With anew, it first closes all open
-// connections.
+// cut closes a connection after n-1 bytes of the next answers. If anew is true, it first closes all
+// open connections.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))

@@ -59,8 +59,8 @@ func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB)
 	})
 }
 
-// Refused opens a store. Open must fail at once. The error must contain these words, and not the
-// password "secret".
+// Refused opens a store. Open must fail at once. The error must contain the words in want, and not
+// the password "secret".
 func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -77,7 +77,6 @@ func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...st
 	return err
 }
 
-// Says tests that an error contains these words, and not the password "secret".
 func Says(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if err == nil {
@@ -138,7 +137,7 @@ func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
 
 func Unreachable(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", testserver.FreePort(t)) }
 
-// Patiently calls f, each time with a longer context, until the error of f contains these words.
+// Patiently calls f, each time with a longer context, until its error contains the words in want.
 func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 	want ...string) (err error) {
 	t.Helper()
@@ -279,7 +278,7 @@ func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	}
 }
 
-// EditedRows tests that reading a record fails after any statement has edited its row.
+// EditedRows tests that reading a record fails after a statement has edited its row.
 func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB) (url string),
 	exec func(url, statement string), statements ...string) {
 	t.Helper()
