@@ -109,7 +109,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Forms returns the forms of the URLs, and a description for each kind of store.
+// Forms returns the forms of the URLs, and a description for each kind.
 func Forms() (forms, kind []string) {
 	for _, k := range kinds {
 		forms, kind = append(forms, k.form), append(kind, k.what)

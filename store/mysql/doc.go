@@ -9,9 +9,9 @@
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
-// INSERT. It is never sent again if the server may have executed it. InnoDB shows a change before
-// it is on the disk. So Get also makes a small change: its commit waits until both are on the disk.
-// On a Galera cluster, Get and GetMany wait for the changes of other nodes instead.
+// INSERT. The store never repeats this statement if the server may have executed it. InnoDB shows
+// a change before it is on the disk. So Get also commits a small change, which waits until both are
+// on the disk. On a Galera cluster, Get and GetMany wait for the changes of other nodes instead.
 //
 // # Guarantee
 //
@@ -34,7 +34,8 @@
 //
 // # Privileges and connections
 //
-// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With the
-// privilege PROCESS, Open sees MySQL's replicas. A store has at most two connections, and closes
-// them soon after use. If the server has no free connection, calls wait until their contexts end.
+// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if the table does not exist.
+// With the privilege PROCESS, Open sees MySQL's replicas. A store has at most two connections, and
+// closes them soon after use. If the server has no free connection, calls wait until their contexts
+// end.
 package mysql

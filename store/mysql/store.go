@@ -56,7 +56,7 @@ func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	return s, nil
 }
 
-// connect prepares a pool of connections that begin with the statements in setup.
+// Each connection of the pool begins with the statements in setup.
 func (s *Store) connect(config *mysql.Config, setup []string) error {
 	c, err := newConnector(config, setup)
 	if err != nil {

@@ -76,15 +76,13 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 	if replicas > 1 && !since(version, 2, 11) {
 		return nil, unsafe("the bucket has %d replicas, and before version 2.11 (this is %s) "+
 			"replicas could accept two changes of the same revision; use one replica, or newer "+
-			"servers",
-			replicas, version)
+			"servers", replicas, version)
 	}
 	if !syncAlways {
 		list = append(list, "conditional: unless all servers have jetstream { sync_interval: "+
 			"always }, they acknowledge a change up to two minutes before it is on their disks. "+
 			"In this time, a crash of the machine (with replicas, of several machines) loses the "+
-			"change. "+
-			"If all servers have this setting, add sync=always to the URL")
+			"change. If all servers have this setting, add sync=always to the URL")
 	}
 	if replicas > 1 {
 		list = append(list, fmt.Sprintf("conditional: the bucket has %d replicas. If their "+

@@ -165,7 +165,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return true, nil
 }
 
-// write makes one change. CompareAndSetMany never passes more.
+// write gets only one change from CompareAndSetMany.
 func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
 	was []uint64) ([]uint64, error) {
 	key := key(changes[0].Prev.Realm, changes[0].Prev.Block)

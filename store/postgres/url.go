@@ -19,7 +19,7 @@ var errURL = connect.BadURL(errors.New(
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
 		"%3F %23 %40 %25"))
 
-// The pool checks connections that were idle for longer than pingAfter. A restart of a server takes
+// The pool checks connections that were idle for longer than pingAfter. A server's restart takes
 // longer.
 const pingAfter = 50 * time.Millisecond
 

@@ -3,7 +3,7 @@
 //	store, err := redis.Open(ctx, "redis://sortid:password@redis.example.com/0")
 //
 // By default, Redis loses the changes of the last seconds in a crash, and more in a failover. So
-// check the list of [Store.Conditions]. With the settings below, it is empty.
+// check the list of [Store.Conditions]. With the settings below, the list is empty.
 //
 // The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS and the
 // parameters ca, cert and key. All keys begin with the prefix, by default "sortid:". Package
@@ -11,8 +11,8 @@
 //
 // A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
 // the value. CompareAndSet runs a script once. The script writes the field if it still has the
-// value that was read. A replica's data may be old. So reads also run a script, one that
-// replicas refuse.
+// value that was read. A replica's data may be old. So reads also run a script, one that replicas
+// refuse.
 //
 // # Guarantee
 //

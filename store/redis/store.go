@@ -79,8 +79,8 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 }
 
 // New is like Open, for a program that already has a client. Close does not close this client. An
-// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send
-// a change twice, and the second answer is that the change was refused. If the client has
+// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may repeat
+// a change that was made, and report that the change was refused. If the client has
 // ContextTimeoutEnabled, calls end with their contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}

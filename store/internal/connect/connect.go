@@ -63,9 +63,8 @@ const (
 	readPause = time.Second / 2 // the shortest time from one request of Read to the next
 	lastLimit = 16 * time.Second
 	// firstLimit is how long other requests wait for an answer. After each timeout, Read and Retry
-	// double their limits. After a timeout, many clients open a new connection, which costs a busy
-	// server time. So the limits are far above the time that a server needs for a thousand
-	// connections.
+	// double their limits. Many clients then open a new connection, which costs a busy server time.
+	// So the limits are far above the time that a server needs for a thousand connections.
 	firstLimit = 5 * time.Second
 )
 
@@ -74,7 +73,7 @@ type retrying struct{}
 
 // Retry calls the function attempt until it succeeds, its error is permanent, or ctx ends. Without
 // a deadline, Retry tries for [Patience]. An attempt may take three times as long as a request by
-// [Ask]. If no answer came, the error says so, and names the server (where).
+// [Ask]. If no answer came, the error says so, and names the server (the parameter where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {

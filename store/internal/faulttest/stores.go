@@ -266,7 +266,7 @@ func stores(t *testing.T, when string, s lease.Store, was, next lease.Record) {
 	}, func() string { return fmt.Sprintf("%s: %v", when, err) })
 }
 
-// NotARecord tests that reading the record at [Block] of "realm" fails.
+// NotARecord tests that reading the record at [Block] fails.
 func NotARecord(t *testing.T, s lease.Store, done, want string) {
 	t.Helper()
 	_, err1 := s.Get(t.Context(), "realm", Block)
@@ -293,7 +293,6 @@ func EditedRows[S lease.Store](t *testing.T, open Opener[S], place func(t testin
 	}
 }
 
-// Replace fails if the text does not contain old.
 func Replace(t *testing.T, text, old, new string) string {
 	t.Helper()
 	if !strings.Contains(text, old) {
