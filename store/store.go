@@ -9,7 +9,7 @@
 //   - If the server cannot be reached or is busy, Open tries again until ctx ends or, without
 //     a deadline, for 30 seconds.
 //   - No error contains a password.
-//   - The disk must keep what it has synced. Nobody may edit or delete records.
+//   - The disk must keep the data that it reports as stored. Nobody may edit or delete records.
 //   - If a failover has lost changes, or if you have restored a copy: stop all processes, call
 //     [lease.Fence] (sortid lease fence URL), and start the processes again.
 package store
@@ -109,7 +109,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Forms returns the forms of the URLs, and a description for each kind of store.
+// Forms returns the forms of the URLs, and a description for each kind.
 func Forms() (forms, kind []string) {
 	for _, k := range kinds {
 		forms, kind = append(forms, k.form), append(kind, k.what)

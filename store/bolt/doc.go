@@ -25,9 +25,9 @@
 //   - the disk really keeps the data that it reports as stored;
 //   - nobody deletes the file or replaces it, for example with a backup. If this has happened,
 //     fence all realms, as package [github.com/sortid/sortid/store] describes. If the file of a
-//     Store is gone, the Store's calls fail. But a new process makes a new file, unless it calls
-//     [OpenExisting].
+//     Store is gone, the Store's calls fail. But if a new process calls Open, it makes a new file.
+//     [OpenExisting] does not.
 //
-// A damaged file is an error, but bbolt's pages have no checksums, so bbolt does not find all
-// damage.
+// If bbolt finds damage in the file, calls fail. But bbolt's pages have no checksums, so bbolt does
+// not find all damage.
 package bolt

@@ -24,7 +24,7 @@ func syncFolder(dir string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: not needed here
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: not supported
 		return err
 	}
 	return nil

@@ -212,8 +212,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 
 var errRefused = errors.New("refused")
 
-// checkPages fails if a page claims to be longer than any file. bbolt would list all parts of such
-// a page, and the list may not fit in memory.
+// checkPages fails if a page seems longer than any file. bbolt would list all parts of such a page,
+// and the list may not fit in memory.
 func checkPages(tx *bbolt.Tx) error {
 	longest := maxSize / tx.DB().Info().PageSize
 	for id := 0; ; id++ {
@@ -376,8 +376,8 @@ func (s *Store) lock(ctx context.Context, flag int, file **os.File) (*bbolt.DB, 
 	}
 }
 
-// openFile creates a file, and accepts an empty file, only for [Open]. A file that is empty later
-// has lost its records.
+// openFile creates a file or accepts an empty file only for [Open]. A file that is empty later has
+// lost its records.
 func openFile(path string, flag int, mode os.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(path, flag, mode)
 	switch {

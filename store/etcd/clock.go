@@ -48,7 +48,7 @@ func (c *clock) now(ctx context.Context) (t time.Time, err error) {
 	return t, err
 }
 
-// ask does not use [http.Client], which logs the answer of a port without HTTP.
+// ask does not use [http.Client], because it logs an answer that is not HTTP.
 func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	conn, err := connect.DialTLS(ctx, "tcp", host, c.tls)
 	if err != nil {

@@ -9,7 +9,7 @@
 //
 // Each record is a key, /PREFIX/REALM/BLOCK, with JSON as the value. CompareAndSet sends one
 // transaction once. The transaction requires that the key still has the revision that was read.
-// Reads are linearizable. Let etcd compact old revisions, for example with
+// Reads are linearizable: they return the latest change. Let etcd compact old revisions, as with
 // --auto-compaction-retention=1h. Otherwise etcd reaches its quota, and refuses changes.
 //
 // The time comes from a member: it is the Date of an HTTP answer, exact to a second. If HTTP has a

@@ -183,7 +183,6 @@ func read[T any](ctx context.Context, f func(context.Context) (T, error)) (T, er
 	return connect.Read(ctx, func(ctx context.Context) (T, error) { return ask(ctx, f) })
 }
 
-// Conditions names the members' versions that can lose changes, and says when they do.
 func (s *Store) Conditions() []string { return s.conditions }
 
 func (s *Store) read(ctx context.Context, realm string,

@@ -9,9 +9,9 @@
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
-// INSERT. It is never sent again if the server may have executed it. InnoDB shows a change before
-// it is on the disk. So Get also makes a small change, whose commit waits for the log. On a Galera
-// cluster, Get and GetMany wait for the changes of other nodes instead.
+// INSERT. The store never repeats this statement if the server may have executed it. InnoDB shows
+// a change before it is on the disk. So Get also commits a small change, which waits until both are
+// on the disk. On a Galera cluster, Get and GetMany wait for the changes of other nodes instead.
 //
 // # Guarantee
 //
@@ -21,19 +21,21 @@
 //     innodb_flush_method is a method that syncs, the redo log is on, and the engine is InnoDB.
 //     Otherwise Open fails with [lease.ErrUnsafe];
 //   - the server is not a replica. Open and Get refuse a server that is read_only;
-//   - no proxy sends reads to replicas, such as MaxScale's readwritesplit, ProxySQL's query rules
-//     or MySQL Router's read-write splitting. Open cannot detect this;
-//   - no replica that lacks changes becomes the primary, alone or beside another primary. After
-//     such a failover, fence all realms. [Store.Conditions] names visible replicas;
+//   - no proxy sends reads to replicas, as MaxScale's readwritesplit, ProxySQL's query rules and
+//     MySQL Router's read-write splitting do. Open cannot detect this;
+//   - if a replica becomes the primary, it has all changes, and the old primary has stopped. After
+//     any other failover, fence all realms. [Store.Conditions] counts the replicas that Open sees;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
-//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER. Conditions names the last three
-//     conditions only where they apply;
+//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER;
 //   - nobody changes these settings.
+//
+// Conditions says if innodb_doublewrite is off, or if Galera or EVENTUAL Group Replication is on.
 //
 // # Privileges and connections
 //
-// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if it does not exist. With the
-// privilege PROCESS, Open sees MySQL's replicas. A store has at most two connections, and closes
-// them soon after use. If the server has no free connection, calls wait until their contexts end.
+// A user needs SELECT, INSERT and UPDATE on the table, and CREATE if the table does not exist.
+// With the privilege PROCESS, Open sees MySQL's replicas. A store has at most two connections, and
+// closes them soon after use. If the server has no free connection, calls wait until their contexts
+// end.
 package mysql

@@ -26,7 +26,7 @@ const Schema = `CREATE TABLE sortid_lease (
 	PRIMARY KEY (realm, block)
 ) ENGINE=InnoDB`
 
-// columns has the columns that the store uses, with their types. PRI marks the primary key.
+// PRI marks the primary key.
 const columns = "realm varbinary PRI, block varbinary PRI, revision bigint, hwm bigint, " +
 	"record text, gets bigint"
 

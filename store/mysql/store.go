@@ -56,7 +56,7 @@ func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	return s, nil
 }
 
-// connect prepares a pool of connections that begin with the statements in setup.
+// Each connection of the pool begins with the statements in setup.
 func (s *Store) connect(config *mysql.Config, setup []string) error {
 	c, err := newConnector(config, setup)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Store) String() string {
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// The result has a row even if there is no record. So the store always notices a replica.
+	// Even without a record, the result has a row. This row shows if the server is a replica.
 	getStatement = `SELECT @@GLOBAL.read_only, l.block, l.revision, l.hwm, l.record
 		FROM (SELECT 1) one LEFT JOIN sortid_lease l ON l.realm = ? AND l.block IN (?)`
 	listStatement   = `SELECT 'OFF', block, revision, hwm, record FROM sortid_lease WHERE realm = ?`
@@ -118,8 +118,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany reads all records at one moment. It does not wait for the log: if a crash undoes a change
-// that GetMany has read, the crash also undoes all later changes.
+// GetMany reads all records at one moment. Unlike Get, it need not wait for the log: if a crash
+// undoes a change that GetMany has read, the crash also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}
@@ -265,8 +265,8 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls do, which sends one request. ask repeats nothing that the server may have executed.
-func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) error) error {
+// ask calls f, which sends one request. ask repeats nothing that the server may have executed.
+func (s *Store) ask(ctx context.Context, f func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
@@ -274,7 +274,7 @@ func (s *Store) ask(ctx context.Context, do func(context.Context, *sql.Conn) err
 	}
 	defer conn.Close()
 	_, err = connect.Ask(ctx, connect.NoResult(
-		func(ctx context.Context) error { return do(ctx, conn) }))
+		func(ctx context.Context) error { return f(ctx, conn) }))
 	return err
 }
 

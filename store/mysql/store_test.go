@@ -29,7 +29,7 @@ func refused(t *testing.T, url string, want ...string) {
 	faulttest.Refused(t, Open, url, want...)
 }
 
-// at replaces the user of a URL, unless user is nil, and the database, unless it is empty.
+// at replaces the user (if it is not nil) and the database (if it is not empty) of a URL.
 func at(t *testing.T, raw string, user *url.Userinfo, database string) string {
 	t.Helper()
 	return faulttest.Edit(t, raw, func(u *url.URL) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// open returns the bucket's stream, and makes it if it is missing. Two processes may do so at once.
+// open returns the bucket's stream, or makes the stream. Two processes may make it at once.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := ask(ctx, s,
@@ -53,8 +53,9 @@ func check(c jetstream.StreamConfig) error {
 	case c.MaxAge != 0:
 		return unsafe("records expire after %v, want never"+edit+"--max-age 0", c.MaxAge)
 	case c.Discard == jetstream.DiscardOld && (c.MaxMsgs > 0 || c.MaxBytes > 0):
-		return unsafe("it drops the oldest records beyond %d messages or %d bytes, want no such "+
-			"limits, or no new records beyond them"+edit+"--discard new", c.MaxMsgs, c.MaxBytes)
+		return unsafe("at its limit (%d messages or %d bytes) it drops the oldest records; it must "+
+			"refuse new records instead, or have no limit"+edit+"--discard new", c.MaxMsgs,
+			c.MaxBytes)
 	case c.NoAck || c.PersistMode == jetstream.AsyncPersistMode:
 		return unsafe("it does not acknowledge messages, or does so before they are stored; " +
 			"make a new bucket")
@@ -74,19 +75,19 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 	}
 	if replicas > 1 && !since(version, 2, 11) {
 		return nil, unsafe("the bucket has %d replicas, and before version 2.11 (this is %s) "+
-			"these could accept two changes of one revision; use one replica, or newer servers",
-			replicas, version)
+			"replicas could accept two changes of the same revision; use one replica, or newer "+
+			"servers", replicas, version)
 	}
 	if !syncAlways {
 		list = append(list, "conditional: unless all servers have jetstream { sync_interval: "+
-			"always }, they acknowledge a change up to two minutes before it is on their disks: "+
-			"a crash of the machine, or of several at a time if there are replicas, forgets it; "+
-			"if all servers have this setting, add sync=always to the URL")
+			"always }, they acknowledge a change up to two minutes before it is on their disks. "+
+			"In this time, a crash of the machine (with replicas, of several machines) loses the "+
+			"change. If all servers have this setting, add sync=always to the URL")
 	}
 	if replicas > 1 {
-		list = append(list, fmt.Sprintf("conditional: the bucket has %d replicas, and their "+
-			"leader, if it is cut off from the others, may answer with old records until it "+
-			"notices; for the full guarantee use one replica", replicas))
+		list = append(list, fmt.Sprintf("conditional: the bucket has %d replicas. If their "+
+			"leader is cut off from the others, it may answer with old records until it notices. "+
+			"For the full guarantee, use one replica", replicas))
 	}
 	return list, nil
 }

@@ -3,21 +3,21 @@
 //	store, err := nats.Open(ctx, "nats://sortid:password@nats.example.com/sortid?sync=always")
 //
 // By default, NATS loses the changes of up to two minutes if its machine crashes. So check the list
-// of [Store.Conditions]. With one replica and sync=always, it is empty.
+// of [Store.Conditions]. With one replica and sync=always, the list is empty.
 //
 // The URL is nats://USER:PASSWORD@HOST:PORT,HOST:PORT,.../BUCKET?PARAMETER=VALUE&..., or natss://
-// with TLS. A user without a password is a token. The parameters are ca, cert and key (only with
-// natss), and
+// with TLS. In a URL without a password, the user is a token. The parameters are ca, cert and key
+// (only with natss), and
 //
 //   - sync=always: you guarantee that all servers sync each change, see below;
 //   - replicas: for a new bucket, the number of servers that keep it, by default 1;
-//   - creds: a file with credentials, in the form of the program nsc.
+//   - creds: a file with credentials, as the program nsc writes it.
 //
 // Each record is a key, REALM.BLOCK, with JSON as the value. CompareAndSet publishes the record
-// once, on condition that the key still has the revision that was read. One server, the
-// bucket's leader, answers reads. To get the time, the store writes an empty message to the key
-// "=time", and reads its timestamp.
-// Package [github.com/sortid/sortid/store] explains what all stores share.
+// once, on condition that the key still has the revision that was read. One server, the bucket's
+// leader, answers reads. To get the time, the store writes an empty message to the key "=time", and
+// reads the message's timestamp. Package [github.com/sortid/sortid/store] explains what all stores
+// share.
 //
 // # Guarantee
 //
@@ -31,8 +31,8 @@
 //   - there is one replica. With several replicas, a leader that is cut off may answer with an old
 //     record, and Conditions says so. Before version 2.11, Open refuses several replicas;
 //   - nobody edits the keys or restores the stream. If this has happened, fence all realms. If a
-//     key was deleted, calls fail with [ErrDeleted]. Then fence the key's realm. But if the key of
-//     the realm itself was deleted (REALM.0/0), delete the bucket first.
+//     key was deleted, calls fail with [ErrDeleted]. Then fence the key's realm. If this also
+//     fails, delete the whole bucket, and fence all its realms.
 //
 // # Privileges and connections
 //

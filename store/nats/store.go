@@ -19,11 +19,12 @@ import (
 	"github.com/sortid/sortid/store/internal/kv"
 )
 
-// ErrDeleted means that somebody has deleted a record. Fence its realm. All methods except Time can
-// return it.
+// ErrDeleted means that somebody has deleted a record. The package comment says what to do. All
+// methods except Time can return it.
 var ErrDeleted = errors.New(
 	"the record was deleted, so it is unknown which ticks were granted; " +
-		"fence the realm before anybody else uses it")
+		"fence the realm before anybody else uses it; " +
+		"if this fails, delete the bucket, and fence all its realms")
 
 // Options has the settings that are parameters in a URL.
 type Options struct {
@@ -130,8 +131,8 @@ func (s *Store) String() string {
 
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. The stream's leader answers, even if somebody has since
-// let other servers answer (direct gets).
+// read reads one record after the other. The stream's leader answers, even if somebody has turned
+// on direct gets, with which other servers answer.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
 	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))
@@ -164,7 +165,7 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return true, nil
 }
 
-// write makes one change. CompareAndSetMany never passes more.
+// write gets only one change from CompareAndSetMany.
 func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
 	was []uint64) ([]uint64, error) {
 	key := key(changes[0].Prev.Realm, changes[0].Prev.Block)
@@ -200,7 +201,8 @@ func (s *Store) last(ctx context.Context, key string) (*jetstream.RawStreamMsg, 
 }
 
 // ask sends a request once. If no answer comes, ask reconnects, because the client notices a dead
-// connection only after half a minute. If the user may not publish, no connection gets an answer.
+// connection only after half a minute. But if the user lacks a permission, no answer can come, so
+// ask does not reconnect.
 func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error)) (T, error) {
 	result, err := connect.Ask(ctx, f)
 	if s.own && errors.Is(err, context.DeadlineExceeded) && !errors.Is(s.conn.LastError(),
@@ -232,7 +234,7 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 }
 
 // each calls f with the records whose keys match the pattern. If not all records come in time, each
-// begins again.
+// asks for them again, and f gets all records again.
 func (s *Store) each(ctx context.Context, pattern string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
@@ -295,7 +297,6 @@ func folder(realm string) string {
 	return key.String() + "."
 }
 
-// timeKey is the key of the message that gets JetStream's time.
 const timeKey = "=time"
 
 func (s *Store) Time(ctx context.Context) (time.Time, error) {

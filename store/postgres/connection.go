@@ -45,8 +45,7 @@ func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
 	})
 }
 
-// A connectionError replaces the text of pgx, which has a line for each attempt: the reason may be
-// in any line.
+// A connectionError has its reasons in one line. In the text of pgx, each attempt has a line.
 type connectionError struct {
 	text string
 	err  error

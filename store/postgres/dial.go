@@ -20,8 +20,8 @@ func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 
 // A dialer dials for one connection of pgx. With sslmode=prefer, the default, pgx asks for TLS. If
 // the server has no TLS, pgx closes the connection and dials again. Then the dialer returns the
-// first connection again. The protocol allows this, and it saves the server a process. pgx may also
-// dial to cancel a request.
+// first connection again. The protocol allows this, and it saves the server a process. Later, pgx
+// may dial again, to cancel a request.
 type dialer struct {
 	plain atomic.Pointer[firstConn] // the connection that pgx closed because the server has no TLS
 }

@@ -4,9 +4,10 @@
 //
 // The URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE&..., or postgresql://.
 // Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters of psql and
-// pgx work, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s), and settings of
-// the server, such as search_path. Several hosts need target_session_attrs=read-write. Package
-// [github.com/sortid/sortid/store] explains what all stores share.
+// pgx work, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s). Settings of the
+// server also work, such as search_path. A URL with several hosts needs
+// target_session_attrs=read-write. Package [github.com/sortid/sortid/store] explains what all
+// stores share.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or INSERT
@@ -21,8 +22,8 @@
 //   - fsync and full_page_writes are on, and the table is not UNLOGGED. Otherwise Open fails with
 //     [lease.ErrUnsafe];
 //   - the server is the primary. Open and each call except Time refuse a standby;
-//   - no standby that lacks commits becomes the primary, alone or beside another primary. After
-//     such a failover, fence all realms. [Store.Conditions] names asynchronous standbys;
+//   - if a standby becomes the primary, it has all commits, and the old primary has stopped. After
+//     any other failover, fence all realms. [Store.Conditions] names asynchronous standbys;
 //   - nobody changes these settings, or cancels a COMMIT that waits for a standby (with
 //     pg_cancel_backend).
 //

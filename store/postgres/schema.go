@@ -74,7 +74,7 @@ func (s *Store) inspect(ctx context.Context) (*state, error) {
 
 const table = "sortid_lease"
 
-// A new connection loads each catalog that a statement uses. So this statement uses few catalogs.
+// A new connection loads each system catalog that a statement uses. So this statement uses few.
 const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
 		CASE WHEN current_setting('synchronous_standby_names') = ''
 			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,
@@ -124,8 +124,8 @@ const columns = `realm text "C", block text "C", revision bigint, hwm bigint, re
 
 func (at *state) checkTable(user string) error {
 	unfit := func(format string, args ...any) error {
-		return fmt.Errorf("%s is not the table for leases: rename it, or have another schema in "+
-			"the search_path: "+format, append([]any{at.table}, args...)...)
+		return fmt.Errorf("%s is not the table for leases: rename it, or put another schema "+
+			"into the search_path: "+format, append([]any{at.table}, args...)...)
 	}
 	key, found := make([]string, len(at.columns)), make([]string, len(at.columns))
 	for i, c := range at.columns {

@@ -79,13 +79,13 @@ func (s *Store) String() string {
 func (s *Store) Conditions() []string { return s.conditions }
 
 const (
-	// The message makes this a transaction that writes. So its COMMIT waits for the synchronous
-	// standbys.
+	// pg_logical_emit_message makes this a transaction that writes. So its COMMIT waits for the
+	// synchronous standbys.
 	getStatement = `SELECT revision, hwm, record,
 		CASE WHEN current_setting('synchronous_standby_names') <> ''
 		THEN pg_logical_emit_message(true, 'sortid_lease', '') END
 		FROM {table} WHERE realm = $1 AND block = $2`
-	// The result has a row even if there is no record. So the store always notices a standby.
+	// Even without a record, the result has a row. This row shows if the server is a standby.
 	getManyStatement = `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
 		LEFT JOIN {table} ON realm = $1 AND block = ANY (string_to_array($2, ' '))`
 	realmsStatement = `SELECT realm FROM {table} WHERE block = '0/0'`
@@ -107,8 +107,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return s.decode(realm, b.String(), r.Rows[0])
 }
 
-// GetMany reads all records at one moment. It does not wait for standbys: if a failover undoes a
-// change that GetMany has read, the failover also undoes all later changes.
+// GetMany reads all records at one moment. Unlike Get, it need not wait for standbys: if a failover
+// undoes a change that GetMany has read, the failover also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))
@@ -142,8 +142,8 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes one change after the other, until it must refuse one. All are in one
-// statement, so the server holds no lock while it waits for a client. All processes lock larger
+// CompareAndSetMany makes one change after the other, until it must refuse one. All changes are in
+// one statement, so the server holds no lock while it waits for a client. All processes lock larger
 // blocks first, so no process waits forever.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	var statement strings.Builder
@@ -165,8 +165,8 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return len(r.Rows) == 1, nil
 }
 
-// change returns a statement, and its arguments from number last+1 on. If the condition is false,
-// the statement changes nothing.
+// change returns a statement and its arguments. Their numbers in the statement begin with last+1.
+// If the condition is false, the statement changes nothing.
 func change(c lease.Change, last int, condition string) (
 	statement string, args []string, err error) {
 	record, err := json.Marshal(c.Next)
@@ -270,9 +270,9 @@ func (s *Store) read(ctx context.Context, statement string,
 	})
 }
 
-// send calls do, which sends one request. If an error is not from the server, the connection is
+// send calls f, which sends one request. If an error is not from the server, the connection is
 // lost.
-func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgConn) error) error {
+func (s *Store) send(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
 	conn, err := s.connection(ctx)
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (s *Store) send(ctx context.Context, do func(context.Context, *pgconn.PgCon
 	defer conn.Release()
 	defer s.idle.Used()
 	_, err = connect.Ask(ctx, connect.NoResult(
-		func(ctx context.Context) error { return do(ctx, conn.Conn().PgConn()) }))
+		func(ctx context.Context) error { return f(ctx, conn.Conn().PgConn()) }))
 	if err != nil && code(err) == "" {
 		return connect.Temporary(fmt.Errorf("the answer did not come: %w", err))
 	}

@@ -19,7 +19,8 @@ var errURL = connect.BadURL(errors.New(
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
 		"%3F %23 %40 %25"))
 
-// The pool checks connections that were idle for longer. No server restarts in this time.
+// The pool checks connections that were idle for longer than pingAfter. A server's restart takes
+// longer.
 const pingAfter = 50 * time.Millisecond
 
 func parse(raw string) (*pgxpool.Config, error) {

@@ -19,9 +19,7 @@ import (
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
-
-	// dialTime limits an attempt to connect. After several failures, a client tries once a second.
-	dialTime = time.Second
+	dialTime  = time.Second
 )
 
 func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn,

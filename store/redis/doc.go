@@ -3,7 +3,7 @@
 //	store, err := redis.Open(ctx, "redis://sortid:password@redis.example.com/0")
 //
 // By default, Redis loses the changes of the last seconds in a crash, and more in a failover. So
-// check the list of [Store.Conditions]. With the settings below, it is empty.
+// check the list of [Store.Conditions]. With the settings below, the list is empty.
 //
 // The URL is redis://USER:PASSWORD@HOST:PORT/DATABASE?prefix=TEXT, or rediss:// with TLS and the
 // parameters ca, cert and key. All keys begin with the prefix, by default "sortid:". Package
@@ -11,7 +11,8 @@
 //
 // A realm is a hash. Each record is a field with the name of the block, such as "42/8", and JSON as
 // the value. CompareAndSet runs a script once. The script writes the field if it still has the
-// value that was read. A replica's data may be old, so reads also run a script: replicas refuse it.
+// value that was read. A replica's data may be old. So reads also run a script, one that replicas
+// refuse.
 //
 // # Guarantee
 //
@@ -21,8 +22,9 @@
 //     records: maxmemory is 0, or maxmemory-policy does not begin with allkeys-. Otherwise Open
 //     fails with [lease.ErrUnsafe];
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
-//     [Store.Conditions] names settings that are different or not visible. It also names a rewrite
-//     of the file that failed, or that has not finished since appendonly was turned on;
+//     [Store.Conditions] names settings that are different or not visible. After appendonly is
+//     turned on, the server writes all data to the file. Conditions says if this rewrite failed or
+//     has not finished;
 //   - the server has no replicas. Conditions names connected replicas. A replica that becomes the
 //     master can lack changes: after a failover, fence all realms;
 //   - nobody changes these settings.

@@ -42,8 +42,8 @@ func (s settings) conditions() (conditions []string, err error) {
 		return nil, connect.Unsafe("role is %q: its data may be old; connect to the master",
 			info["role"])
 	case info["cluster_enabled"] == "1":
-		return nil, connect.Unsafe("cluster_enabled is 1: a cluster makes masters of replicas " +
-			"that lack the last changes; use a server outside a cluster")
+		return nil, connect.Unsafe("cluster_enabled is 1: in a cluster, a replica that lacks " +
+			"the last changes can become the master; use a server outside a cluster")
 	case info["maxmemory"] != "0" && strings.HasPrefix(policy, "allkeys-"):
 		return nil, connect.Unsafe("maxmemory-policy is %q: it would drop records when memory is "+
 			"short; CONFIG SET maxmemory-policy noeviction", policy)
@@ -66,8 +66,8 @@ func (s settings) conditions() (conditions []string, err error) {
 	// The file protects changes only if it is complete. After appendonly was turned on, Redis must
 	// first write all data to it.
 	const rewrite = "%s: if appendonly was turned on since the server started, " +
-		"a restart forgets everything until a rewrite succeeds; " +
-		"INFO persistence must say aof_rewrite_in_progress:0 and aof_last_bgrewrite_status:ok"
+		"a restart forgets everything. Wait until a rewrite succeeds: then " +
+		"INFO persistence says aof_rewrite_in_progress:0 and aof_last_bgrewrite_status:ok"
 	switch {
 	case info["aof_last_bgrewrite_status"] == "err":
 		conditional(rewrite, "the last rewrite of the append-only file failed "+

@@ -79,8 +79,8 @@ func parse(url string) (options *redis.Options, prefix string, err error) {
 }
 
 // New is like Open, for a program that already has a client. Close does not close this client. An
-// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may send
-// a change twice, and the second answer is that the change was refused. If the client has
+// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may repeat
+// a change that was made, and report that the change was refused. If the client has
 // ContextTimeoutEnabled, calls end with their contexts.
 func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
 	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
@@ -107,7 +107,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	_, err := connect.Ask(ctx, pipe.Exec)
 	if err != nil && settings.info.Val() == "" {
 		return s.failed("connect", err)
-	} // otherwise each command has its own error
+	} // if INFO was answered, each command has its own error
 	if s.conditions, err = settings.conditions(); err != nil {
 		return s.failed("be used", err)
 	}
@@ -124,12 +124,10 @@ func (s *Store) prepare(ctx context.Context) error {
 
 func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
-// Conditions lists the conditions of the guarantee that the server's visible settings do not
-// ensure.
 func (s *Store) Conditions() []string { return s.conditions }
 
-// A replica's answer may be old. A replica refuses scripts that might delete. So the script get has
-// an HDEL. It deletes nothing, because no field has an empty name.
+// A replica's answer may be old. So the script get has an HDEL, which a replica refuses. This HDEL
+// deletes nothing, because no field has an empty name.
 const get = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`

@@ -59,12 +59,12 @@ const (
 )
 
 const (
-	readLimit = 3 * time.Second // how long Read waits for the first answer
+	readLimit = 3 * time.Second // how long Read waits for an answer to its first request
 	readPause = time.Second / 2 // the shortest time from one request of Read to the next
 	lastLimit = 16 * time.Second
 	// firstLimit is how long other requests wait for an answer. After each timeout, Read and Retry
-	// double their limits. A request that is given up costs a busy server a new connection. So the
-	// limits are far above the time that a server needs for a thousand connections.
+	// double their limits. Many clients then open a new connection, which costs a busy server time.
+	// So the limits are far above the time that a server needs for a thousand connections.
 	firstLimit = 5 * time.Second
 )
 
@@ -73,7 +73,7 @@ type retrying struct{}
 
 // Retry calls the function attempt until it succeeds, its error is permanent, or ctx ends. Without
 // a deadline, Retry tries for [Patience]. An attempt may take three times as long as a request by
-// [Ask]. If no answer came, the error says so, and names the server (where).
+// [Ask]. If no answer came, the error says so, and names the server (the parameter where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
@@ -82,7 +82,7 @@ func Retry[T any](ctx context.Context, where string,
 	began := time.Now()
 	all, cancel := patient(ctx)
 	defer cancel()
-	var refusal, reason error // the latest ones
+	var refusal, reason error // the latest of each kind
 	d := firstLimit
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		limited := context.WithValue(context.WithValue(all, retrying{}, true), limit{}, d)
@@ -154,7 +154,7 @@ func patient(ctx context.Context) (context.Context, context.CancelFunc) {
 type limit struct{}
 
 // Read calls the function read, and repeats it after each timeout until ctx ends. Read returns all
-// other errors immediately. The function must change nothing, and must send its requests by [Ask].
+// other errors immediately. The function must change nothing, and must use [Ask] for its requests.
 func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	if ctx.Value(retrying{}) != nil {
 		return read(ctx)
@@ -167,7 +167,7 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 		if err == nil || !isTimeout(err) || all.Err() != nil {
 			return result, err
 		}
-		// A client may return the timeout of an earlier request at once.
+		// Pause, because a client may at once fail again, with the timeout of an earlier request.
 		if Sleep(all, readPause-time.Since(began)) != nil {
 			return result, err
 		}
@@ -252,7 +252,8 @@ type Idle struct {
 }
 
 const (
-	// IdleTime is longer than the pauses between the requests of one renewal, even on a busy server.
+	// IdleTime is longer than the pauses between the requests that renew a lease, even on a busy
+	// server.
 	IdleTime = time.Second
 
 	// restTime is longer than the pauses between leases that a process acquires in a row.
@@ -264,7 +265,7 @@ func NewIdle(d time.Duration, close func()) *Idle {
 	return &Idle{d, time.AfterFunc(d, close)}
 }
 
-// Used restarts the time without use. A nil Idle does nothing.
+// Used tells Idle that a connection was just used. A nil Idle does nothing.
 func (i *Idle) Used() {
 	if i != nil {
 		i.timer.Reset(i.time)

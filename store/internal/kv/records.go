@@ -1,5 +1,5 @@
 // Package kv has what the stores on key-value servers share. A record is one value, in JSON. A
-// change replaces the value only if it is still the value that was read.
+// change replaces a value only if nobody has replaced it since it was read.
 package kv
 
 import (
@@ -27,8 +27,8 @@ type Records[V any] struct {
 type Server[V any] struct {
 	// Read returns the values of records, and their versions. A missing record has the value nil.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
-	// Write replaces all values, and returns their new versions. If an old value does not have its
-	// version in was, Write replaces nothing and returns nil.
+	// Write replaces all values, and returns their new versions. The parameter was has the versions
+	// that were read. If the server has another version, Write replaces nothing and returns nil.
 	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
 	// Failed adds to an error what the store could not do.
 	Failed func(what string, err error) error
@@ -160,7 +160,6 @@ func encode(r lease.Record) (string, error) {
 	return string(value), err
 }
 
-// decode fails if the record is not of this realm and block.
 func decode(value []byte, realm string, b lease.Block) (lease.Record, error) {
 	var r lease.Record
 	err := json.Unmarshal(value, &r)

@@ -25,9 +25,9 @@ type URL struct {
 
 var TLS = []string{"ca", "cert", "key"}
 
-// ParseURL parses a URL. Hosts without a port get the given port. Only the parameters in names are
-// allowed. Errors quote only names of parameters, because the password may be anywhere in
-// a malformed URL.
+// ParseURL parses a URL. Hosts without a port get the given port. The URL may have only parameters
+// with the given names. Errors quote only names of parameters, because the password may be anywhere
+// in a malformed URL.
 func ParseURL(s, port string, names ...string) (*URL, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {

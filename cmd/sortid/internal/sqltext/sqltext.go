@@ -37,7 +37,6 @@ func MySQL(formats []*format.Format) (string, error) {
 	return read("mysql", []string{"header", "common"}, inOrder(formats))
 }
 
-// SQLite returns tables of the formats for SQLite.
 func SQLite(formats []*format.Format) (string, error) {
 	return read("sqlite", []string{"header"}, inOrder(formats))
 }
@@ -47,7 +46,7 @@ func inOrder(formats []*format.Format) []*format.Format {
 		func(f *format.Format) bool { return !slices.Contains(formats, f) })
 }
 
-// read joins files of a folder, with empty lines between them: the named files, then the
+// read joins files of a folder, with empty lines between them: first the named files, then the
 // formats' files.
 func read(folder string, names []string, formats []*format.Format) (string, error) {
 	names = append(names, format.NamesOf(formats)...)

@@ -3,7 +3,7 @@ DELIMITER //
 DROP PROCEDURE IF EXISTS sortid_reject //
 CREATE PROCEDURE sortid_reject(format VARCHAR(10), input VARCHAR(255), reason VARCHAR(255))
 NO SQL
-COMMENT 'Raises 22018, the error of an input that is not an ID.'
+COMMENT 'Raises 22018 for an input that is not an ID.'
 BEGIN
   -- MESSAGE_TEXT has at most 128 characters.
   DECLARE message VARCHAR(128) DEFAULT LEFT(CONCAT(
@@ -15,7 +15,7 @@ DROP PROCEDURE IF EXISTS sortid_check_text //
 CREATE PROCEDURE sortid_check_text(
   format VARCHAR(10), input VARCHAR(255), shortest INT, longest INT, symbols VARCHAR(255))
 NO SQL
-COMMENT 'Raises 22018 for a text that has another length or other characters.'
+COMMENT 'Raises 22018 for a text with a wrong length or wrong characters.'
 BEGIN
   IF LENGTH(input) NOT BETWEEN shortest AND longest THEN
     CALL sortid_reject(format, input, CONCAT('wrong length: ', LENGTH(input), ' bytes'));
@@ -26,19 +26,19 @@ END //
 
 DROP FUNCTION IF EXISTS sortid_ms //
 CREATE FUNCTION sortid_ms(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
-COMMENT 'The Unix time of a time in milliseconds, or 0 before 1970.'
+COMMENT 'The Unix time of a DATETIME, in milliseconds, or 0 before 1970.'
 RETURN GREATEST(0, TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', at) DIV 1000) //
 
 DROP FUNCTION IF EXISTS sortid_time //
 CREATE FUNCTION sortid_time(ms BIGINT) RETURNS DATETIME(3) DETERMINISTIC NO SQL
-COMMENT 'The time of a Unix time in milliseconds; NULL after the year 9999.'
+COMMENT 'The DATETIME of a Unix time in milliseconds; NULL after the year 9999.'
 RETURN IF(ms > 253402300799999, NULL,
   TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ms DIV 1000 SECOND
     + INTERVAL ms MOD 1000 * 1000 MICROSECOND) //
 
 DROP FUNCTION IF EXISTS sortid_number //
 CREATE FUNCTION sortid_number(bytes VARBINARY(8)) RETURNS BIGINT UNSIGNED DETERMINISTIC NO SQL
-COMMENT 'The number of at most eight bytes.'
+COMMENT 'The number in at most eight bytes, the highest byte first.'
 RETURN CAST(CONV(HEX(bytes), 16, 10) AS UNSIGNED) //
 
 DELIMITER ;

@@ -1,5 +1,5 @@
--- Time-sortable IDs: functions in the current database, for MariaDB 10.11 and later, and for
--- MySQL 8 where it behaves like MariaDB. To install or upgrade them:
+-- Time-sortable IDs: functions in the current database, for MariaDB 10.11 and later. They
+-- are not tested on MySQL. To install or upgrade them:
 --
 --   mariadb DATABASE < FILE
 --
@@ -11,7 +11,7 @@
 --     functions there. Use the expressions of the examples below.
 --   - Times after the year 9999, where DATETIME ends: functions return NULL for them.
 --   - A generator of scru64 or uid60, which needs state for all sessions. The IDs of the
---     DEFAULTs below are in order of milliseconds. IDs of one statement have the same time.
+--     DEFAULTs below are in order of their milliseconds. IDs of one statement have the same time.
 --   - MariaDB's type UUID for scru128 and euid: it does not sort by bytes.
 --
 -- In strict mode the server itself raises 22001 for a text of more than 255 characters.

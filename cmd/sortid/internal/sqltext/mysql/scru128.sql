@@ -67,7 +67,7 @@ END //
 
 DROP FUNCTION IF EXISTS scru128_time //
 CREATE FUNCTION scru128_time(id VARBINARY(255)) RETURNS DATETIME(3) DETERMINISTIC NO SQL
-COMMENT 'The time of a SCRU128 ID, to the millisecond; NULL after the year 9999.'
+COMMENT 'The time of a SCRU128 ID, exact to a millisecond; NULL after the year 9999.'
 RETURN sortid_time(sortid_number(SUBSTR(id, 1, 6))) //
 
 DROP FUNCTION IF EXISTS scru128_first //

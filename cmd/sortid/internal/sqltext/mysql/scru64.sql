@@ -34,13 +34,13 @@ END //
 
 DROP FUNCTION IF EXISTS scru64_time //
 CREATE FUNCTION scru64_time(id BIGINT) RETURNS DATETIME(3) DETERMINISTIC NO SQL
-COMMENT 'The time of a SCRU64 ID, to 256 milliseconds.'
+COMMENT 'The time of a SCRU64 ID, in steps of 256 milliseconds.'
 RETURN sortid_time((id >> 24) * 256) //
 
 DROP FUNCTION IF EXISTS scru64_first //
 CREATE FUNCTION scru64_first(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
-COMMENT 'The smallest SCRU64 ID of a time''s tick. The IDs from time a to before time b:
-id >= scru64_first(a) AND id < scru64_first(b).'
+COMMENT 'The smallest SCRU64 ID of a time''s tick of 256 milliseconds.
+The IDs from time a to before time b: id >= scru64_first(a) AND id < scru64_first(b).'
 RETURN LEAST(4738381338321616895, LEAST(282429536481, sortid_ms(at) DIV 256) << 24) //
 
 DELIMITER ;

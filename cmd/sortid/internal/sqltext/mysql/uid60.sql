@@ -42,7 +42,7 @@ END //
 
 DROP FUNCTION IF EXISTS uid60_time //
 CREATE FUNCTION uid60_time(id BIGINT) RETURNS DATETIME(3) DETERMINISTIC NO SQL
-COMMENT 'The time of a uid60, to the millisecond.'
+COMMENT 'The time of a uid60, exact to a millisecond.'
 RETURN sortid_time((id >> 18) + 1519862400000) //
 
 DROP FUNCTION IF EXISTS uid60_first //

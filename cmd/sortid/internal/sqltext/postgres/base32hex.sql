@@ -63,4 +63,5 @@ RETURN lpad(to_hex(
   | (sortid.base32hex_value(symbols, i + 6) << 5) | sortid.base32hex_value(symbols, i + 7)),
   10, '0');
 COMMENT ON FUNCTION sortid.base32hex_hex(bytea, int) IS
-'The ten hexadecimal digits of eight base32hex symbols from an offset on. They must be symbols.';
+'The ten hexadecimal digits of the eight base32hex symbols from an offset on. '
+'The bytes there must be such symbols.';

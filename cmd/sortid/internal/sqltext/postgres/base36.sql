@@ -87,4 +87,4 @@ RETURN ((((((((((
   + sortid.base36_value(digits, i + 10)) * 36
   + sortid.base36_value(digits, i + 11);
 COMMENT ON FUNCTION sortid.base36_number(bytea, int) IS
-'The number of the twelve Base36 digits from an offset on. They must be digits.';
+'The number of the twelve Base36 digits from an offset on. The bytes there must be such digits.';

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION sortid.clock_ms() RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN floor(date_part('epoch', clock_timestamp()) * 1000)::bigint;
 COMMENT ON FUNCTION sortid.clock_ms() IS
-'The server''s clock: Unix time in milliseconds. All generators of this schema read it here.';
+'The server''s clock: Unix time in milliseconds. All generators of this schema use this function.';
 
 DO $$
 BEGIN
@@ -16,8 +16,8 @@ EXCEPTION WHEN duplicate_object THEN NULL;
 END
 $$;
 COMMENT ON DOMAIN sortid.generated_ms IS
-'The milliseconds since 1970 that an ID of scru128 or scru160 carries when it is generated. '
-'The first and the last are reserved.';
+'The time of a new scru128 or scru160 ID, in milliseconds since 1970. '
+'The first and the last number are reserved.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_clock(format text, ms bigint) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -28,7 +28,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_clock(text, bigint) IS
-'Raises 22008, the error of a generator whose clock shows a time that no ID can carry.';
+'Raises 22008, because the clock of a generator shows a time that no ID can carry.';
 
 CREATE OR REPLACE FUNCTION sortid.reject(format text, input text, reason text, code text = '22P02')
 RETURNS void
@@ -41,7 +41,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.reject(text, text, text, text) IS
-'Raises the error of an input that is not an ID: 22P02 or another code.';
+'Raises 22P02, or another given code, for an input that is not an ID.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_length(format text, input text, want text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -52,7 +52,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_length(text, text, text) IS
-'Raises 22P02, the error of a text that is not as long as an ID''s.';
+'Raises 22P02 for a text with a wrong length.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_symbol(format text, input text, symbols text, name text)
 RETURNS void
@@ -67,4 +67,4 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_symbol(text, text, text, text) IS
-'Raises 22P02, the error of a text with a character that is not one of the symbols.';
+'Raises 22P02 for a text with a character that is not one of the symbols.';

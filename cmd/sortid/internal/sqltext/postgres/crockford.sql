@@ -66,4 +66,4 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (sortid.crockford_value(symbols, i) << 15) | (sortid.crockford_value(symbols, i + 1) << 10)
   | (sortid.crockford_value(symbols, i + 2) << 5) | sortid.crockford_value(symbols, i + 3);
 COMMENT ON FUNCTION sortid.crockford_four(bytea, int) IS
-'The twenty bits of the four symbols from an offset on. They must be symbols.';
+'The twenty bits of the four symbols from an offset on. The bytes there must be such symbols.';

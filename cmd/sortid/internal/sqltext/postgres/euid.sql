@@ -5,8 +5,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (('x' || left(hex, 4))::bit(16)::bigint + ('x' || substr(hex, 5, 14))::bit(56)::bigint
   + ('x' || right(hex, 14))::bit(56)::bigint) % 127;
 COMMENT ON FUNCTION sortid.euid_check(text) IS
-'The check value of an EUID, given its 32 hexadecimal digits: the remainder by 127. The remainder '
-'of 2^56 is 1, so the sum of blocks of 56 bits has the same remainder.';
+'The check value of an EUID, given its 32 hexadecimal digits: its remainder when divided by 127. '
+'2^56 divided by 127 leaves 1, so the sum of blocks of 56 bits has the same remainder.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -72,7 +72,7 @@ RETURN (timestamp '1970-01-01'
   + (('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int >> 6) * interval '1 ms'
 ) AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.euid_time(uuid) IS
-'The time of an EUID, to the millisecond. To find the IDs of a time range, '
+'The time of an EUID, exact to a millisecond. To find the IDs of a time range, '
 'compare the ID with euid_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_first("time" timestamptz) RETURNS uuid
@@ -88,7 +88,7 @@ RETURN rpad(
 COMMENT ON FUNCTION sortid.euid_first(timestamptz) IS
 'The smallest EUID of a time''s millisecond. '
 'The IDs from time a to before time b: id >= euid_first(a) AND id < euid_first(b). '
-'A time before 1970 gives the smallest ID. A time after the last timestamp gives the largest ID.';
+'Before 1970, it is the smallest ID. After the last timestamp, it is the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

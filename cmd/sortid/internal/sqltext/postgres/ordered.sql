@@ -1,4 +1,4 @@
--- The generators whose IDs always increase. A sequence has the last ID's tick (its timestamp) and,
+-- For generators whose IDs always increase. A sequence has the last ID's tick (its timestamp) and,
 -- in the low bits, a counter. So most calls need only nextval. When a tick begins, one session
 -- moves the sequence under a lock. No ROLLBACK moves it back. A crash can undo the last steps, if
 -- no later COMMIT has waited for the disk.
@@ -12,7 +12,7 @@ DECLARE
   clock bigint; -- in ticks
   value bigint;
   tick  bigint; -- the earliest tick that the next ID may have
-  ahead int := 2000 / tick_ms; -- a new tick that is further ahead of the clock waits
+  ahead int := 2000 / tick_ms; -- if a new tick is further ahead of the clock, the call waits
 BEGIN
   -- This block ends with a rollback of its subtransaction, which releases the lock. An error, a
   -- cancelled query or the session's end also releases the lock.
@@ -38,7 +38,7 @@ BEGIN
             || clock_timestamp() || '.';
     END IF;
     tick := greatest(tick, clock);
-    IF tick > value >> bits THEN -- the counter begins at a random number below the argument starts
+    IF tick > value >> bits THEN -- the counter begins at random, below the limit in "starts"
       value := setval(state, tick << bits | floor(random() * starts)::bigint);
     END IF;
     RAISE EXCEPTION USING ERRCODE = 'SRTID';

@@ -75,7 +75,7 @@ RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(uuid_send(id), 5, 2), 'hex'))::bit(16)::int * interval '1 ms'
 ) AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru128_time(uuid) IS
-'The time of a SCRU128 ID, to the millisecond. To find the IDs of a time range, '
+'The time of a SCRU128 ID, exact to a millisecond. To find the IDs of a time range, '
 'compare the ID with scru128_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_first("time" timestamptz) RETURNS uuid
@@ -90,7 +90,7 @@ RETURN rpad(
 COMMENT ON FUNCTION sortid.scru128_first(timestamptz) IS
 'The smallest SCRU128 ID of a time''s millisecond. '
 'The IDs from time a to before time b: id >= scru128_first(a) AND id < scru128_first(b). '
-'A time before 1970 gives the smallest ID. A time after the last timestamp gives the largest ID.';
+'Before 1970, it is the smallest ID. After the last timestamp, it is the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru128_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -99,7 +99,7 @@ COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru128_first.';
 
 -- The last six bytes of clock_ms() are the time. A random UUID has constant bits in bytes 7 and 9,
--- so the ID does not use bytes 4 to 9. The other ten bytes are random.
+-- so the ID uses only the other ten of the UUID's bytes, without bytes 4 to 9.
 CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
@@ -172,6 +172,6 @@ $$;
 COMMENT ON FUNCTION sortid.scru128_new_ordered() IS
 'A new SCRU128 ID: the time, a counter of 16 bits with a random start in each millisecond, and 64 '
 'random bits. IDs strictly increase over all sessions of this database, whatever the clock does. '
-'After a crash of the server, new IDs are above all IDs that a commit had made durable. '
+'After a crash of the server, new IDs are larger than all IDs that a COMMIT has saved. '
 'There are gaps. Raises 55000 while the clock is more than 10 seconds behind the last ID. '
 'It does not work in read-only transactions.';

@@ -67,7 +67,7 @@ RETURN (timestamp '1970-01-01'
   + ('x' || encode(substr(id, 5, 2), 'hex'))::bit(16)::int * interval '1 ms'
 ) AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru160_time(bytea) IS
-'The time of a SCRU160 ID, to the millisecond. To find the IDs of a time range, '
+'The time of a SCRU160 ID, exact to a millisecond. To find the IDs of a time range, '
 'compare the ID with scru160_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_first("time" timestamptz) RETURNS bytea
@@ -82,7 +82,7 @@ RETURN decode(rpad(
 COMMENT ON FUNCTION sortid.scru160_first(timestamptz) IS
 'The smallest SCRU160 ID of a time''s millisecond. '
 'The IDs from time a to before time b: id >= scru160_first(a) AND id < scru160_first(b). '
-'A time before 1970 gives the smallest ID. A time after the last timestamp gives the largest ID.';
+'Before 1970, it is the smallest ID. After the last timestamp, it is the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru160_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

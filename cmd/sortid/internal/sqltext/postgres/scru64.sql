@@ -49,7 +49,7 @@ CREATE OR REPLACE FUNCTION sortid.scru64_time(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '1970-01-01' + (id >> 24) * interval '0.256 s') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.scru64_time(bigint) IS
-'The time of a SCRU64 ID, to 256 milliseconds. To find the IDs of a time range, '
+'The time of a SCRU64 ID, in steps of 256 milliseconds. To find the IDs of a time range, '
 'compare the ID with scru64_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_first("time" timestamptz) RETURNS bigint
@@ -62,7 +62,7 @@ RETURN int8smaller(4738381338321616895,
 COMMENT ON FUNCTION sortid.scru64_first(timestamptz) IS
 'The smallest SCRU64 ID of a time''s tick of 256 milliseconds. '
 'The IDs from time a to before time b: id >= scru64_first(a) AND id < scru64_first(b). '
-'A time before 1970 gives 0, and a time after the last timestamp gives the largest ID.';
+'Before 1970, it is 0. After the last timestamp, it is the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -72,13 +72,14 @@ COMMENT ON FUNCTION sortid.scru64_partman_time(text) IS
 
 CREATE SEQUENCE IF NOT EXISTS sortid.scru64_state AS bigint MINVALUE 0 NO CYCLE CACHE 1;
 COMMENT ON SEQUENCE sortid.scru64_state IS
-'The tick of the last ID that scru64_new made, and the counter in the 24 bits below it. '
+'The last ID that scru64_new made: its tick (the timestamp), and a counter in the low 24 bits. '
 'Never set it back.';
 GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 
 -- A crash can undo the sequence's last steps, if no later COMMIT has waited for the disk. So after
--- a crash, scru64_new skips the ticks of IDs that may be forgotten. A crash also empties unlogged
--- tables and ends all sessions. So each session checks once whether this table is empty.
+-- a crash, scru64_new skips the ticks whose IDs the sequence may have forgotten. A crash also
+-- empties unlogged tables and ends all sessions. So each session checks once whether this table is
+-- empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
 'When scru64_new was first called after the last crash of the server, '
@@ -99,7 +100,7 @@ END
 $$;
 COMMENT ON FUNCTION sortid.scru64_begin(timestamptz) IS
 'The part of scru64_new for the first call in a session. '
-'After a crash it waits until the session, which began at the given time, is 2.5 seconds old.';
+'After a crash it waits until 2.5 seconds after the given time, when the session began.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_advance(node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -145,6 +146,7 @@ $$;
 COMMENT ON FUNCTION sortid.scru64_new(int, int) IS
 'A new SCRU64 ID with a node ID of node_bits bits. IDs strictly increase over all sessions of this '
 'database, whatever the clock does. There are gaps. IDs are unique while no other database or '
-'program uses the node ID. It waits if the ID would be more than two seconds ahead of the clock, '
-'and after a crash of the server until the session is 2.5 seconds old. Raises 55000 while '
-'the clock is more than 10 seconds behind the last ID. It does not work in read-only transactions.';
+'program uses the node ID. The call waits if the ID would be more than two seconds ahead of the '
+'clock. After a crash of the server, it waits until the session is 2.5 seconds old. Raises 55000 '
+'while the clock is more than 10 seconds behind the last ID. It does not work in read-only '
+'transactions.';

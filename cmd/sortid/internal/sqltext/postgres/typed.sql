@@ -1,5 +1,5 @@
 -- Typed IDs: a prefix, _ and the text of an ID, as in user_0372ijojuxuhjsfkeryi2mrtm. A column
--- stores the ID alone.
+-- stores the ID without the prefix.
 
 CREATE OR REPLACE FUNCTION sortid.reject_prefix(prefix text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -11,7 +11,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.reject_prefix(text) IS
-'Raises 22023, the error of a prefix that breaks the rules.';
+'Raises 22023 for a prefix that breaks the rules.';
 
 CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

@@ -52,7 +52,7 @@ CREATE OR REPLACE FUNCTION sortid.uid60_time(id bigint) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (timestamp '2018-03-01' + (id >> 18) * interval '1 ms') AT TIME ZONE 'UTC';
 COMMENT ON FUNCTION sortid.uid60_time(bigint) IS
-'The time of a uid60, to the millisecond. To find the IDs of a time range, '
+'The time of a uid60, exact to a millisecond. To find the IDs of a time range, '
 'compare the ID with uid60_first: PostgreSQL can use an index on the ID for that.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_first("time" timestamptz) RETURNS bigint
@@ -65,7 +65,7 @@ RETURN int8smaller(1152921504606846975,
 COMMENT ON FUNCTION sortid.uid60_first(timestamptz) IS
 'The smallest uid60 of a time''s millisecond. '
 'The IDs from time a to before time b: id >= uid60_first(a) AND id < uid60_first(b). '
-'A time before 2018-03-01 gives 0, and a time after the last timestamp gives the largest ID.';
+'Before 2018-03-01, it is 0. After the last timestamp, it is the largest ID.';
 
 CREATE OR REPLACE FUNCTION sortid.uid60_partman_time(id text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

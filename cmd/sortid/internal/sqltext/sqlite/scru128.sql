@@ -1,5 +1,5 @@
--- scru128: stored as BLOB. The first ID of a time, as Unix milliseconds ms, is
--- CAST(unhex(printf('%012x', ms)) || zeroblob(10) AS BLOB).
+-- scru128: stored as BLOB. If ms is a Unix time in milliseconds, the first ID of this
+-- time is CAST(unhex(printf('%012x', ms)) || zeroblob(10) AS BLOB).
 
 CREATE TABLE IF NOT EXISTS events_scru128 (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 16) DEFAULT (CAST(

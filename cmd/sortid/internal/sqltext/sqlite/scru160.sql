@@ -1,5 +1,5 @@
--- scru160: stored as BLOB. The first ID of a time, as Unix milliseconds ms, is
--- CAST(unhex(printf('%012x', ms)) || zeroblob(14) AS BLOB).
+-- scru160: stored as BLOB. If ms is a Unix time in milliseconds, the first ID of this
+-- time is CAST(unhex(printf('%012x', ms)) || zeroblob(14) AS BLOB).
 
 CREATE TABLE IF NOT EXISTS events_scru160 (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 20) DEFAULT (CAST(

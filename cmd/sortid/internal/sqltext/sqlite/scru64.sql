@@ -1,4 +1,5 @@
--- scru64: stored as INTEGER. The first ID of a time, as Unix milliseconds ms, is ms / 256 << 24.
+-- scru64: stored as INTEGER. If ms is a Unix time in milliseconds, the first ID of this
+-- time is ms / 256 << 24.
 
 CREATE TABLE IF NOT EXISTS events_scru64 (
   id   INTEGER PRIMARY KEY CHECK (typeof(id) = 'integer' AND id BETWEEN 0 AND 4738381338321616895),

@@ -1,5 +1,5 @@
--- uid60: stored as INTEGER. The texts do not sort by time. The first ID of a time, as Unix
--- milliseconds ms, is ms - 1519862400000 << 18.
+-- uid60: stored as INTEGER. The texts do not sort by time. If ms is a Unix time in
+-- milliseconds, the first ID of this time is ms - 1519862400000 << 18.
 
 CREATE TABLE IF NOT EXISTS events_uid60 (
   id   INTEGER PRIMARY KEY CHECK (typeof(id) = 'integer' AND id BETWEEN 0 AND 1152921504606846975),
