@@ -112,8 +112,8 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// Within calls next while the client has a place in the gate. Without a place, it refuses the
-// request.
+// Within takes a place in the gate for the client, and calls next. If the client gets no place,
+// Within refuses the request.
 func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
 	c := t.Client(r)
 	if !g.Enter(c) {
