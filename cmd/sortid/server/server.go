@@ -169,7 +169,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// admit limits the requests under way. Operators can always ask for the server's state.
+// admit limits the requests under way, except requests for the server's state.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

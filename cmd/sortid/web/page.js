@@ -342,8 +342,8 @@ function read(word, format, now, hashes) {
   return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is not an ID. First it tries our formats, then a lost or added character, then other
-// formats.
+// Returns why a word is not an ID. It tries our formats first, then a lost or added character, then
+// other formats.
 function why(word) {
   const { length } = word;
   const characters = plural(length, "character");

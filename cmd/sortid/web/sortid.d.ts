@@ -86,11 +86,12 @@ export interface GeneratorOptions {
   /** Fills the array with cryptographically strong random bytes; default crypto.getRandomValues. */
   random?: (bytes: Uint8Array) => unknown;
   /**
-   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it,
-   * scru160 can have it. scru64 also accepts an ID to continue after, as in "0u2r85hm2pt3/16".
+   * A node ID, which no other generator may have, and its size in bits, as in "42/8". scru64 needs
+   * it, scru160 can have it. scru64 also accepts its last ID with the size, as in
+   * "0u2r85hm2pt3/16", and continues after this ID.
    */
   node?: string;
-  /** A worker ID that no other generator has, and its size in bits, as in "5/4", for uid60. */
+  /** For uid60: a worker ID, which no other generator may have, and its size, as in "5/4". */
   worker?: string;
   /** The extension of euid, up to 32767, and its length in bits, as in "5/8". */
   ext?: string | number;

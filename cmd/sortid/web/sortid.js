@@ -895,7 +895,7 @@ export class Finder {
     if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);
     // One in eight scru128 IDs looks like a UUID without a time. Such a text counts as scru128 only
-    // after texts that are IDs of our formats and cannot be UUIDs.
+    // if earlier texts of this form were IDs of our formats and could not be UUIDs.
     const ours = /^.{14}[1-8].{4}[89ab]/i.test(word)
       ? likely && this.#ratios["other UUIDs"]?.likely
       : this.#accept("other UUIDs", match !== undefined);

@@ -41,7 +41,7 @@ func (t *Tokens) of(ctx context.Context) *Token {
 	return e
 }
 
-// IDs returns the limit of IDs of the request's token; nil means no limit.
+// IDs returns the limit that the request's token has for IDs; nil means no limit.
 func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	if e := t.of(ctx); e != nil {
 		return e.IDs

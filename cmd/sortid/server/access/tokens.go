@@ -215,8 +215,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file. It makes a missing file, readable only by its
-// owner. It fails if the file has a mistake, or already has a token of that name.
+// AppendToken appends a line of [NewToken] to a file. If the file is missing, it makes one that
+// only its owner can read. It fails if the file has a mistake, or a token of the same name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
