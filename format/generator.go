@@ -48,8 +48,8 @@ type Options struct {
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
 	// Lease is a *lease.Lease with the format [Format.Lease]. It replaces the option [Format.Node].
-	// Clock must be the clock of the lease, and At must be zero. Without the option
-	// "rollback", the generator waits for renewals.
+	// Clock must be the clock of the lease, and At must be zero. If the lease has expired, the
+	// generator waits for its renewal, unless Values has the option "rollback".
 	Lease sortid.Lease
 	// Values has the format's options, by name. The value of a switch is "true" or "false".
 	Values map[string]string

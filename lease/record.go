@@ -157,7 +157,7 @@ type Terms struct {
 	MostLead   int64 `json:"most_lead,omitzero"`
 }
 
-// checkTerms returns [ErrRealm] if no [Config] makes these terms.
+// checkTerms returns [ErrRealm] if these terms cannot come from a valid [Config].
 func checkTerms(root Record) error {
 	const hour = int64(time.Hour / time.Millisecond)
 	t := root.Terms

@@ -168,7 +168,8 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 }
 
 // renew extends the held block's grant to a whole window or, if no block is held, acquires a block.
-// The parameter named used is the generators' last tick. After an error, call renew again.
+// The parameter used is the last tick that generators have claimed. After an error, call renew
+// again.
 func (s *session) renew(ctx context.Context, used int64) error {
 	if s.pending != nil {
 		if err := s.settle(ctx); err != nil {
@@ -509,7 +510,7 @@ func (s *session) settle(ctx context.Context) error {
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// Nobody uses this grant, even if an earlier or delayed request still stores it.
+			// An earlier request for this grant may still arrive. Nobody uses the grant then.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}

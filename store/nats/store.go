@@ -77,8 +77,9 @@ func Open(ctx context.Context, url string) (*Store, error) {
 		})
 }
 
-// passing lists errors of a lost connection, or of a server that starts or has no free connection.
-var passing = []error{
+// temporaryErrors lists errors of a lost connection, or of a server that is starting or has no free
+// connection.
+var temporaryErrors = []error{
 	nats.ErrTimeout, nats.ErrConnectionClosed, nats.ErrConnectionReconnecting, nats.ErrDisconnected,
 	nats.ErrStaleConnection,
 	nats.ErrReconnectBufExceeded, nats.ErrNoInfoReceived, nats.ErrMaxConnectionsExceeded,
@@ -86,7 +87,7 @@ var passing = []error{
 }
 
 func temporary(err error) error {
-	if slices.ContainsFunc(passing, func(e error) bool { return errors.Is(err, e) }) {
+	if slices.ContainsFunc(temporaryErrors, func(e error) bool { return errors.Is(err, e) }) {
 		return connect.Temporary(err)
 	}
 	return err
@@ -131,8 +132,8 @@ func (s *Store) String() string {
 
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. The stream's leader answers, even if somebody has turned
-// on direct gets, with which other servers answer.
+// read reads one record after the other. It asks the stream's leader, because other servers can
+// have old records. They would answer direct gets, if somebody has turned them on.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
 	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))

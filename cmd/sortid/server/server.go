@@ -41,14 +41,15 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A Config says what to serve. By default, that is IDs and inspection, for everybody.
+// A Config says what to serve. By default, everybody can make and inspect IDs.
 type Config struct {
 	// Store has the leases of the server's own node IDs, and clients can use it. The caller closes
 	// Store. Without Store there are no scru64 and uid60 IDs, and no endpoints of the store.
 	Store lease.Store
-	// MustExist means that the server does not make its realms (sets of node IDs) scru64 and uid60.
+	// A realm is a set of node IDs. If MustExist is true, the server does not create the realms
+	// scru64 and uid60.
 	MustExist bool
-	// Conditions are the conditions under which Store loses no change. Clients can ask for them.
+	// Conditions are the conditions under which Store loses no change. Clients can list them.
 	Conditions []string
 	// Name is the server's name in its leases, for people.
 	Name string
@@ -57,9 +58,9 @@ type Config struct {
 
 	// Tokens says who may do what. If it is nil, everybody may do everything.
 	Tokens *access.Tokens
-	// Hosts are names of the server, beside loopback names and the address at which a request
-	// arrives. Without Tokens, the server refuses requests to other names. Otherwise a web page
-	// could reach the server through a name that the owner of the page controls.
+	// Hosts are names of the server. Without Tokens, the server refuses a request to any other
+	// name, except localhost, loopback addresses and the address at which the request arrives. So
+	// no web page can reach the server through a name that the page's owner controls.
 	Hosts []string
 	// Origins are the origins of web pages that may call the server.
 	Origins []string
@@ -168,7 +169,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// admit limits the requests under way. Operators can always ask for the server's state.
+// admit limits the requests under way, except requests for the server's state.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -180,8 +181,8 @@ func (s *Server) admit(next http.Handler) http.Handler {
 	})
 }
 
-// compressIfAsked skips gzhttp, which allocates memory even if it does not compress, for clients
-// that send no Accept-Encoding.
+// compressIfAsked skips gzhttp if a client sends no Accept-Encoding. Even without compression,
+// gzhttp allocates memory.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := plain
@@ -202,7 +203,7 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON(
 // answers, and asks clients to close their connections.
 func (s *Server) Drain() { s.monitor.Drain() }
 
-// Close stops the generators and releases the leases. No request may be under way.
+// Close stops the generators and releases the leases. All requests must have ended before.
 func (s *Server) Close(ctx context.Context) error { return s.sources.Close(ctx) }
 
 // HTTPServer returns an [http.Server] with limits and timeouts, but no address and no TLS.
@@ -215,8 +216,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // it begins again with each part of lines to inspect
-		WriteTimeout:      limit.WriteTimeout, // it begins again with each piece of a large answer
+		ReadTimeout:       limit.LineTimeout,  // each part of lines to inspect restarts it
+		WriteTimeout:      limit.WriteTimeout, // each piece of a large answer restarts it
 		IdleTimeout:       limit.IdleTimeout,
 		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{

@@ -10,7 +10,7 @@ const on = (id, type, listener) => $(id).addEventListener(type, listener);
 
 const SVG = ["svg", "rect", "line", "polyline"];
 
-// Gives an element children, also from nested lists. It skips false, undefined and "".
+// Replaces an element's children. Lists of children can be nested. Skips false, undefined and "".
 const fill = (element, ...children) =>
   element.replaceChildren(...children.flat(Infinity).filter((child) => child));
 
@@ -89,7 +89,7 @@ const complain = (view, error) =>
 
 /* Times */
 
-// A sentence. Each time in it stays in one line.
+// A sentence in which a time never breaks across two lines.
 const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
   .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
 
@@ -99,7 +99,7 @@ const SPANS = Object.entries({
   second: 1,
 });
 
-// How long before or after now, in the two largest units.
+// How long a time is before or after now, in the two largest units.
 function distance(milli, now) {
   const seconds = Math.abs(Math.floor(now / 1000) - Math.floor(milli / 1000));
   if (seconds === 0) return "just now";
@@ -151,8 +151,8 @@ function bitMap(id) {
   return map;
 }
 
-// A field's segment in the row from start to end. Only the first of a field's segments can have the
-// focus.
+// A field's segment in the row that has the bits from start to end. Only the first of a field's
+// segments can have the focus.
 function segment(id, field, bits, start, end) {
   const left = bits.length - field.low - field.bits;
   const from = Math.max(left, start);
@@ -210,7 +210,7 @@ function markFields(card, id) {
   card.addEventListener("keydown", ({ key }) => { if (key === "Escape") mark(); });
 }
 
-/* An item has id and encoding, and says where the ID was and how it was read. */
+/* An item is an ID with its encoding. It also says where the ID was and how it was read. */
 
 const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
 const lineOf = ({ line }) => grouped(line);
@@ -342,8 +342,8 @@ function read(word, format, now, hashes) {
   return { ...first, reason: first.reason + timed, others, stripped };
 }
 
-// Why a word is not an ID. First it tries our formats, then a lost or added character, then other
-// formats.
+// Returns why a word is not an ID. It tries our formats first, then a lost or added character, then
+// other formats.
 function why(word) {
   const { length } = word;
   const characters = plural(length, "character");
@@ -374,7 +374,7 @@ function why(word) {
       : `its length of ${characters} fits no format`);
 }
 
-const CARDS = 4; // the most IDs that have a card each
+const CARDS = 4; // more IDs than this are in a table
 const ROWS = 1000; // rows that a table has at first
 
 function showSearch(search, source = "") {
@@ -449,8 +449,8 @@ function timeline(times) {
     rects[at]?.classList.remove("on");
     at = i;
     rects[at]?.classList.add("on");
-    const words = i < 0 ? `How many IDs were made when: at most ${grouped(most)} in ` +
-      `${duration(length / bars)}. Point at a bar, or use the arrow keys.`
+    const words = i < 0 ? `Each bar shows the IDs of ${duration(length / bars)}. The ` +
+      `highest bar shows ${plural(most, "ID")}. Point at a bar, or use the arrow keys.`
       : `${plural(counts[i], "ID")} ${range(begin(i), begin(i + 1) - 1)}`;
     fill(about, withTimes(words));
     svg.setAttribute("aria-valuenow", Math.max(i, 0));
@@ -487,7 +487,7 @@ const columns = [
   { name: "ID", kind: "", value: ({ input }) => input, show: ({ input }) => input },
 ];
 
-// The table of IDs. A click on a column's head sorts it, a click on an ID opens a card.
+// The table of IDs. A click on a column's head sorts the table, a click on an ID opens a card.
 function list(items) {
   let order = items;
   let sorted = 0;
@@ -572,7 +572,8 @@ function look() {
   const hidden = text.replace(/[\r\n]/g, " ").match(HIDDEN)?.length;
   if (hidden) {
     $("result").prepend(paragraph("quiet", `The text has ${plural(hidden, "character")} that a ` +
-      "screen does not show, or that change the order of others. Below, they are codes: U+XXXX."));
+      "screen does not show, or that change the order of others. Below, a code such as U+202E " +
+      "replaces each such character."));
   }
 }
 
@@ -881,8 +882,8 @@ function riskPlot({ asked, formats: results }) {
   }
   const safe = all.filter(({ last }) => last === 0).map(({ format }) => format).join(" and ");
   return figure(box, paragraph("ends", span("", "now"), span("", `${asked.years} years`)),
-    paragraph("quiet", "The dashed line is one in a million. Above it, no format is " +
-      `recommended.${safe && ` For ${safe}, the probability is zero.`}`));
+    paragraph("quiet", "The dashed line is one in a million. A format whose curve " +
+      `ends above it is not recommended.${safe && ` For ${safe}, the probability is zero.`}`));
 }
 
 /* The address bar, and the view on the screen */

@@ -18,8 +18,9 @@ export interface Field {
   readonly constant?: boolean;
   /** The place of the field's lowest bit in the timestamp; 0 if absent. */
   readonly shift?: number;
-  /** The name of a value in the field's lowest bits. part_bits names the field that counts them. */
+  /** The name of a value in the field's lowest bits, such as EUID's extension. */
   readonly part?: string;
+  /** The name of another field, which says how many bits the part has. */
   readonly part_bits?: string;
 }
 
@@ -85,23 +86,24 @@ export interface GeneratorOptions {
   /** Fills the array with cryptographically strong random bytes; default crypto.getRandomValues. */
   random?: (bytes: Uint8Array) => unknown;
   /**
-   * A node ID that no other generator has, and its size in bits, as in "42/8". scru64 needs it,
-   * scru160 can have it. scru64 also accepts an ID to continue after, as in "0u2r85hm2pt3/16".
+   * A node ID, which no other generator may have, and its size in bits, as in "42/8". scru64 needs
+   * it, scru160 can have it. scru64 also accepts its last ID with the size, as in
+   * "0u2r85hm2pt3/16", and continues after this ID.
    */
   node?: string;
-  /** A worker ID that no other generator has, and its size in bits, as in "5/4", for uid60. */
+  /** For uid60: a worker ID, which no other generator may have, and its size, as in "5/4". */
   worker?: string;
   /** The extension of euid, up to 32767, and its length in bits, as in "5/8". */
   ext?: string | number;
 }
 
-/** A generator's IDs strictly increase if the clock goes back by at most ten seconds. */
+/** A generator's IDs strictly increase, even if the clock goes back by up to ten seconds. */
 export interface IDGenerator {
   /**
-   * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick ahead of the
+   * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick, ahead of the
    * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If the
-   * wait is too long, they throw a GeneratorError. If IDs would be more than ten seconds ahead of
-   * the clock, scru64 and uid60 throw a GeneratorError, and the other formats follow the clock.
+   * wait is too long, they throw a GeneratorError. If an ID would be more than ten seconds ahead of
+   * the clock, scru64 and uid60 throw a GeneratorError. The other formats use the clock's time.
    */
   generate(): ID;
 }
@@ -127,7 +129,7 @@ export declare class Format {
   readonly generates: boolean;
   /** The number of bits that IDs use. */
   readonly bits: number;
-  /** The number of bits of an ID's integer: bits, and zeros at the front. */
+  /** The size of an ID's integer in bits: 64 for uid60, although its IDs use only 60. */
   readonly width: number;
   readonly max: bigint;
   readonly layout: readonly Field[];
@@ -149,7 +151,7 @@ export declare class Format {
     readonly [rule: string]: unknown;
   };
   readonly example: string;
-  /** Absent if IDs have no time. Its values in milliseconds are in epoch, tick and so on. */
+  /** Absent if IDs have no time. Members such as epoch and tick have its values in milliseconds. */
   readonly time?: {
     readonly tick_ns: number;
     readonly reserved?: boolean;
@@ -168,8 +170,8 @@ export declare class Format {
   readonly needs_node?: boolean;
   readonly [name: string]: unknown;
   /**
-   * The ID of a text as the format writes it. All methods that read texts throw a ParseError for a
-   * text that is not an ID.
+   * The ID of a text in the first of the format's encodings. All methods that read texts throw a
+   * ParseError for a text that is not an ID.
    */
   parse(text: string): ID;
   parseAs(encoding: Encoding, text: string): ID;
@@ -187,12 +189,12 @@ export declare class Format {
   hasLength(text: string): boolean;
   /** Whether all characters are symbols of the format's texts. */
   hasSymbols(text: string): boolean;
-  /** Whether an integer up to max is an ID of the format. */
+  /** Whether a value from 0 to max is an ID of the format. */
   admits(value: bigint): boolean;
   fromInt(value: bigint | number | string): ID;
   fromBytes(bytes: Uint8Array): ID;
   fromFields(values: Record<string, bigint | number | string>): ID;
-  /** The smallest ID of the tick of a time. The format's IDs must be in order of time. */
+  /** The smallest ID of the tick that contains a time. Throws a RangeError if ordered is false. */
   first(time: Time): ID;
   /** The first ID of a time range, and the first ID after the range. */
   bounds(from: Time, to: Time): { first: ID; end: ID };
@@ -211,20 +213,20 @@ export declare const uid60: Format;
 
 export declare function lookup(name: string): Format;
 
-/** An ID that a text can be. */
+/** One way to read a text as an ID. */
 export interface Candidate {
   id: ID;
   encoding: Encoding;
   reason: string;
 }
 
-/** The IDs that a text of unknown format can be, most probable first. */
+/** The ways to read a text of unknown format as an ID, most probable first. */
 export declare function detect(text: string, now?: number): Candidate[];
 
 /** Removes characters that are often around an ID, such as quotes, and says what it removed. */
 export declare function strip(text: string): { text: string; stripped: string[] };
 
-/** The times that an ID made before now probably has, in Unix milliseconds. */
+/** The range of plausible times of a format's IDs, in Unix milliseconds. */
 export declare function plausibleRange(format: Format, now?: number): { from: number; to: number };
 
 export declare function plausible(id: ID, now?: number): boolean;
@@ -245,7 +247,7 @@ export interface FindOptions {
 
 export declare function find(text: string, options?: FindOptions): Match[];
 
-/** Finds IDs in one input, part by part. It remembers whether numbers in the input are hashes. */
+/** Finds IDs in one input, part by part. It learns whether numbers in the input are hashes. */
 export declare class Finder {
   constructor(options?: FindOptions);
   find(text: string): Match[];
@@ -256,13 +258,13 @@ export declare class Ratio {
   accept(plausible: boolean): boolean;
 }
 
-/** A time as RFC 3339 in UTC to the millisecond. */
+/** A time in the form of RFC 3339, in UTC, with milliseconds. */
 export declare function formatTime(milli: number): string;
 
 /**
- * The time of a text, in Unix milliseconds. The text is a day, a time, now, -7d, or @ and Unix
- * seconds (with 13 or more digits, milliseconds). The zone, such as "Europe/Berlin", is for times
- * without an offset; default: UTC.
+ * The time of a text, in Unix milliseconds. The text is a day, a time, "now", "-7d", or "@" and
+ * Unix seconds. A number of 13 or more digits is in milliseconds. The zone, such as
+ * "Europe/Berlin", is for times without an offset; default: UTC.
  */
 export declare function parseTime(text: string, now?: number, zone?: string): number;
 

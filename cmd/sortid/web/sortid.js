@@ -1,4 +1,4 @@
-// Reads IDs of every format that sortid knows, and makes its own formats.
+// Reads IDs of every format that sortid knows, and makes IDs of its own formats.
 //
 // README.md has examples, and sortid.d.ts describes the exports. "sortid page" puts this file,
 // without imports and exports, into a page.
@@ -92,7 +92,7 @@ function bech32(text, symbols) {
 }
 
 // A format's text encoding. A text consists of groups of digits, and each group is a number. If the
-// first symbol is a blank, blanks follow a short text.
+// first symbol is a blank, blanks fill up a short text.
 function codec(format) {
   const { width: bits, text: rules } = format;
   const { alphabet, symbols, lengths, check_modulus: modulus = 1, rotated = 0 } = rules;
@@ -104,7 +104,7 @@ function codec(format) {
   const whole = groups.reduce((n, { before, digits = 0 }) => n + before.length + digits, 0);
   const limited = groups.filter(({ limit }) => limit);
   const blank = symbols[0] === " ";
-  // If low is negative, the group also contains a check value, in its lowest bits.
+  // If a group's low is negative, the group also contains a check value, in its lowest bits.
   const numberOf = ({ low, bits: width }, value) =>
     value >> BigInt(low) & ones(width) | (low < 0 ? value % BigInt(modulus) : 0n);
   const write = (value) => {
@@ -467,8 +467,8 @@ function entropy(fill = (bytes) => globalThis.crypto.getRandomValues(bytes)) {
 // How many milliseconds the last timestamp may be ahead of the clock.
 const ALLOWANCE = 10_000;
 
-// In subclasses, start begins a tick, top is the largest counter, and low returns an ID's bits
-// below the timestamp.
+// Subclasses define start() to begin a tick, low() for an ID's bits below the timestamp, and top as
+// the largest counter.
 class Generator {
   last = -1; // the timestamp of the last ID
 
@@ -510,7 +510,8 @@ class Generator {
     return format.fromInt(BigInt(this.last) << BigInt(format.timestamp[0].low) | this.low());
   }
 
-  // The clock is too far behind the last ID. Formats that need no node ID continue at its time.
+  // The clock is too far behind the last ID. Formats that need no node ID continue at the clock's
+  // time.
   behind(now) {
     if (this.format.needs_node) {
       this.fail(`the clock is more than ${ALLOWANCE / 1000} seconds behind the last ID`);
@@ -679,8 +680,8 @@ function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
   return !folds || (symbols.includes("a") ? !/[A-Z]/.test(text) : !/[a-z]/.test(text));
 }
 
-// Lower for a more probable reading. UUIDs come first, because texts seldom have their variant and
-// version by chance. Our formats follow, then other formats.
+// The lower the rank, the more probable the reading. UUIDs come first, because a text seldom has a
+// UUID's variant and version by chance. Our formats follow, then other formats.
 function rank(format, encoding, text) {
   const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
   if (fixed > 4) return -1;
@@ -702,8 +703,8 @@ export function detect(text, now = Date.now()) {
       if (id && probable(id, now)) found.push({ id, encoding, reason });
     }
   }
-  // A text seldom has a prefix and the right length by chance, except if the IDs of a format look
-  // like words.
+  // A text seldom has a prefix and the right length by chance, so typed IDs come first. They come
+  // last if the format's IDs look like words.
   const place = ({ id: { format, prefix }, encoding }) => {
     const typed = prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0;
     return typed + rank(format, encoding, text.slice(prefix.length));
@@ -748,8 +749,9 @@ export function strip(text) {
   return { text, stripped: [...stripped] };
 }
 
-// One hash in hundreds has a plausible time. accept counts a time, and returns true if this time
-// and nine in ten recent times are plausible.
+// Distinguishes IDs from hashes by their times. Only one hash in hundreds has a plausible time. The
+// method accept counts a time. It returns true if this time and nine in ten recent times are
+// plausible.
 export class Ratio {
   seen = 0;
   plausible = 0;
@@ -772,12 +774,14 @@ const startsWord = (text = "") => /^[0-9A-Za-z]/.test(text);
 
 // Finds IDs by the rules of "sortid scan".
 export class Finder {
-  #ratios = {}; // by the kind of texts in it
-  #formats = { text: [], word: [], hex: [], uuid: [], int: [] }; // by length; words contain - or _
+  #ratios = {}; // a Ratio for each kind of text
+  // Formats by length. The texts of formats in word can contain - or _.
+  #formats = { text: [], word: [], hex: [], uuid: [], int: [] };
 
   constructor({ formats: only, now = Date.now() } = {}) {
     Object.assign(this, { only, now });
-    // Try UUIDs first, then formats with a prefix, because texts are seldom like them by chance.
+    // Formats that a text seldom fits by chance come first: formats with a prefix, then formats
+    // such as UUIDs. Our formats come last.
     const place = ({ generates, text }) => (generates ? 2 : text.prefix ? 0 : 1);
     for (const format of [...formats].sort((a, b) => place(a) - place(b))) {
       const { generates, width, search = {}, text } = format;
@@ -841,8 +845,8 @@ export class Finder {
     return undefined;
   }
 
-  // A short text is no ID if it is a number such as 0x0123456789, or inside Base64. If the caller
-  // gives no formats, it must also have a digit and the usual case.
+  // A short text is no ID if it is a number such as 0x0123456789, or a part of Base64. If the
+  // caller gives no formats, it must also have a digit and the usual case.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
@@ -873,7 +877,7 @@ export class Finder {
     return match && (longer.map(read).find((found) => found) ?? match);
   }
 
-  // Many numbers can be IDs of some formats. In these formats, "id" must be before the run.
+  // Many numbers fit some formats. For these formats, the number must follow the word "id".
   #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#formats.hex[run.length], "hex", run, start);
@@ -891,7 +895,7 @@ export class Finder {
     if (this.only || match && !match.id.format.generates) return match;
     const likely = this.#accept("any UUID", match !== undefined);
     // One in eight scru128 IDs looks like a UUID without a time. Such a text counts as scru128 only
-    // after texts that are IDs of our formats and cannot be UUIDs.
+    // if earlier texts of this form were IDs of our formats and could not be UUIDs.
     const ours = /^.{14}[1-8].{4}[89ab]/i.test(word)
       ? likely && this.#ratios["other UUIDs"]?.likely
       : this.#accept("other UUIDs", match !== undefined);
@@ -971,7 +975,7 @@ export function zoneOffset(milli, timeZone) {
 /* Which formats fit a load, and for how long; docs/command.md derives the formulas. */
 
 const SECONDS_PER_YEAR = 365.2425 * 24 * 60 * 60;
-const MOST_RISK = 1e-6; // the highest probability of a collision that fits
+const MOST_RISK = 1e-6; // with a higher probability of a collision, a format does not fit
 const MOST_AHEAD = ALLOWANCE / 1000; // seconds that a timestamp may be ahead of the clock
 
 export function odds(p) {
@@ -1030,8 +1034,9 @@ function nodeSizes(processes, most = 0) {
   return Array.from({ length: Math.max(0, best - least + 1) }, (_, i) => best - i);
 }
 
-// guard is how many high bits of the counter start at zero. With it, at most one tick in a thousand
-// has too few IDs, or ok is false. mean is the mean number of IDs in a tick.
+// guard is how many high bits of the counter must start at zero, so that at most one tick in a
+// thousand has too few IDs. If no guard achieves this, ok is false. mean is the mean number of IDs
+// in a tick.
 function guardBits(bits, perTick) {
   const size = 2 ** bits;
   for (let guard = bits <= 4 ? 1 : 0; ; guard++) {
@@ -1060,7 +1065,7 @@ function byChance({ node, plan }, load, result, refuse) {
   return `there are ${node} IDs for at most ${2 ** most} processes`;
 }
 
-// Does the same for a format with node IDs. If its counter is full, it uses the next tick.
+// Does the same for a format with node IDs. A generator whose counter is full uses the next tick.
 function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
   if (load.processes > 1 && !load.can_assign_nodes) {
     refuse("each process needs a node ID of its own, assigned or leased");

@@ -42,8 +42,8 @@ func module(rows []byte) []byte {
 	return fmt.Appendf(nil, "%s\nexport const table = [\n%s\n];\n", header, rows)
 }
 
-// smallTable is [Table] without members that are false, that the page does not show, or that
-// sortid.js computes.
+// smallTable is [Table] without members that are false or that the page does not show. Members
+// that sortid.js computes are missing, too.
 func smallTable() ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(format.Table()) {
@@ -152,8 +152,8 @@ var (
 	imported = regexp.MustCompile(`(?ms)^import .*? from "\./[a-z]+\.js";\n`)
 )
 
-// shorten removes comments and indents. "// " begins a comment if no quote follows in the line, so
-// a string in a script must end in its line.
+// shorten removes comments and indents. It takes "// " for a comment if no quote follows in the
+// line. So no string in a script may continue in a second line.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (

@@ -41,7 +41,7 @@ func (t *Tokens) of(ctx context.Context) *Token {
 	return e
 }
 
-// IDs returns the limit of IDs of the request's token; nil means no limit.
+// IDs returns the limit that the request's token has for IDs; nil means no limit.
 func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	if e := t.of(ctx); e != nil {
 		return e.IDs
@@ -112,8 +112,8 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// Within calls next while the client has a place in the gate. Without a place, it refuses the
-// request.
+// Within takes a place in the gate for the client, and calls next. If the client gets no place,
+// Within refuses the request.
 func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
 	c := t.Client(r)
 	if !g.Enter(c) {

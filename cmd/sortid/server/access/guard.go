@@ -15,7 +15,7 @@ import (
 )
 
 // A Guard refuses requests that web pages of other origins send. A server without tokens trusts
-// every client, and any web page can send requests from its visitor's browser.
+// every client. But any web page can send requests from its visitor's browser.
 type Guard struct {
 	anyHost   bool     // Requests can name any host, because tokens protect the server.
 	hosts     []string // The server's names in lower case, without a port.
@@ -48,8 +48,8 @@ func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 	return g, nil
 }
 
-// Protect refuses requests to other hosts, and requests with which pages of other origins change
-// something.
+// Protect refuses requests to other hosts. From pages of other origins, it refuses requests that
+// change something.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -83,13 +83,13 @@ func (g *Guard) foreign(r *http.Request) bool {
 	return g.origins.Check(r) != nil
 }
 
-// makesIDs reports whether requests for the path make IDs. /readyz and /metrics do so as a test.
+// makesIDs reports whether requests for the path make IDs. /readyz and /metrics make IDs as a test.
 func makesIDs(path string) bool {
 	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. Load balancers send HTTP/1.0
-// without a host. Browsers always name a host.
+// allows reports whether a request names a host of this server. It allows HTTP/1.0
+// without a host, which load balancers send and browsers never send.
 func (g *Guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true

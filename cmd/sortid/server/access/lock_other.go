@@ -4,5 +4,5 @@ package access
 
 import "os"
 
-// lock does nothing. So two commands that run at the same time can append the same name.
+// lock does nothing. So two commands that run at the same time can append tokens of the same name.
 func lock(*os.File) error { return nil }

@@ -60,7 +60,8 @@ type Token struct {
 }
 
 // OpenTokens reads a file of tokens. Until ctx is done, it reads the file again within seconds of
-// each change. It does not use a changed file that has a mistake, and logs why.
+// each change. If a changed file has a mistake, the previous tokens stay in use, and the log says
+// why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
 	if err := watch.Files(ctx, log, "file of tokens", t.use, path); err != nil {
@@ -80,7 +81,7 @@ func (t *Tokens) use(contents [][]byte) error {
 	t.entries = map[[sha256.Size]byte]*Token{}
 	for _, e := range entries {
 		if old := before[e.sum]; old != nil && old.limits == e.limits {
-			e.Requests, e.IDs = old.Requests, old.IDs // what was used stays used
+			e.Requests, e.IDs = old.Requests, old.IDs // a reload does not refill the limits
 		}
 		t.entries[e.sum] = e
 	}
@@ -164,8 +165,8 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
 }
 
-// Find returns the token with this text, or nil. Its duration reveals nothing about other tokens,
-// because nobody can choose a text with a given hash.
+// Find returns the token with this text, or nil. It looks up a hash. So its duration does not help
+// to guess tokens, because nobody can find a text with a given hash.
 func (t *Tokens) Find(text string) *Token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -173,7 +174,7 @@ func (t *Tokens) Find(text string) *Token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. For [PermitRealms], one realm is enough.
+// may reports whether the token has a permission. A token for any realm has [PermitRealms].
 func (e *Token) may(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == PermitAdmin || p == permission ||
@@ -214,8 +215,8 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file. It makes a missing file, readable only by its
-// owner. It fails if the file has a mistake, or already has a token of that name.
+// AppendToken appends a line of [NewToken] to a file. If the file is missing, it makes one that
+// only its owner can read. It fails if the file has a mistake, or a token of the same name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 
 // TLS returns a configuration with the certificate and key in these files. If clientCA names a
 // file, clients need a certificate that a CA in that file signed. Until ctx is done, the
-// configuration uses changed files within seconds. It does not use a changed file that has a
-// mistake, and logs why.
+// configuration uses changed files within seconds. If a changed file has a mistake, the previous
+// contents stay in use, and the log says why.
 func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	log *slog.Logger) (*tls.Config, error) {
 	var pair atomic.Pointer[tls.Certificate]
@@ -46,8 +46,9 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 	}
 
 	config.ClientAuth = tls.RequireAndVerifyClientCert
-	config.ClientCAs = x509.NewCertPool()          // nil would mean the system's certificates
-	config.NextProtos = []string{"h2", "http/1.1"} // net/http adds none for GetConfigForClient
+	config.ClientCAs = x509.NewCertPool() // nil would mean the system's certificates
+	// net/http adds no protocols to a configuration from GetConfigForClient.
+	config.NextProtos = []string{"h2", "http/1.1"}
 	var current atomic.Pointer[tls.Config]
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return current.Load(), nil

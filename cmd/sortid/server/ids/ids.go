@@ -135,8 +135,8 @@ func (in *request) parseQuery(raw string) error {
 	return nil
 }
 
-// charge takes the IDs from the limits of the token and of the format. If one has too few, it takes
-// from neither.
+// charge takes the IDs from the limits of the token and of the format. If either limit has too
+// few, charge takes nothing.
 func (e *Endpoint) charge(r *http.Request, in request) error {
 	mine := e.Tokens.IDs(r.Context())
 	if in.source.queue != nil {

@@ -15,8 +15,8 @@ import (
 
 // A queue shares the IDs of one node ID among clients, by start-time fair queueing. While IDs are
 // scarce, it counts each client's IDs, and serves the waiting client with the lowest count. It
-// counts a request after serving it, so large requests get their turn, too. A client cannot save
-// IDs for later: a count below the field last is raised to last.
+// counts a request after serving it, so large requests get their turn, too. A client that pauses
+// saves no IDs, because its count then rises to the highest count at which a client was served.
 type queue struct {
 	ids *rate.Limiter // the IDs that the node ID has left
 
@@ -34,8 +34,8 @@ type waiter struct {
 const maxCounts = 4096 // limits memory
 
 // newQueue returns a queue, or nil if the generator itself waits when a tick has no IDs left. Other
-// generators run ahead of the clock, by up to 10 s. The queue allows 2 s, so that a request gets
-// all its IDs, or none.
+// generators run ahead of the clock, and fail when they are 10 s ahead. The queue lets them run
+// only 2 s ahead, so that they do not fail within an answer.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
@@ -45,9 +45,9 @@ func newQueue(f *format.Format, nodeBits int) *queue {
 	return &queue{ids: ids, counts: map[limit.Client]*int64{}}
 }
 
-// take takes n IDs from the queue and, if token is not nil, from this limit, too. If the limit has
-// too few, or the queue has too few for [limit.QueueTimeout], it takes nothing and returns a
-// problem.
+// take takes n IDs from the queue, and from the token's limit if that is not nil. It waits for the
+// queue, up to [limit.QueueTimeout]. If the queue or the limit has too few IDs, take takes none and
+// returns a problem.
 func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -29,11 +29,11 @@ type Sources struct {
 }
 
 // NewSources returns sources that lease node IDs from the store in the background. Without a store,
-// they make only IDs of formats that need no lease. The parameter leases configures all leases,
-// except their Realm and Format. It must have a Logger.
-func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
+// they make only IDs of formats that need no lease. All leases use config, but each lease gets its
+// own Realm and Format. config.Logger must not be nil.
+func NewSources(store lease.Store, config lease.Config) (*Sources, error) {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Sources{store: store, leases: leases, byName: map[string]*source{}, stop: stop,
+	s := &Sources{store: store, leases: config, byName: map[string]*source{}, stop: stop,
 		made: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_ids_total", Help: "IDs sent, by format.",
 		}, []string{"format"})}
@@ -54,7 +54,7 @@ func NewSources(store lease.Store, leases lease.Config) (*Sources, error) {
 				f.Name)
 		default:
 			src.err = errNoNodeID
-			src.queue = newQueue(f, leases.NodeBits)
+			src.queue = newQueue(f, config.NodeBits)
 			s.tasks.Go(func() { s.acquire(ctx, src) })
 		}
 	}
@@ -91,7 +91,9 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	// "abort" makes requests fail at once when the lease has expired. The clients can ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
-		values["guard"] = "4" // 4 bits of the counter start at zero; 97 % of the IDs are left
+		// The 4 highest bits of the counter start at zero. So on average, 97 % of its values are
+		// left.
+		values["guard"] = "4"
 	}
 	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
 		Values: values})
@@ -155,7 +157,7 @@ func (s *Sources) Metrics() []prometheus.Collector {
 	return all
 }
 
-// Close stops the generators and releases the leases. No request may be under way.
+// Close stops the generators and releases the leases. All requests must have ended before.
 func (s *Sources) Close(ctx context.Context) error {
 	s.stop()
 	s.tasks.Wait()
@@ -216,7 +218,7 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 }
 
 // ready returns nil if the source can make an ID. Requests share the result of a probe, so the
-// probe uses the context of none of them.
+// probe uses no request's context.
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
@@ -260,9 +262,8 @@ func publicError(err error) error {
 	return err
 }
 
-// remaining returns how long the source can make IDs without the store. The parameter now
-// is the generator's clock.
-func (src *source) remaining(now func() time.Time) time.Duration {
+// remaining returns how long the source can make IDs without the store, by the generator's clock.
+func (src *source) remaining(clock func() time.Time) time.Duration {
 	if src.ready() != nil {
 		return 0
 	}
@@ -271,5 +272,5 @@ func (src *source) remaining(now func() time.Time) time.Duration {
 	if src.lease == nil {
 		return 0
 	}
-	return max(0, src.lease.Until().Sub(now()))
+	return max(0, src.lease.Until().Sub(clock()))
 }

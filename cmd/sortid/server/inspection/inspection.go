@@ -50,9 +50,9 @@ func (e *Endpoints) Register(api huma.API) {
 		e.inspect)
 
 	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in each line",
-		"Returns one JSON object for each line that is not blank, and begins before all lines "+
-			"have arrived. If a line is not an ID, its object has `line` and `error`, and the "+
-			"answer continues.", lines())
+		"The answer has one JSON object for each line that is not blank. It begins before all "+
+			"lines have arrived. If a line is not an ID, its object has `line` and `error`, and "+
+			"the answer continues.", lines())
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in each line",
@@ -60,10 +60,10 @@ func (e *Endpoints) Register(api huma.API) {
 	huma.Register(api, op, e.inspectBody)
 
 	huma.Register(api, get("bounds", "/v1/bounds/{format}",
-		"Show the first ID of a time range and the first ID after it",
+		"Show the first ID of a time range and the first ID after the range",
 		"Returns what `sortid bounds -o json` prints. A time is one of "+when.Accepted+".",
-		httpapi.Answers("the first ID of the range and the first ID after it", httpapi.TypeJSON,
-			object)), bounds)
+		httpapi.Answers("the first ID of the range and the first ID after the range",
+			httpapi.TypeJSON, object)), bounds)
 
 	huma.Register(api, get("formats", "/v1/formats", "Describe the formats",
 		"Returns what `sortid formats -o json` prints: one object in each line.", lines()),
@@ -153,7 +153,7 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// spendLines takes the cost of lines with size bytes in all from the limit l.
+// spendLines takes from the limit l what the lines cost. size is the sum of their bytes.
 func spendLines(l *rate.Limiter, lines, size int) error {
 	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
 		return httpapi.TooMany(wait,
@@ -162,7 +162,8 @@ func spendLines(l *rate.Limiter, lines, size int) error {
 	return nil
 }
 
-// waitLines is spendLines for an answer that has begun: it waits, up to [limit.LineTimeout].
+// waitLines is spendLines for an answer that has begun. It waits for the limit, up to
+// [limit.LineTimeout].
 func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
 	if l == nil {
 		return nil

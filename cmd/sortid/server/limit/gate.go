@@ -9,10 +9,11 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// A Client is the owner of a token or, without tokens, an address.
+// A Client is the owner of a token or, for requests without a token, an address.
 type Client string
 
-// ClientAt returns the client at an address. With IPv6, a network of 64 bits is one client.
+// ClientAt returns the client at an address. IPv6 addresses with the same first 64 bits are one
+// client.
 func ClientAt(addrPort string) Client {
 	if addrPort == "" || addrPort[0] != '[' { // IPv4
 		host, _, _ := strings.Cut(addrPort, ":")
@@ -42,7 +43,8 @@ func newGate(places int, what string) *Gate {
 	return &Gate{what: what, places: places, held: map[Client]int{}}
 }
 
-// Enter takes a place for the client, and reports whether it could. If it could, call Leave later.
+// Enter takes a place for the client, and reports whether one was free. If so, call Leave
+// later.
 func (g *Gate) Enter(c Client) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

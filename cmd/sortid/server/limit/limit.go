@@ -23,8 +23,8 @@ const (
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Calls by clients, one for each connection of the store. The server's own leases get the next
-	// free connection, so they do not wait for all waiting clients.
+	// Clients' requests that call the store. By default, a store has as many connections. The
+	// server's own leases get the next free connection, even if many clients wait.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048
@@ -48,13 +48,13 @@ const (
 
 // How long the server may take.
 const (
-	QueueTimeout = time.Second      // Until a node ID has the requested IDs.
+	QueueTimeout = time.Second      // Until enough IDs are left for a request.
 	StoreTimeout = 15 * time.Second // Until a client's request can call the store.
-	CallTimeout  = 5 * time.Second  // For that call. The renewal of a lease can wait for it.
-	WriteTimeout = 30 * time.Second // For an answer. It is longer than both times above.
+	CallTimeout  = 5 * time.Second  // For that call. It can delay the renewal of a lease.
+	WriteTimeout = 30 * time.Second // For an answer. It exceeds StoreTimeout + CallTimeout.
 
-	// To make an ID for /readyz. If the clock has gone back, uid60 can need longer, and is not
-	// ready.
+	// To make an ID for /readyz. If the clock has gone back, uid60 can need longer. Then /readyz
+	// fails.
 	ReadyTimeout = time.Second
 	ReadyFor     = 100 * time.Millisecond // Until /readyz makes another ID.
 )
@@ -72,7 +72,8 @@ func Take(l *rate.Limiter, n int) time.Duration {
 	return max(time.Millisecond, Lacks(l, n, now))
 }
 
-// Lacks returns the time from the parameter now until the limit has n. It does not take them.
+// Lacks returns how long a caller must wait, from the given time, until the limit has n. It takes
+// none.
 func Lacks(l *rate.Limiter, n int, now time.Time) time.Duration {
 	if l == nil {
 		return 0

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// A checkedStore calls GetMany for each change. It remembers the realm's own record and the store's
-// clock. It reads both again if they are old, or before it refuses a change.
+// To check changes, a checkedStore first calls GetMany. It remembers the realm's own record and the
+// store's clock. It reads both again if they are old, or before it refuses a change.
 type checkedStore struct {
 	lease.Store
 
@@ -30,13 +30,17 @@ type known struct {
 	lead  time.Duration // How far ahead clients' clocks may be. 0 if the store has a clock.
 }
 
-// A count is the number of a realm's records, and how many this server made since it listed them.
+// A count is the number of a realm's records, and how many of them this server made since it last
+// listed them.
 type count struct{ all, since int }
 
 const (
-	rememberFor  = 10 * time.Second
-	mostRealms   = 1000 // remembered at a time
-	recountAfter = 1000 // records made by this server; other servers make records, too
+	rememberFor = 10 * time.Second
+	mostRealms  = 1000 // remembered at a time
+
+	// When a server has made this many records, it lists all records again, because other servers
+	// make records, too.
+	recountAfter = 1000
 )
 
 // Checked returns a store that refuses changes that the protocol of leases forbids, with
@@ -63,22 +67,22 @@ func (s *checkedStore) CompareAndSetMany(ctx context.Context,
 	if changes[0].Next.Block == (lease.Block{}) {
 		return s.changeRealm(ctx, changes, records)
 	}
-	made := 0
+	newRecords := 0
 	for i, c := range changes {
 		if !records[i].Matches(c.Prev) {
 			return false, nil
 		}
 		changes[i].Prev = records[i]
 		if records[i].Revision == 0 {
-			made++
+			newRecords++
 		}
 	}
-	if ok, err := s.allows(ctx, changes, records, made); !ok || err != nil {
+	if ok, err := s.allows(ctx, changes, records, newRecords); !ok || err != nil {
 		return false, err
 	}
 	stored, err := s.Store.CompareAndSetMany(ctx, changes)
 	if !stored && err == nil {
-		s.add(space, -made)
+		s.add(space, -newRecords)
 	}
 	return stored, err
 }
@@ -120,26 +124,26 @@ func baseRealm(name string) string {
 	return realm
 }
 
-// allows reports whether the protocol allows changes of node IDs. The parameter made is how many of
-// the changes make a new record.
+// allows reports whether the protocol allows changes of node IDs. newRecords is how many of the
+// changes make a new record.
 func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
-	made int) (bool, error) {
+	newRecords int) (bool, error) {
 	space := changes[0].Next.Realm
 	realm := baseRealm(space)
 	remembered, young := s.recall(realm)
 	if young && remembered.current() == space {
-		ok, err := s.check(ctx, remembered, changes, records, made)
+		ok, err := s.check(ctx, remembered, changes, records, newRecords)
 		if ok || err != nil && !errors.Is(err, lease.ErrIllegal) {
 			return ok, err
 		}
 	}
-	// The remembered record can be too old to refuse a change.
+	// Read again before refusing a change, because the remembered record can be old.
 	k, err := s.read(ctx, realm)
 	switch {
 	case err != nil:
 		return false, err
-	case made == 0 || k.root.Revision == 0 || k.current() == space:
-		return s.check(ctx, k, changes, records, made)
+	case newRecords == 0 || k.root.Revision == 0 || k.current() == space:
+		return s.check(ctx, k, changes, records, newRecords)
 	case remembered.current() == space: // meanwhile, a fence began a new generation
 		return false, nil
 	}
@@ -148,24 +152,24 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			"current one; " + noFence}
 }
 
-// noFence is advice for clients. A client that fences a realm could put overlapping records into
-// the new generation.
+// noFence is advice for clients. A server lets no client fence a realm. The client could put
+// overlapping records into the new generation.
 const noFence = "fence the realm at the store itself"
 
 // check reports whether the protocol allows changes, given k and the records of [lease.Evidence].
 func (s *checkedStore) check(ctx context.Context, k known, changes []lease.Change,
-	records []lease.Record, made int) (bool, error) {
+	records []lease.Record, newRecords int) (bool, error) {
 	space := changes[0].Next.Realm
 	now := k.with(records)
 	var err error
-	if made > 0 {
-		if now.Count, err = s.reserve(ctx, space, made); err != nil {
+	if newRecords > 0 {
+		if now.Count, err = s.reserve(ctx, space, newRecords); err != nil {
 			return false, err
 		}
 	}
 	ok, err := now.Check(changes)
 	if !ok || err != nil {
-		s.add(space, -made)
+		s.add(space, -newRecords)
 	}
 	return ok, err
 }
@@ -177,7 +181,8 @@ func (k known) with(records []lease.Record) lease.Known {
 func (k known) current() string { return k.root.Realm + "@" + k.root.Generation }
 
 // reserve counts n records before they are made, and returns how many there were. It seldom lists
-// the records. If there are too many, it never lists them again, because their number cannot fall.
+// the records. If there are already [lease.MaxRecords], it does not list them again, because their
+// number cannot fall.
 func (s *checkedStore) reserve(ctx context.Context, space string, n int) (int, error) {
 	s.mu.Lock()
 	c, ok := s.counts[space]

@@ -80,8 +80,8 @@ func integer(doc string) *huma.Schema {
 const block = "A node ID and its size in bits, as in 42/8"
 
 var (
-	realmSchema = text(
-		"The name of the realm; for records of its node IDs, \"@\" and the generation follow")
+	realmSchema = text("The name of the realm, as in orders; for records of its node IDs, the " +
+		"name and the generation, as in orders@0123456789abcdef")
 	recordSchema = object(properties{
 		"realm":    realmSchema,
 		"block":    text(block + "; 0/0 is the realm's own record"),
@@ -90,7 +90,8 @@ var (
 		"state":    text("The state of the block: retired, whole, split or merging"),
 		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
-		"request":  integer("A grant's random number; in a retired half, the merge's revision"),
+		"request": integer("A random number for each grant; in a retired half of a merging " +
+			"block, the revision of the merging block"),
 		"deadline": integer("From this tick on, other holders may take the block"),
 		"name":     text("The name of the holder, for people"),
 		"key":      text("In a released block, proof that the owner released it"),
@@ -112,7 +113,7 @@ func (e *Endpoints) get(ctx context.Context,
 	out.Records = []lease.Record{}
 	switch len(in.Blocks) {
 	case 0:
-	case 1: // unlike with GetMany, the result survives a crash of the store
+	case 1: // Get, because its record survives a crash of the store
 		out.Records = make([]lease.Record, 1)
 		out.Records[0], err = e.Store.Get(ctx, in.Realm, in.Blocks[0])
 	default:
@@ -234,8 +235,8 @@ func call[In, Out any](ctx context.Context, e *Endpoints, request In,
 
 type bodyKey struct{}
 
-// readJSON reads the body, which must have the type JSON. Browsers send this type for a page of
-// another origin only if the server permits it.
+// readJSON reads the body, which must have the type JSON. A browser lets a page of another origin
+// send this type only if the server permits it.
 func readJSON(ctx huma.Context, next func(huma.Context)) {
 	refuse := func(status int, format string, args ...any) {
 		_, w := humago.Unwrap(ctx)
@@ -289,7 +290,8 @@ func (e *Endpoints) problem(operation string, err error) error {
 	return httpapi.Busy("the store did not answer, or refused the request; the server's log says more")
 }
 
-// allowRecords also limits the name's length, because each record repeats the name.
+// allowRecords checks that the token permits the realm. It limits the length of the realm's name,
+// because each record repeats the name.
 func (e *Endpoints) allowRecords(ctx context.Context, realm string) error {
 	if err := e.Tokens.AllowRealm(ctx, baseRealm(realm)); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 
 const interval = time.Second
 
-// Refused is a metric: which changed files are not used now. All servers of a process share it,
-// because files are opened before servers are made.
+// Refused is a metric that shows which changed files are not used now. All servers of a process
+// share it, because files are opened before servers are made.
 var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
 	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
@@ -26,7 +26,7 @@ var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 // A watcher reads files that change together, such as a certificate and its key. It compares
 // their contents, because a change can keep a file's size and time.
 type watcher struct {
-	what  string
+	kind  string
 	paths []string
 	use   func(contents [][]byte) error
 
@@ -34,15 +34,15 @@ type watcher struct {
 	failure  string   // the error when they were last read
 }
 
-// Files calls use with the contents of files, and again after each change until ctx is done. If use
-// fails, it must keep the previous contents. Files returns the first error, and logs later errors
-// once for each change. The parameter what names the files in errors.
-func Files(ctx context.Context, log *slog.Logger, what string, use func([][]byte) error,
+// Files passes the contents of files to the function use, and again after each change until ctx is
+// done. If use fails, it must keep the previous contents. Files returns the first call's error, and
+// logs later errors, once for each change. Errors begin with kind, such as "certificate".
+func Files(ctx context.Context, log *slog.Logger, kind string, use func([][]byte) error,
 	paths ...string) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	w := &watcher{what: what, paths: paths, use: use}
+	w := &watcher{kind: kind, paths: paths, use: use}
 	if _, err := w.refresh(); err != nil {
 		return err
 	}
@@ -86,10 +86,10 @@ func (w *watcher) refresh() (changed bool, err error) {
 	}
 	w.contents, w.failure = contents, failure
 	if err != nil {
-		return true, fmt.Errorf("%s: %w", w.what, err)
+		return true, fmt.Errorf("%s: %w", w.kind, err)
 	}
 	if err := w.use(contents); err != nil {
-		return true, fmt.Errorf("%s %s: %w", w.what, strings.Join(w.paths, " and "), err)
+		return true, fmt.Errorf("%s %s: %w", w.kind, strings.Join(w.paths, " and "), err)
 	}
 	return true, nil
 }
