@@ -69,10 +69,11 @@ func parse(url string) (config clientv3.Config, prefix string, err error) {
 }
 
 // New is like Open, for settings that a URL cannot express. An empty prefix means [DefaultPrefix].
-// New takes no client, because a client may repeat requests. New itself sets MaxUnaryRetries to 1.
-// If config has no keep-alive times, or no logger, New chooses them for leases.
+// New takes no client, because a client may repeat requests. New sets MaxUnaryRetries to 1, so that
+// each request is sent only once. If config has no keep-alive times, or no logger, New chooses them
+// for leases.
 func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, error) {
-	config.MaxUnaryRetries = 1 // no repetition
+	config.MaxUnaryRetries = 1
 	if config.Logger == nil && config.LogConfig == nil {
 		config.Logger = zap.NewNop() // the store returns all errors
 	}

@@ -10,8 +10,9 @@
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
 // [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = ? AND hwm = ?, or an
 // INSERT. The store never repeats this statement if the server may have executed it. InnoDB shows
-// a change before it is on the disk. So Get also commits a small change, which waits until both are
-// on the disk. On a Galera cluster, Get and GetMany wait for the changes of other nodes instead.
+// a change before it is on the disk. So Get also commits a small change of its own. When this
+// commit returns, both changes are on the disk. On a Galera cluster, Get and GetMany wait for the
+// changes of other nodes instead.
 //
 // # Guarantee
 //

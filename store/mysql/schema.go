@@ -188,8 +188,8 @@ func writable(readOnly string) bool {
 
 func (s *Store) checkTable(ctx context.Context, is table) error {
 	if is.columns != columns {
-		return fmt.Errorf("sortid_lease is not the table for leases: rename it, or use another "+
-			"database: of the needed columns (%s) it has these: %s", columns, is.columns)
+		return fmt.Errorf("sortid_lease is not the table for leases: it needs the columns %s, but "+
+			"of these it has only %s; rename the table, or use another database", columns, is.columns)
 	}
 	if is.engine != "InnoDB" {
 		return connect.Unsafe("the table sortid_lease is of the engine %q, it must be InnoDB: "+

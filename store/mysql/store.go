@@ -118,8 +118,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany reads all records at one moment. Unlike Get, it need not wait for the log: if a crash
-// undoes a change that GetMany has read, the crash also undoes all later changes.
+// GetMany reads all records at one moment. Unlike Get, it does not wait until they are on the disk:
+// callers accept that a crash undoes what they have read together with all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}

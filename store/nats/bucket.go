@@ -81,8 +81,8 @@ func conditions(replicas int, syncAlways bool, version string) (list []string, e
 	if !syncAlways {
 		list = append(list, "conditional: unless all servers have jetstream { sync_interval: "+
 			"always }, they acknowledge a change up to two minutes before it is on their disks. "+
-			"In this time, a crash of the machine (with replicas, of several machines) loses the "+
-			"change. If all servers have this setting, add sync=always to the URL")
+			"In this time, the change is lost if the machine crashes or, with replicas, if several "+
+			"machines crash. If all servers have this setting, add sync=always to the URL")
 	}
 	if replicas > 1 {
 		list = append(list, fmt.Sprintf("conditional: the bucket has %d replicas. If their "+

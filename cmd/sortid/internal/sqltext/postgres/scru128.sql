@@ -98,8 +98,8 @@ RETURN sortid.scru128_time(id::uuid);
 COMMENT ON FUNCTION sortid.scru128_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru128_first.';
 
--- The last six bytes of clock_ms() are the time. A random UUID has constant bits in bytes 7 and 9,
--- so the ID uses only the other ten of the UUID's bytes, without bytes 4 to 9.
+-- The last six bytes of clock_ms() are the time. The other ten bytes are from a random UUID. It has
+-- constant bits in bytes 7 and 9, so the ID does not use the UUID's bytes 4 to 9.
 CREATE OR REPLACE FUNCTION sortid.scru128_new() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)

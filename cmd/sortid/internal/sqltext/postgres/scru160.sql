@@ -97,7 +97,8 @@ DECLARE
   ms     sortid.generated_ms := sortid.clock_ms();
   random bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
 BEGIN
-  -- In other generators, a millisecond's counter starts with a 0 bit. So the bit is 0 here, too.
+  -- Generators in programs start each millisecond's counter with a 0 as its highest bit. So this
+  -- bit is 0 here, too.
   RETURN substr(int8send(ms), 3) || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
     || substr(random, 8, 1) || substr(random, 10);
 END

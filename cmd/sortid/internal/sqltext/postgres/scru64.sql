@@ -82,7 +82,7 @@ GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 -- empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
-'When scru64_new was first called after the last crash of the server, '
+'The time of the first call of scru64_new after the last crash of the server, '
 'or after this standby became the primary. Empty until this call.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_begin(session timestamptz) RETURNS void
@@ -127,7 +127,7 @@ DECLARE
 BEGIN
   IF node_bits NOT BETWEEN 1 AND 23 OR node_id NOT BETWEEN 0 AND (1 << node_bits) - 1 THEN
     RAISE EXCEPTION
-      'scru64: no node ID % of % bits: want node_bits from 1 to 23 and a node ID that fits them',
+      'scru64: % is no node ID of % bits: want 1 to 23 bits, and a node ID that fits into them',
       node_id, node_bits USING ERRCODE = 'invalid_parameter_value';
   END IF;
   id := nextval('sortid.scru64_state');
