@@ -124,7 +124,7 @@ setup-ci:
 
 # The race detector needs a C compiler. Without a compiler, this fails in CI. Outside CI, it then
 # runs only the tests of RACE, without the race detector. Without optimization, the Redis client
-# compiles in half of the time.
+# compiles faster.
 race: | go
 	@race=(-race -gcflags='github.com/redis/...=-N -l'); \
 	if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
@@ -161,7 +161,7 @@ vet: | go
 # cannot be fetched, or cannot reach its database.
 
 # Vale checks documents, comments and help texts with the rules in .vale. Vale's build needs a C
-# compiler. Without optimization, the build is most of a minute faster.
+# compiler. Without optimization, the build is faster.
 sentences: | go
 	@CGO_ENABLED=1 CGO_CFLAGS=-O0 $(GO) install $(VALE) 2>/dev/null || \
 	  { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \
