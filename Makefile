@@ -54,14 +54,15 @@ RACE_SHORT := cmd/sortid cmd/sortid/internal/... internal/clock internal/gen int
 SEARCHES := Sound|Disorder|Model|ModelFinds|Simulation|SimulationFinds|Hostile
 SEARCHES := $(SEARCHES)|NegativeControls|ControlsWithoutFault
 
-# The target race skips these tests, because they have a single goroutine. The go command uses the
-# first pattern that matches a test or one of its parents, so the long patterns come last.
+# The target "race" skips these tests, because they have a single goroutine. A pattern with a slash
+# also matches the parents of its tests. The go command uses the first pattern that matches, so
+# patterns that begin with a slash come last.
 SEQUENTIAL := Overflow|RandomWalk|Fill
 SCRIPTS := bounds|convert|formats|hints|inspect|options|page|plan|sql|usage
 ONE_GOROUTINE := ^Test(Quick)?Scripts$$/^($(SCRIPTS))$$|^Test($(SEARCHES)|Codec)$$
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/^($(SEQUENTIAL))$$|//^($(SEQUENTIAL))$$|///^($(SEQUENTIAL))$$
 
-# The target portable tests the packages in PORTABLE as programs of 32 bits. It tests the packages
+# The target "portable" tests the packages in PORTABLE as programs of 32 bits. It tests the packages
 # in COUNTER, which read the processor's counter, without assembly.
 PORTABLE := ./internal/... $(FORMATS:%=./%) ./typed
 COUNTER  := ./internal/clock ./internal/gen $(FORMATS:%=./%)
@@ -74,7 +75,7 @@ test: export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS 2>/dev/null) -trimpath
 
 # Two groups of targets run at the same time. The targets of a group run one after the other.
 # "waits" waits for servers and processes most of the time. "computes" keeps the processors busy, so
-# it has a lower priority. Its last target is vet, which uses what the tests have compiled.
+# it has a lower priority. Its last target is "vet", which uses what the tests have compiled.
 ifneq ($(MAKECMDGOALS),waits computes)
 .NOTPARALLEL:
 endif
@@ -85,8 +86,8 @@ waits:
 computes:
 	@nice $(MAKE) sentences newest portable check-release vet
 
-# This runs all tests that are not in the targets race and alone. Many packages wait for servers, so
-# four run at a time. The target vet checks all packages, so the tests need no vet.
+# This runs all tests that are not in the targets "race" and "alone". Many packages wait for
+# servers, so four run at a time. The target "vet" checks all packages, so the tests need no vet.
 plain: | go
 	$(GO) test -vet=off -p 4 -timeout 20m $$($(GO) list ./cmd/sortid $(PACKAGES) | grep -v \
 	  $(patsubst %,-e /sortid/%$$,$(ALONE)) $(patsubst %,-e ^github.com/sortid/sortid/%,$(RACE)))
@@ -99,7 +100,7 @@ alone: | go
 test-short: | go
 	$(GO) test -short -p 6 -parallel 8 ./cmd/sortid/... $(PACKAGES)
 
-# The main.go of internal/release says why go.work does not list it.
+# go.work does not list internal/release. The module's main.go says why.
 RELEASE := GOWORK=off $(GO) -C internal/release
 
 check-release: | go
@@ -123,7 +124,7 @@ setup-ci:
 
 # The race detector needs a C compiler. Without a compiler, this fails in CI. Outside CI, it then
 # runs only the tests of RACE, without the race detector. Without optimization, the Redis client
-# compiles in half of the time.
+# compiles faster.
 race: | go
 	@race=(-race -gcflags='github.com/redis/...=-N -l'); \
 	if [ -z "$$CI" ] && ! command -v $$($(GO) env CC) >/dev/null; then \
@@ -139,16 +140,16 @@ portable: | go
 	  'linux amd64') set -x; GOARCH=386 $(GO) test -vet=off -short $(PORTABLE) ;; \
 	  *) echo 'skipped: programs for 32 bits (linux/386) do not run here' ;; esac
 
-# The newest Go has a package uuid, and scru128 has conversions to its type. The searches do not run
-# here, because their result does not depend on the version of Go.
+# The newest Go has a package uuid, and scru128 has conversions to its type. The tests in SEARCHES
+# do not run here, because their result does not depend on the version of Go.
 newest: | go
 	@version=$$($(GO) list -m -f '{{.Version}}' go@latest 2>/dev/null) && \
 	  GOTOOLCHAIN=go$$version $(GO) version >/dev/null 2>&1 || \
 	  { echo 'skipped: the newest Go cannot be fetched'; exit 0; }; \
 	set -x; GOTOOLCHAIN=go$$version $(GO) test -vet=off -short -skip '^Test($(SEARCHES))$$' ./...
 
-# For other systems, vet would compile all dependencies. typecheck needs only the declarations of
-# dependencies. The last command checks the assembly for arm64.
+# For other systems, vet would compile all dependencies. So typecheck, which needs only their
+# declarations, checks the code for other systems. The last command checks the assembly for arm64.
 vet: | go
 	$(GO) vet $(PACKAGES)
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || \
@@ -160,7 +161,7 @@ vet: | go
 # cannot be fetched, or cannot reach its database.
 
 # Vale checks documents, comments and help texts with the rules in .vale. Vale's build needs a C
-# compiler. Without optimization, the build is most of a minute faster.
+# compiler. Without optimization, the build is faster.
 sentences: | go
 	@CGO_ENABLED=1 CGO_CFLAGS=-O0 $(GO) install $(VALE) 2>/dev/null || \
 	  { echo 'skipped: vale cannot be fetched or built'; exit 0; }; \

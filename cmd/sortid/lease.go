@@ -281,7 +281,7 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		if err := c.Confirm(*yes, `Fence %q?
-Then nobody gets a node ID until about the sum of the window, the lead and %v has passed. Running
+Then nobody gets a node ID for about as long as the window, the lead and %v together. Running
 processes use up their windows, wait, and then get other node IDs.
 Do it?`, f.Names, *skew); err != nil {
 			return err

@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	// If SIGPIPE is ignored, a write to a closed pipe returns an error.
+	// A write to a closed pipe must return an error, and not end the process.
 	signal.Ignore(syscall.SIGPIPE)
 	logging.Disable() // the Redis client also returns the errors that it logs
 	os.Exit(run(console.New(), os.Args[1:]))
@@ -33,7 +33,7 @@ func main() {
 
 func run(c *console.Console, args []string) int {
 	root := root(c)
-	started := false // cobra has accepted the arguments
+	started := false // whether cobra has accepted the arguments
 	before := root.PersistentPreRun
 	root.PersistentPreRun = func(cmd *cobra.Command, args []string) {
 		started = true

@@ -80,15 +80,15 @@ func TestDocumentedLimits(t *testing.T) {
 		rows[what] = strings.TrimSpace(cells[2])
 	}
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
-	largeAnswers := fmt.Sprintf("answers of more than %d IDs under way", Piece)
+	largeAnswers := fmt.Sprintf("answers under way, with more than %d IDs each", Piece)
 	for what, want := range map[string]string{
 		"IDs in a request":                fmt.Sprintf("%d,%03d", MaxIDs/1000, MaxIDs%1000),
 		"connections":                     fmt.Sprint(maxConnections),
 		"streams of an HTTP/2 connection": fmt.Sprint(MaxStreams),
 		"requests under way":              fmt.Sprint(maxRequests),
 		largeAnswers:                      fmt.Sprint(maxLargeAnswers),
-		"bodies of lines under way":       fmt.Sprint(maxLineBodies),
-		"requests to the store under way": fmt.Sprint(maxStoreBodies),
+		"bodies of lines under way, for `POST /v1/inspect`":            fmt.Sprint(maxLineBodies),
+		"requests under way to the store":                              fmt.Sprint(maxStoreBodies),
 		"fully arrived requests to the store, except lists of records": fmt.Sprint(maxStoreQueue),
 		"fully arrived requests for lists of records":                  fmt.Sprint(maxStoreLists),
 		"a body of lines":   fmt.Sprintf("%d MiB", MaxLines>>20),
