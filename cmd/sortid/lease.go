@@ -281,8 +281,8 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		if err := c.Confirm(*yes, `Fence %q?
-Then nobody gets a node ID for about as long as the window, the lead and %v together. Running
-processes use up their windows, wait, and then get other node IDs.
+Then nobody gets a node ID for about the window plus %v. Running processes use up their windows,
+wait, and then get other node IDs.
 Do it?`, f.Names, *skew); err != nil {
 			return err
 		}
