@@ -259,7 +259,7 @@ func TestVerifyGoogleV6(t *testing.T) {
 func TestVerifyNodeBits(t *testing.T) {
 	lines := stream(snowflakes(42), 20_000, false)
 	for bits, fact := range map[int]string{
-		10: "{node ID 42 of 10 bits}", 8: "{node ID 10 of 8 bits}"} {
+		10: "{node ID 42 (10 bits)}", 8: "{node ID 10 (8 bits)}"} {
 		r := verifyLines(t, "snowflake-twitter", lines, verify.Options{NodeBits: bits})
 		if r.Status != report.Pass || !strings.Contains(fmt.Sprint(r.Facts), fact) {
 			t.Errorf("%d bits: %+v, %v", bits, r.Failed(), r.Facts)
