@@ -47,7 +47,8 @@ type Options struct {
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease is a *lease.Lease with the format [Format.Lease]. It replaces the option [Format.Node].
+	// Lease is a *lease.Lease. The Format of its Config must be [Format.Lease]. It replaces the
+	// option [Format.Node].
 	// Clock must be the clock of the lease, and At must be zero. If the lease has expired, the
 	// generator waits for its renewal, unless Values has the option "rollback".
 	Lease sortid.Lease
@@ -61,7 +62,7 @@ type Option struct {
 	Value  string `json:"value,omitempty"`  // Such as "BITS"; empty for a switch.
 	Usage  string `json:"usage"`            // What it does, in one line.
 	Needed bool   `json:"needed,omitempty"` // Whether a generator requires it.
-	Env    string `json:"env,omitempty"`    // The usual environment variable, for callers.
+	Env    string `json:"env,omitempty"`    // The environment variable that callers should read.
 
 	fields []string // The fields that it sets in the Options of the format's package.
 }

@@ -4,8 +4,8 @@
 // All stores have this in common:
 //
 //   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
-//   - The parameters ca, cert and key name files: the certificates to trust (by default the
-//     system's), this client's certificate, and its key.
+//   - The values of the parameters ca, cert and key are names of files. They contain the
+//     certificates to trust (by default the system's), this client's certificate, and its key.
 //   - If the server cannot be reached or is busy, Open tries again until ctx ends or, without
 //     a deadline, for 30 seconds.
 //   - No error contains a password.

@@ -366,7 +366,7 @@ function why(word) {
     const want = usual(format).find((n) => Math.abs(n - length) === 1);
     if (!want || !format.hasSymbols(word) || /^[0-9a-f]+$/i.test(word)) return undefined;
     const what = length < want ? "lost" : "added";
-    return `it has ${characters}, and ${format.name} ${want}: was one ${what}?`;
+    return `it has ${characters}, but ${format.name} has ${want}: was one ${what}?`;
   };
   const first = (among, reason) => among.map(reason).find((words) => words);
   return first(ours, wrong) ?? first(ours, nearly) ?? first(others, wrong) ??

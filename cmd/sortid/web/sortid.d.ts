@@ -103,7 +103,7 @@ export interface IDGenerator {
    * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick, ahead of the
    * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If the
    * wait is too long, they throw a GeneratorError. If an ID would be more than ten seconds ahead of
-   * the clock, scru64 and uid60 throw a GeneratorError. The other formats use the clock's time.
+   * the clock, scru64 and uid60 throw a GeneratorError. Other formats go back to the clock's time.
    */
   generate(): ID;
 }
@@ -151,7 +151,7 @@ export declare class Format {
     readonly [rule: string]: unknown;
   };
   readonly example: string;
-  /** Absent if IDs have no time. Members such as epoch and tick have its values in milliseconds. */
+  /** Absent if IDs have no time. The members epoch, tick, firstMilli and last are milliseconds. */
   readonly time?: {
     readonly tick_ns: number;
     readonly reserved?: boolean;

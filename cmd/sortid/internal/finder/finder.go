@@ -42,7 +42,8 @@ type Finder struct {
 	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
 	mixed  [maxRun + 1]Ratio // of texts in both cases, by length
 
-	// Counts UUIDs, except UUIDs with a plausible time in a format of another project.
+	// Counts UUIDs, to judge whether they can be our IDs. It does not count UUIDs with a plausible
+	// time in a format of another project.
 	seen UUIDs
 }
 
@@ -83,7 +84,8 @@ func New(now time.Time, named ...*format.Format) *Finder {
 			}
 		}
 	}
-	// Our IDs seldom look like UUIDs of RFC 9562 by chance, so the formats of RFC 9562 come first.
+	// A text that looks like a UUID of RFC 9562 is seldom one of our IDs, so the formats of
+	// RFC 9562 come first.
 	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
@@ -333,7 +335,7 @@ func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 		return Match{}, false
 	}
 	m, ok := f.parse(s.Format, format.Text, text, first, end)
-	for _, n := range s.TextLengths { // check symbols may follow
+	for _, n := range s.TextLengths { // the text can continue with check symbols
 		if longer := start + n; ok && longer > end && longer <= len(text) && (longer == len(text) ||
 			classes[text[longer]] == 0) {
 			if with, ok := f.parse(s.Format, format.Text, text, first, longer); ok {

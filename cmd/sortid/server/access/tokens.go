@@ -174,7 +174,8 @@ func (t *Tokens) Find(text string) *Token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. A token for any realm has [PermitRealms].
+// may reports whether the token has a permission. A token that permits at least one realm has
+// [PermitRealms].
 func (e *Token) may(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == PermitAdmin || p == permission ||

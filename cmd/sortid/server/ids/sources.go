@@ -91,8 +91,8 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	// "abort" makes requests fail at once when the lease has expired. The clients can ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
-		// The 4 highest bits of the counter start at zero. So on average, 97 % of its values are
-		// left.
+		// The counter starts at random in the lowest 16th of its values. So on average, a tick has
+		// 97 % of them.
 		values["guard"] = "4"
 	}
 	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
@@ -229,7 +229,7 @@ func (src *source) ready() error {
 	return src.unready
 }
 
-// probe makes an ID, and takes it from the queue. The queue never refuses a probe, because a busy
+// probe makes an ID, and counts it in the queue. The queue never refuses a probe, because a busy
 // server is also ready.
 func (src *source) probe() error {
 	generator, err := src.get()

@@ -90,8 +90,8 @@ var (
 		"state":    text("The state of the block: retired, whole, split or merging"),
 		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
-		"request": integer("A random number for each grant; in a retired half of a merging " +
-			"block, the revision of the merging block"),
+		"request": integer("A random number for each grant; while a block is merging, its " +
+			"retired halves have its revision here"),
 		"deadline": integer("From this tick on, other holders may take the block"),
 		"name":     text("The name of the holder, for people"),
 		"key":      text("In a released block, proof that the owner released it"),
@@ -113,7 +113,7 @@ func (e *Endpoints) get(ctx context.Context,
 	out.Records = []lease.Record{}
 	switch len(in.Blocks) {
 	case 0:
-	case 1: // Get, because its record survives a crash of the store
+	case 1: // Unlike GetMany, Get returns only what survives a crash of the store.
 		out.Records = make([]lease.Record, 1)
 		out.Records[0], err = e.Store.Get(ctx, in.Realm, in.Blocks[0])
 	default:
@@ -182,7 +182,7 @@ func register[In, Out any](e *Endpoints, api huma.API, name, summary string, in,
 		Path:        httpapi.StorePath + name,
 		Summary:     summary,
 		Tags:        []string{"store"},
-		// A request with a slow body is not yet in the queue.
+		// A request enters the queue when its body has arrived, so slow bodies do not fill the queue.
 		Middlewares: huma.Middlewares{e.Tokens.Through(e.Gates.StoreBodies), readJSON,
 			e.Tokens.Through(queue)},
 		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,

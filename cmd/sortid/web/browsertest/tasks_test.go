@@ -82,7 +82,7 @@ func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"C8EE934SR007G5Q94QKKXFRFV8C":  "the check value does not fit",
 		"0372ijojuxuhjsfkeryi2mrt!":    `"!" at offset 24`,
-		"0372ijojuxuhjsfkeryi2mrt":     "it has 24 characters, and scru128 25: was one lost?",
+		"0372ijojuxuhjsfkeryi2mrt":     "it has 24 characters, but scru128 has 25: was one lost?",
 		"n1.txt":                       "6 characters fits no format",
 		"f5lxx1zz5pnorynqglhzmsp33":    "its time would be 10889-08-02T05:31:50.655Z, and plausible times are 2010-01-01 to",
 		strings.Repeat("9", 50):        "larger than the largest ID",
