@@ -41,8 +41,7 @@ type Options struct {
 	Source string // the name in the report
 
 	// Unordered says that the IDs come from several generators, or are not in the order of
-	// generation. Then Check checks each ID separately. It reports how far an ID's time is before
-	// the latest time of the IDs before it.
+	// generation. Then Check checks each ID separately, and reports how late IDs come.
 	Unordered bool
 	// Stateless says that the generators keep no state. A stateless scru128 generator sets both
 	// counters at random in each ID. A stateless euid generator does not count within a

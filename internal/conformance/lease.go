@@ -25,7 +25,7 @@ type Leased[T ID[T]] struct {
 	Leads  bool          // if the counter is full, the generator uses later ticks and does not wait
 }
 
-// After patience, a test fails instead of hanging. It is far longer than a slow machine needs.
+// patience is how long a test waits until it fails. Even a slow machine needs far less time.
 const patience = 2 * time.Minute
 
 func (g *Leased[T]) now() int64 { return int64(Start.Sub(g.Format.Epoch) / g.Format.Tick) }
@@ -41,7 +41,7 @@ func (g *Leased[T]) generator(t testing.TB, l sortid.Lease, s Setup) Gen[T] {
 	return Must[Gen[T]](t)(g.New(t, l, s))
 }
 
-// start leases a node ID for some ticks. It returns a generator, its lease and its clock.
+// start returns a generator, its lease of a node ID for some ticks, and its clock.
 func (g *Leased[T]) start(t testing.TB, node uint32, ticks int64, at time.Time,
 	s Setup) (Gen[T], *window.Window, *Clock) {
 	t.Helper()

@@ -137,7 +137,7 @@ type TypedValid struct {
 }
 
 // TypedInvalid is a text that is not an ID with the prefix Want. If Want is empty, the text is not
-// an ID with any prefix.
+// a typed ID, whatever the prefix.
 type TypedInvalid struct {
 	Note   string `json:"note"`
 	Want   string `json:"want,omitempty"`

@@ -55,8 +55,8 @@ type Options struct {
 	// system's folder for temporary files.
 	Dir string
 	// NodeBits is the size of scru64's node IDs in bits. If it is 0, Find does not know where the
-	// node ID ends and the counter begins. Then the report has the first bits of both, as far as
-	// they are the same in all IDs of a source.
+	// node ID ends and the counter begins. Then the report has the high bits of both
+	// that are the same in all IDs of a source.
 	NodeBits int
 	// Find calls Each, if it is not nil, for every duplicate in order.
 	Each func(report.Duplicate)
@@ -216,7 +216,8 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	if p, ok := r.(interface{ Position() int64 }); ok {
 		s.progress.open = append(s.progress.open, p)
 	}
-	// A reader has three blocks. The IDs of a block usually need as much memory as its text.
+	// A reader has three blocks. The IDs of a block usually need as much memory as its text, so a
+	// reader needs six times the size of a block.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
 	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
 }
@@ -475,8 +476,8 @@ func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 	return all
 }
 
-// node returns the node ID. If its size is unknown, node returns the first bits that are the
-// same in all IDs.
+// node returns the node ID. If its size is unknown, node returns the high bits that are the same in
+// all IDs.
 func (s *search) node(field nodeBits) string {
 	width := s.f.NodeCounter
 	same := width - bits.Len64(field.always^field.ever)

@@ -73,7 +73,7 @@ func NewChecker(f *format.Format, found *findings.List, o Options) *Checker {
 	return k
 }
 
-// Feed checks IDs on consecutive lines. If rising is true, the IDs increase.
+// Feed checks IDs on consecutive lines. The parameter rising says that they increase.
 func (k *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {

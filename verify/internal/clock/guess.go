@@ -39,8 +39,8 @@ var epochs = []time.Time{
 }
 
 // guessMistake looks for another unit or epoch that explains the first impossible timestamp. With
-// it, the timestamp is a time in the last ten years. guessMistake returns the check of the unit or
-// the epoch, or nil.
+// this unit or epoch, the timestamp is a time in the last ten years. guessMistake returns the check
+// of the unit or the epoch, or nil.
 func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	f, now := k.f, k.o.Now()
 	const decade = 10 * 365.2425 * 86400
@@ -71,8 +71,8 @@ func (k *Checker) guessMistake() (guess string, check *findings.Check) {
 	if check != nil {
 		return guess, check
 	}
-	// The high bits of microseconds do not fit in the field. Suitable high bits make every
-	// timestamp look recent, so only the last month counts.
+	// The high bits of microseconds do not fit in the field. Guessed high bits make every timestamp
+	// look recent, so only times in the last month count.
 	const month = 30 * 86400
 	period := float64(f.LastTimestamp() + 1)
 	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())

@@ -61,7 +61,7 @@ func (l *List) JudgeChances() {
 	}
 }
 
-// SkipAll skips all checks without a fault, except the checks of the named groups.
+// SkipAll skips all checks that have found no fault, except the checks of the named groups.
 func (l *List) SkipAll(reason string, except ...string) {
 	for _, c := range l.checks {
 		if !slices.Contains(except, c.Group()) {

@@ -46,7 +46,7 @@ type Checker struct {
 	state    state
 	previous item // the ID before current; its line is 0 if there is no such ID
 	current  item
-	released bool // the sink has received current
+	released bool // the sink has received the ID in current
 	smaller  item // the ID after current, if it is smaller
 	one      [1]format.Words
 	n        uint64
@@ -64,11 +64,11 @@ type state uint8
 
 const (
 	empty  state = iota
-	steady       // current is the newest ID
-	broken       // smaller is the newest ID
+	steady       // the field current has the newest ID
+	broken       // the field smaller has the newest ID
 )
 
-// NewChecker adds its checks to the list. The caller has already added the check rollback.
+// NewChecker adds its checks to the list. The list already has the check in rollback.
 func NewChecker(f *format.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Checker {
 	return &Checker{
@@ -81,7 +81,7 @@ func NewChecker(f *format.Format, sink Sink, found *findings.List,
 	}
 }
 
-// Feed checks IDs on consecutive lines. If rising is true, the IDs strictly increase.
+// Feed checks IDs on consecutive lines. The parameter rising says that they strictly increase.
 func (o *Checker) Feed(list []format.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
@@ -189,7 +189,7 @@ func (o *Checker) judgeSmaller(next item) {
 		o.swapped.FoundID(o.smaller.line, &o.smaller.id,
 			"is smaller than the ID in line %d, and belongs before that ID", o.current.line)
 		o.sink.Gap()
-		o.released = true // the sink receives neither current nor smaller
+		o.released = true // the sink gets neither ID
 	case fits && o.smaller.id.Less(&next.id):
 		o.ahead.FoundID(o.current.line, &o.current.id, "is larger than the IDs after it, by %s",
 			o.distance())

@@ -18,7 +18,7 @@ type Times struct {
 
 const maxSeen = 1 << 16
 
-// NewTimes adds its checks to the list. The caller has already added the check rollback.
+// NewTimes adds its checks to the list. The list already has the check in rollback.
 func NewTimes(f *format.Format, found *findings.List, rollback *findings.Check) *Times {
 	return &Times{f: f, seen: map[format.Words]uint64{}, rollback: rollback,
 		duplicate: found.Check("order.duplicate", "no ID occurs twice in a tick")}

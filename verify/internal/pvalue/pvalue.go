@@ -20,7 +20,7 @@ func Chi2(x float64, df int) float64 {
 }
 
 // maxExact is the largest number of throws for which Coin adds binomial terms. For more throws, it
-// uses the normal distribution, which has nearly the same or larger p-values.
+// uses the normal distribution. Then the p-values are nearly the same, or larger.
 const maxExact = 2000
 
 // Coin returns the two-sided p-value of k heads in n throws of a fair coin.

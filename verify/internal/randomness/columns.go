@@ -9,8 +9,8 @@ type columns struct {
 	n       uint64
 }
 
-// full adds three bits at each position.
-func full(a, b, c uint64) (sum, carry uint64) {
+// addBits adds three bits at each position.
+func addBits(a, b, c uint64) (sum, carry uint64) {
 	half := a ^ b
 	return half ^ c, a&b | half&c
 }
@@ -23,13 +23,13 @@ func (c *columns) add(words []uint64) {
 	for ; len(words) >= 8; words = words[8:] {
 		w := (*[8]uint64)(words)
 		var a, b, d, e, eights uint64
-		ones, a = full(ones, w[0], w[1])
-		ones, b = full(ones, w[2], w[3])
-		twos, d = full(twos, a, b)
-		ones, a = full(ones, w[4], w[5])
-		ones, b = full(ones, w[6], w[7])
-		twos, e = full(twos, a, b)
-		fours, eights = full(fours, d, e)
+		ones, a = addBits(ones, w[0], w[1])
+		ones, b = addBits(ones, w[2], w[3])
+		twos, d = addBits(twos, a, b)
+		ones, a = addBits(ones, w[4], w[5])
+		ones, b = addBits(ones, w[6], w[7])
+		twos, e = addBits(twos, a, b)
+		fours, eights = addBits(fours, d, e)
 		c.carry(eights, 3)
 	}
 	c.planes[0], c.planes[1], c.planes[2] = ones, twos, fours
@@ -42,7 +42,7 @@ func (c *columns) carry(w uint64, k int) {
 	n := c.n >> k
 	c.n += 1 << k
 	for ; n&1 != 0; n >>= 1 {
-		c.planes[k], w = full(c.planes[k], c.waiting[k], w)
+		c.planes[k], w = addBits(c.planes[k], c.waiting[k], w)
 		k++
 	}
 	c.waiting[k] = w

@@ -182,8 +182,8 @@ func addChunks(chunks []chunk, values []uint64) {
 	}
 }
 
-// centred returns v minus the middle of all values. If v has 64 bits, centred ignores the lowest
-// bit.
+// centred returns v minus half the largest possible value. If v has 64 bits, centred ignores the
+// lowest bit.
 func (f *Field) centred(v uint64) float64 {
 	if f.width == 64 {
 		v >>= 1

@@ -7,8 +7,7 @@ import (
 )
 
 // The type repeats counts repeated values in the whole stream in constant memory. It watches all
-// values whose hashes are below a limit. If there are too many such values, repeats halves the
-// limit.
+// values whose hashes are below a limit. If there are too many such values, it halves the limit.
 type repeats struct {
 	width    int
 	halvings int

@@ -67,15 +67,15 @@ type counter struct {
 	*Context
 	withNode bool // the size of the node ID is unknown, so the counter includes the node ID
 
-	starts  *starts  // nil if the counter continues in a new tick
-	renewal *renewal // nil if there is no upper counter
-	mixed   *mixed   // nil if no field has both data and random bits
+	starts  *startChecker // nil if the counter continues in a new tick
+	renewal *renewal      // nil if there is no upper counter
+	mixed   *mixed        // nil if no field has both data and random bits
 
 	step, repeat, overflow, carry *findings.Check // nil if not checked
 	changed, start, node          *findings.Check
 	kept                          *findings.Chance
 
-	known                          bool   // the field before is set
+	known                          bool   // before has a value
 	before                         head   // of the previous ID
 	tickStart                      uint64 // header and counter of the tick's first ID
 	changedBits                    uint64 // bits that changed within a tick
@@ -124,7 +124,7 @@ func (r *Rules) addCounter() {
 			width = max(r.CounterStart, 0)
 		}
 	}
-	c.starts = newStarts(c, width)
+	c.starts = newStartChecker(c, width)
 	for _, f := range r.usage.Layout {
 		if f.Every > 0 {
 			c.renewal = newRenewal(c, f)
@@ -307,7 +307,7 @@ func (c *counter) concludeStarts() {
 
 // judgeCarry checks a step by one if the counter includes the node ID. In the first ID of a tick,
 // the bits between the node ID and the random bits are 0. So a carry out of the random bits may
-// change only bits that are 0 in that ID. A bit that is 1 in it belongs to the node ID.
+// change only bits that are 0 in the tick's first ID. Bits that are 1 there belong to the node ID.
 func (c *counter) judgeCarry(last, h head, v *format.Words, line uint64) {
 	s := c.starts
 	if s.width < 0 {

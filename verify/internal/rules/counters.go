@@ -75,8 +75,7 @@ type used struct {
 	bits []uint64 // bit v is 1 if the value v has occurred
 }
 
-// recentTicks is how many ticks counterRepeats remembers, because IDs of several ticks can
-// alternate.
+// IDs of several ticks can alternate, so counterRepeats remembers recentTicks ticks.
 const recentTicks = 16
 
 func (s *counterRepeats) add(list []format.Words, line uint64) {

@@ -181,7 +181,7 @@ func (r *Rules) addHabits() {
 	case !h.Rising:
 		r.Fact("order", "by time; the IDs of one tick are not in order")
 	case h.Ordered < r.Format.Bits:
-		r.Fact("order", "all IDs increase; within a tick, the bits from bit %d up decide the order",
+		r.Fact("order", "all IDs increase; within a tick, bit %d and higher bits decide the order",
 			h.Ordered)
 	default:
 		r.Fact("order", "all IDs increase")

@@ -2,9 +2,9 @@ package rules
 
 import "github.com/sortid/sortid/verify/internal/randomness"
 
-// A start is a counter's first value in a tick. The type starts tests the random bits of starts. If
+// A start is a counter's first value in a tick. A startChecker tests the random bits of starts. If
 // their number is unknown, it infers the number. The bits above the random bits must not change.
-type starts struct {
+type startChecker struct {
 	counter *counter
 	size    int    // Of the counter, in bits.
 	width   int    // Number of random bits, or -1 if unknown.
@@ -23,20 +23,20 @@ const (
 	// inferenceStarts is how many starts are enough to infer the number of random bits. The
 	// probability that infer misses a random bit is 10^-11.
 	inferenceStarts = 64
-	// If fewStarts starts are the same, this is not chance.
+	// By chance, so many starts are never all the same.
 	fewStarts = 20
 )
 
-// newStarts returns starts with width random bits. A negative width means an unknown number.
-func newStarts(c *counter, width int) *starts {
-	s := &starts{counter: c, size: c.field.Bits, width: -1, topZero: width >= 0 && !c.withNode}
+// newStartChecker checks starts with width random bits. A negative width means an unknown number.
+func newStartChecker(c *counter, width int) *startChecker {
+	s := &startChecker{counter: c, size: c.field.Bits, width: -1, topZero: width >= 0 && !c.withNode}
 	if width >= 0 {
 		s.learned(width)
 	}
 	return s
 }
 
-func (s *starts) add(value, line uint64) {
+func (s *startChecker) add(value, line uint64) {
 	s.n++
 	switch {
 	case s.width == s.size: // all bits are random
@@ -53,7 +53,7 @@ func (s *starts) add(value, line uint64) {
 }
 
 // infer finds the highest bit that changes often. This bit and all bits below it are random.
-func (s *starts) infer() {
+func (s *startChecker) infer() {
 	if s.width >= 0 || len(s.pending) == 0 {
 		return
 	}
@@ -76,14 +76,14 @@ func (s *starts) infer() {
 	s.pending = nil
 }
 
-func (s *starts) learned(width int) {
+func (s *startChecker) learned(width int) {
 	s.width = width
 	if width > 0 {
 		s.field = s.counter.Fields.Add(s.counter.field.Name, width)
 	}
 }
 
-func (s *starts) judge(value, line uint64) {
+func (s *startChecker) judge(value, line uint64) {
 	if top := value >> s.width; top != s.top {
 		if s.judged || s.topZero {
 			s.counter.topChanged(value, line)

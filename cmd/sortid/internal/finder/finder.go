@@ -37,7 +37,7 @@ type Finder struct {
 
 	// The same for formats whose texts can contain - or _.
 	words        [maxRun + 1][]textRule
-	shortestWord int // 0 if there are none
+	shortestWord int // 0 if there are no such formats
 
 	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
 	mixed  [maxRun + 1]Ratio // of texts in both cases, by length
