@@ -348,7 +348,7 @@ func (g *Generator[T]) testFill(t *testing.T) {
 	b := g.New(t, s)
 	r := rand.New(rand.NewPCG(2, 2))
 	left, rounds := g.Burst, 200
-	if g.Leads { // an hour has more ticks than a batch has IDs
+	if g.Leads { // any batch fits in the allowance of an hour
 		left = 5000
 	}
 	most := left

@@ -114,7 +114,7 @@ func (r *Rules) addCounter() {
 		c.carry = r.check("carry", "%s goes up when %s is full", names[0], name)
 	} else {
 		c.overflow = r.check("overflow",
-			"a full %s neither starts again within its tick nor changes other fields", name)
+			"a full %s does not start again within its tick, and changes no other field", name)
 	}
 	c.kept = r.Chance("rules."+kept, name+" is renewed when the timestamp increases", 1)
 	width := c.field.Bits

@@ -145,7 +145,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID moves a reading to the front if scan would choose this reading.
+// judgeUUID moves the reading as one of our formats to the front if scan would choose it.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
