@@ -123,9 +123,9 @@ func storeName(store Store) string {
 }
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
-// realm's terms. 0 leaves a value as it is. A lease uses the new values from its second renewal on.
-// If its [Config] sets a value, the lease keeps the Config's value. But if this value is longer
-// than the realm's, the lease can get no new node ID.
+// realm's terms. 0 leaves a value as it is. A lease uses the new values from its second renewal
+// after the change. If its [Config] sets a value, the lease keeps the Config's value. But if this
+// value is longer than the realm's, the lease can get no new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {

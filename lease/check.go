@@ -9,8 +9,8 @@ import (
 )
 
 // MaxRecords is how many records [Known.Check] allows in one generation of a realm. One client can
-// write them all. Together they take 20 MB. They suffice for all 32,768 node IDs of 15 bits, or about
-// 3,000 random node IDs in the largest realm.
+// write them all. Together they take 20 MB. They suffice for all 32,768 node IDs of 15 bits, or
+// about 3,000 random node IDs in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
@@ -115,8 +115,9 @@ type Known struct {
 // [Config], and store [MaxRecords] records. But it cannot make other clients issue an ID twice, as
 // long as Now never decreases:
 //
-//   - A grant starts at the HWM or above it. It ends no later than Now plus the realm's longest
-//     window and longest lead. So it ends below the floor of any later fence.
+//   - A grant starts at the HWM or above it. It ends no later than Now plus Ahead, the realm's
+//     longest window and its longest lead. So it ends below the floor of any later fence with
+//     a skew of at least Ahead.
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired after the merge began.
 //   - A generation that a fence has ended gets no new records.
@@ -328,7 +329,8 @@ func (c *checker) extended(is, next Record) (Record, error) {
 }
 
 // request tries the requests whose result can be the record next. A grant's deadline is half
-// a window after the grant's end. The half is rounded down, so the window has 2*half or 2*half+1 ticks.
+// a window after the grant's end. The half is rounded down, so the window has 2*half or 2*half+1
+// ticks.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM
