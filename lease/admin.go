@@ -123,9 +123,9 @@ func storeName(store Store) string {
 }
 
 // SetTerms changes the window and the lead of a realm, even while leases are held, and returns the
-// realm's terms. 0 leaves a value as it is. A lease uses the new values from its second renewal on.
-// If its [Config] sets a value, the lease keeps the Config's value. But if this value is longer
-// than the realm's, the lease can get no new node ID.
+// realm's terms. 0 leaves a value as it is. A lease uses the new values from its second renewal
+// after the change. If its [Config] sets a value, the lease keeps the Config's value. But if this
+// value is longer than the realm's, the lease can get no new node ID.
 func SetTerms(ctx context.Context, store Store, realm string, window,
 	lead time.Duration) (Terms, error) {
 	for {
@@ -159,8 +159,8 @@ func (t Terms) with(window, lead time.Duration) (Terms, error) {
 	return next, nil
 }
 
-// most returns the longest window and lead of two Terms, t and next. A result is 0 if it would be
-// the value in next.
+// most returns the longest window and lead of two Terms, t and next. A result of 0
+// means the value in next.
 func (t Terms) most(next Terms) (window, lead int64) {
 	if window = max(t.Window, t.MostWindow, next.Window); window == next.Window {
 		window = 0
@@ -278,9 +278,9 @@ func fenced(root Record, terms Terms, generation string, floor int64) Record {
 	return root
 }
 
-// carry writes the first records of a new generation, and completes those that exist. With
-// partsFirst, it writes parts before the blocks that contain them, so that each split block always
-// has a part with a record.
+// carry writes the first records of a new generation, or completes them. With partsFirst, it writes
+// parts before the blocks that contain them, so that each split block always has a part with
+// a record.
 func carry(ctx context.Context, store Store, from, to Record, partsFirst bool) error {
 	old, err := divided(ctx, store, from.Realm+"@"+from.Generation)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // MaxRecords is how many records [Known.Check] allows in one generation of a realm. One client can
-// write them all, which takes 20 MB. They suffice for all 32,768 node IDs of 15 bits, or about
-// 3,000 random node IDs in the largest realm.
+// write them all. Together they take 20 MB. They suffice for all 32,768 node IDs of 15 bits, or
+// about 3,000 random node IDs in the largest realm.
 const MaxRecords = 1 << 16
 
 var ErrIllegal = errors.New("lease: the protocol does not allow this change")
@@ -115,13 +115,14 @@ type Known struct {
 // [Config], and store [MaxRecords] records. But it cannot make other clients issue an ID twice, as
 // long as Now never decreases:
 //
-//   - A grant starts at the HWM or above it. It ends at most the realm's longest window plus its
-//     longest lead after Now. So it ends below the floor of any later fence.
+//   - A grant starts at the HWM or above it. It ends no later than Now plus Ahead, the realm's
+//     longest window and its longest lead. So it ends below the floor of any later fence with
+//     a skew of at least Ahead.
 //   - Only a release with the owner's key lowers the HWM, and not below the record's From.
 //   - Halves are joined only if their Request shows that both were retired after the merge began.
 //   - A generation that a fence has ended gets no new records.
-//   - Check refuses a fence: a hostile client could first put overlapping node IDs into the new
-//     generation. Only trusted people can fence, at the store itself.
+//   - Check refuses a fence, because a hostile client could first put overlapping node IDs into
+//     the new generation. So trusted people must fence, at the store itself.
 func (k Known) Check(changes []Change) (bool, error) {
 	if _, _, err := Evidence(changes); err != nil {
 		return false, err
@@ -204,7 +205,7 @@ func (c *checker) change(is, next Record) error {
 		return fmt.Errorf("the block is %v, or is held, so it cannot become %v", is.State,
 			next.State)
 	case errAhead:
-		return errors.New("it is too far in the future")
+		return errors.New("the grant is too far in the future")
 	default:
 		return err
 	}
@@ -327,8 +328,9 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests that can lead to the record next. A grant's deadline is half a window
-// after the grant's end. The half is rounded down, so the window has 2*half or 2*half+1 ticks.
+// request tries the requests whose result can be the record next. A grant's deadline is half
+// a window after the grant's end. The half is rounded down, so the window has 2*half or 2*half+1
+// ticks.
 func (c *checker) request(next Record,
 	grant func(q request) (Record, error)) (r Record, err error) {
 	half := next.Deadline - next.HWM

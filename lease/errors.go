@@ -66,7 +66,7 @@ type FullError struct {
 	Until []time.Time  // the deadline of each record in Held
 	Ahead []*LeadError // node IDs that nobody holds, but that cannot be granted yet
 
-	// From is when the next node ID becomes free if its holder has ended.
+	// From is when the next node ID becomes free, unless its holder renews it.
 	From time.Time
 }
 

@@ -27,7 +27,7 @@ type Config struct {
 	// 1 to 100 bytes of UTF-8, without control characters and @.
 	Realm string
 	// If the realm is missing, [Acquire] creates it or, with MustExist, fails with [ErrNoRealm].
-	// A missing realm can mean that the store has lost it.
+	// With MustExist, it does not replace a realm that the store has lost.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
@@ -391,8 +391,8 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 }
 
 const (
-	// The time limit of a renewal is between these two. At the limit, keep tries again, because the
-	// request may be lost.
+	// The time limit of a renewal is between these two or, if it is longer, an eighth of the window.
+	// At the limit, keep tries again, because the request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
 	// The pauses between failed renewals grow to leastPause or, if it is longer, to 1/32 of the

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Memory is a [Store] in memory, for tests and for generators in one process. After a restart, wait
-// for the window plus the lead before the first lease. The zero Memory is ready for use.
+// Memory is a [Store] in memory, for tests and for generators in one process. After a restart of
+// the process, wait for the window plus the lead before the first lease. The zero Memory is ready
+// for use.
 type Memory struct {
 	mu     sync.Mutex
 	realms map[string]map[Block]Record

@@ -231,7 +231,7 @@ type Record struct {
 	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
 	// Request is a new random number for each request. In a retired half of a merging block,
-	// Request is the Revision of that block.
+	// Request is the Revision of the merging block.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	Name     string `json:"name,omitzero"`

@@ -101,7 +101,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 			return fmt.Errorf("%w: realm %q was created again, without a fence; %s", ErrForgotten,
 				s.config.Realm, afterFence)
 		}
-		// Other processes may be granted the remaining ticks of this process's node ID.
+		// Other processes can get the remaining ticks of this process's node ID.
 		s.notBefore, s.withdrawn = s.top, true
 	}
 	s.forgotten = nil
@@ -143,12 +143,12 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
-		return request{}, fmt.Errorf("%w: it is %v ahead; at most %v are allowed", ErrClock, d,
-			terms.Rounded(s.lead))
+		return request{}, fmt.Errorf("%w: this machine's is %v ahead; at most %v are allowed",
+			ErrClock, d, terms.Rounded(s.lead))
 	}
 	if d := t.Sub(after); d > lead {
-		return request{}, fmt.Errorf("%w: it is %v behind; at most %v are allowed", ErrClock, d,
-			terms.Rounded(s.lead))
+		return request{}, fmt.Errorf("%w: this machine's is %v behind; at most %v are allowed",
+			ErrClock, d, terms.Rounded(s.lead))
 	}
 	now := terms.At(t)
 	if now < 0 {

@@ -169,7 +169,7 @@ func (v *survey) usable(lead int64) []region {
 }
 
 // choose picks a random block of the requested size within area. It picks from the first 8 that can
-// be granted. Whenever another process has taken the chosen block first, it doubles this number.
+// be granted. Each time another process has taken the chosen block first, this number doubles.
 func (v *survey) choose(area Block, lead int64, lost int, r *rand.Rand) (Block, bool) {
 	regions := slices.DeleteFunc(v.usable(lead),
 		func(u region) bool { return !area.Contains(u.record.Block) })

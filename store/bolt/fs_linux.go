@@ -35,7 +35,7 @@ const (
 		"keeps the data that it has synced"
 	transient = "the file is on %s, which a restart of the machine empties: " +
 		"the guarantee holds only if each restart takes longer than the realm's window and lead, " +
-		"or if you fence the realm after it"
+		"or if you fence the realm after each restart"
 	layered = "the file is on %s, as in a container, and may disappear with the container: " +
 		"the guarantee holds only if all processes are in this container, and if a new container " +
 		"starts only after the realm's window and lead have passed or you have fenced the realm"

@@ -97,8 +97,8 @@ func parse(url string) (string, error) {
 	case !strings.EqualFold(scheme, "bolt") || path == "" || slashes && path[0] != '/':
 		return "", urlError("want bolt:file.db, bolt:/folder/file.db or bolt:///folder/file.db")
 	case strings.Contains(path, "?"):
-		return "", urlError("it has a question mark, but there are no parameters, " +
-			"and a file's name cannot have one")
+		return "", urlError("there are no parameters, and a file's name cannot have " +
+			"a question mark")
 	}
 	return path, nil
 }

@@ -82,8 +82,8 @@ func (c *clock) ask(ctx context.Context, host string) (time.Time, error) {
 	return within(time.Now(), date), nil
 }
 
-// The server's time is in the second that begins at date. within returns the time in this second
-// that is nearest to this machine's time.
+// within returns the time that is nearest to this machine's time (here), in the second that begins
+// at date. The server's time is in this second.
 func within(here, date time.Time) time.Time {
 	switch end := date.Add(time.Second - 1); {
 	case here.Before(date):

@@ -15,7 +15,7 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// Schema is the statement that makes the table. VARBINARY keys differ even by trailing spaces.
+// Schema is the statement that makes the table. In VARBINARY keys, trailing spaces count.
 const Schema = `CREATE TABLE sortid_lease (
 	realm    VARBINARY(255)  NOT NULL,
 	block    VARBINARY(16)   NOT NULL,

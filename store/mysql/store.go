@@ -119,7 +119,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 }
 
 // GetMany reads all records at one moment. Unlike Get, it does not wait until they are on the disk:
-// callers accept that a crash undoes what they have read together with all later changes.
+// callers accept that a crash undoes what they have read, and with it all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}

@@ -60,7 +60,7 @@ func check(c jetstream.StreamConfig) error {
 		return unsafe("it does not acknowledge messages, or does so before they are stored; " +
 			"make a new bucket")
 	case c.AllowDirect:
-		return unsafe("direct gets are on, so that a replica or a mirror may answer with an old " +
+		return unsafe("direct gets are on, so a replica or a mirror may answer with an old " +
 			"record" + edit + "--no-allow-direct, or let this program make the bucket")
 	}
 	return nil

@@ -132,8 +132,8 @@ func (s *Store) String() string {
 
 func (s *Store) Conditions() []string { return s.conditions }
 
-// read reads one record after the other. It asks the stream's leader, because other servers can
-// have old records. They would answer direct gets, if somebody has turned them on.
+// read reads one record after the other. It asks only the stream's leader, because other servers,
+// which answer direct gets, can have old records.
 func (s *Store) read(ctx context.Context, realm string,
 	blocks []lease.Block) (values [][]byte, revisions []uint64, err error) {
 	values, revisions = make([][]byte, len(blocks)), make([]uint64, len(blocks))
@@ -215,7 +215,7 @@ func ask[T any](ctx context.Context, s *Store, f func(context.Context) (T, error
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	found := map[lease.Block]lease.Record{} // if a record changes during the call, it comes twice
-	err := s.each(ctx, folder(realm)+"*", func(key string, value []byte) error {
+	err := s.forEach(ctx, folder(realm)+"*", func(key string, value []byte) error {
 		r, err := kv.DecodeListed(strings.TrimPrefix(key, folder(realm)), value, realm)
 		found[r.Block] = r
 		return err
@@ -225,7 +225,7 @@ func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) 
 
 func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
-	err := s.each(ctx, "*."+lease.Block{}.String(), func(_ string, value []byte) error {
+	err := s.forEach(ctx, "*."+lease.Block{}.String(), func(_ string, value []byte) error {
 		var r lease.Record
 		err := json.Unmarshal(value, &r)
 		found[r.Realm] = true
@@ -234,9 +234,9 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return slices.Collect(maps.Keys(found)), err
 }
 
-// each calls f with the records whose keys match the pattern. If not all records come in time, each
-// asks for them again, and f gets all records again.
-func (s *Store) each(ctx context.Context, pattern string,
+// forEach calls f with the records whose keys match the pattern. If not all records come in time,
+// forEach asks for them again, and f gets all records again.
+func (s *Store) forEach(ctx context.Context, pattern string,
 	f func(key string, value []byte) error) error {
 	_, err := connect.Read(ctx, func(ctx context.Context) (struct{}, error) {
 		return ask(ctx, s, connect.NoResult(func(ctx context.Context) error {

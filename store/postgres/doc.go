@@ -10,7 +10,7 @@
 // stores share.
 //
 // Each record is a row of the table sortid_lease, which Open or an administrator makes with
-// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $3 AND hwm = $4, or INSERT
+// [Schema]. CompareAndSet is one statement, UPDATE ... WHERE revision = $6 AND hwm = $7, or INSERT
 // ... ON CONFLICT DO NOTHING. It runs at READ COMMITTED with synchronous_commit on. The store sends
 // a transaction once and in one piece, so a stopped process holds no locks. With synchronous
 // replication, Get waits until the standbys have the record that it returns.

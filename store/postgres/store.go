@@ -108,7 +108,7 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 }
 
 // GetMany reads all records at one moment. Unlike Get, it does not wait for standbys. Callers
-// accept that a failover undoes what they have read together with all later changes.
+// accept that a failover undoes what they have read, and with it all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))

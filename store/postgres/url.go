@@ -20,7 +20,7 @@ var errURL = connect.BadURL(errors.New(
 		"%3F %23 %40 %25"))
 
 // The pool checks connections that were idle for longer than pingAfter. A server's restart takes
-// longer.
+// longer, so the pool notices it.
 const pingAfter = 50 * time.Millisecond
 
 func parse(raw string) (*pgxpool.Config, error) {

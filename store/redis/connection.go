@@ -36,7 +36,7 @@ func dialer(config *tls.Config) func(ctx context.Context, network, address strin
 	}
 }
 
-// An idleConn closes itself closeTime after an answer, unless it sends another request before.
+// An idleConn closes itself closeTime after an answer, unless it sends a request in this time.
 type idleConn struct {
 	net.Conn
 	timer *time.Timer

@@ -107,7 +107,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	_, err := connect.Ask(ctx, pipe.Exec)
 	if err != nil && settings.info.Val() == "" {
 		return s.failed("connect", err)
-	} // if INFO was answered, each command has its own error
+	} // the server has answered INFO, so each command has its own error
 	if s.conditions, err = settings.conditions(); err != nil {
 		return s.failed("be used", err)
 	}

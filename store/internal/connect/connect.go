@@ -174,7 +174,7 @@ func Read[T any](ctx context.Context, read func(context.Context) (T, error)) (T,
 	}
 }
 
-// Ask calls the function ask, which sends one request, and limits the time for the answer. If Ask
+// Ask calls the function ask, which sends one request. Ask limits the time for the answer. If Ask
 // fails, the server may still have made the requested change.
 func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
 	d, ok := ctx.Value(limit{}).(time.Duration)
@@ -252,7 +252,7 @@ type Idle struct {
 }
 
 const (
-	// IdleTime is longer than the pauses between the requests that renew a lease, even on a busy
+	// IdleTime is longer than the pauses between the requests of one renewal, even on a busy
 	// server.
 	IdleTime = time.Second
 

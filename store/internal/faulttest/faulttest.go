@@ -185,7 +185,7 @@ type changer struct {
 	late    bool          // answers may come late, on connections that the store has given up
 }
 
-// change makes one or two changes. Nobody else prevents them, so the store must not report a
+// change makes one or two changes. Nobody else changes the records, so the store must not report a
 // refusal. It may report success only if it got the complete answer. Later it must return the
 // server's records. If there is an error, but no connection was cut, change returns false.
 func (l *changer) change(t *testing.T) bool {
@@ -197,7 +197,7 @@ func (l *changer) change(t *testing.T) bool {
 	for i, c := range changes {
 		changes[i].Next = following(c.Prev, "lost answer")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS waits so long
+	ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond) // NATS waits until then
 	defer cancel()
 	ok, err := l.CompareAndSetMany(ctx, changes)
 	cut, missing := l.cutter.left.Load() <= 0, l.cutter.missing.Load()

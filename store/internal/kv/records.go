@@ -27,8 +27,8 @@ type Records[V any] struct {
 type Server[V any] struct {
 	// Read returns the values of records, and their versions. A missing record has the value nil.
 	Read func(ctx context.Context, realm string, blocks []lease.Block) ([][]byte, []V, error)
-	// Write replaces all values, and returns their new versions. The parameter was has the versions
-	// that were read. If the server has another version, Write replaces nothing and returns nil.
+	// Write replaces all values, and returns their new versions. If the versions on the server
+	// differ from the versions that were read (was), Write replaces nothing and returns nil.
 	Write func(ctx context.Context, changes []lease.Change, values []string, was []V) ([]V, error)
 	// Failed adds to an error what the store could not do.
 	Failed func(what string, err error) error

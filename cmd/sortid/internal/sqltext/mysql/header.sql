@@ -15,4 +15,5 @@
 --   - MariaDB's type UUID for scru128 and euid: it does not sort by bytes.
 --
 -- In strict mode the server itself raises 22001 for a text of more than 255 characters.
--- With binlog_format=STATEMENT the server warns of RANDOM_BYTES. ROW and MIXED are safe.
+-- With binlog_format=STATEMENT the server warns that RANDOM_BYTES is unsafe. ROW and MIXED are
+-- safe.

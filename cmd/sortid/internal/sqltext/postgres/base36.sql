@@ -51,7 +51,7 @@ RETURN bytea
   '000000000000'
   '0a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223'; -- a-z
 COMMENT ON FUNCTION sortid.base36_values() IS
-'The values of the Base36 digits. A digit''s value is at the offset of its ASCII code minus 48.';
+'The values of the Base36 digits. The offset of a value is the digit''s ASCII code minus 48.';
 
 CREATE OR REPLACE FUNCTION sortid.base36_value(digits bytea, i int) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

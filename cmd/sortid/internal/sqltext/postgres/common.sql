@@ -1,6 +1,6 @@
 CREATE SCHEMA IF NOT EXISTS sortid;
 
--- Double precision is exact to a fraction of a microsecond.
+-- date_part returns double precision, which is exact to a fraction of a microsecond.
 CREATE OR REPLACE FUNCTION sortid.clock_ms() RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN floor(date_part('epoch', clock_timestamp()) * 1000)::bigint;

@@ -53,7 +53,7 @@ RETURN bytea
   '000000000000'
   '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f'; -- a-z
 COMMENT ON FUNCTION sortid.crockford_values() IS
-'The values of the symbols. A symbol''s value is at the offset of its ASCII code minus 48.';
+'The values of the symbols. The offset of a value is the symbol''s ASCII code minus 48.';
 
 CREATE OR REPLACE FUNCTION sortid.crockford_value(symbols bytea, i int) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

@@ -82,8 +82,8 @@ GRANT USAGE ON SEQUENCE sortid.scru64_state TO PUBLIC;
 -- empty.
 CREATE UNLOGGED TABLE IF NOT EXISTS sortid.scru64_begun AS SELECT clock_timestamp() AS at;
 COMMENT ON TABLE sortid.scru64_begun IS
-'The time of the first call of scru64_new after the last crash of the server, '
-'or after this standby became the primary. Empty until this call.';
+'The time of the installation or, after a crash of the server, of the next call of scru64_new. '
+'Empty until this call. A standby that becomes the primary counts as crashed.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_begin(session timestamptz) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -100,7 +100,7 @@ END
 $$;
 COMMENT ON FUNCTION sortid.scru64_begin(timestamptz) IS
 'The part of scru64_new for the first call in a session. '
-'After a crash it waits until 2.5 seconds after the given time, when the session began.';
+'After a crash it waits until 2.5 seconds after the given start of the session.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_advance(node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE

@@ -25,7 +25,7 @@ END
 $$;
 COMMENT ON FUNCTION sortid.typed_text(text, text) IS
 'The text of an ID with its prefix, as in typed_text(''user'', euid_text(id)). '
-'Raises 22023 for a wrong prefix: it must have at most 63 characters a-z and _.';
+'Raises 22023 for a wrong prefix: want at most 63 of a-z and _, without _ at either end.';
 
 CREATE OR REPLACE FUNCTION sortid.typed_parse(prefix text, text text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE

@@ -1,6 +1,6 @@
 -- uid60: stored as bigint, or as the domain uid60, which checks the range. The texts do not sort by
--- time. There is no generator: a millisecond has 512 IDs, and each call would wait for a lock
--- to count them over all sessions.
+-- time. There is no generator. It would have to count the 512 IDs of a millisecond over all
+-- sessions, so each call would wait for a lock.
 
 DO $$
 BEGIN
