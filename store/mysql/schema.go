@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -188,8 +189,9 @@ func writable(readOnly string) bool {
 
 func (s *Store) checkTable(ctx context.Context, is table) error {
 	if is.columns != columns {
-		return fmt.Errorf("sortid_lease is not the table for leases: it needs the columns %s, but "+
-			"of these it has only %s; rename the table, or use another database", columns, is.columns)
+		return fmt.Errorf("sortid_lease is not the table for leases: it needs the columns (%s), "+
+			"and of these it has: %s; rename the table, or use another database", columns,
+			cmp.Or(is.columns, "none"))
 	}
 	if is.engine != "InnoDB" {
 		return connect.Unsafe("the table sortid_lease is of the engine %q, it must be InnoDB: "+

@@ -368,9 +368,9 @@ func TestGetWaitsForTheLog(t *testing.T) {
 func TestWrongTable(t *testing.T) {
 	changed := func(old, new string) string { return faulttest.Replace(t, Schema, old, new) }
 	for statement, want := range map[string]string{
-		"CREATE TABLE sortid_lease (id INT)":                        "these: ",
+		"CREATE TABLE sortid_lease (id INT)":                        "it has: none",
 		"CREATE TABLE sortid_lease (id INT PRIMARY KEY)":            "id int PRI",
-		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                "these: ",
+		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                "it has: none",
 		changed("PRIMARY KEY", "KEY"):                               "MUL, block varbinary, rev",
 		changed("(realm, block)", "(realm)"):                        "PRI, block varbinary, rev",
 		changed("(realm, block)", "(realm, block, revision)"):       "revision bigint PRI",
