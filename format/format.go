@@ -306,8 +306,8 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// inOrder reports whether integers are in order of time. No bits that vary may be before or between
-// the timestamp's fields.
+// inOrder reports whether integers are in order of time. They are in order if no bits that vary are
+// before or between the timestamp's fields.
 func (f *Format) inOrder() bool {
 	next := 64 // the next field must have lower bits of the timestamp
 	for _, field := range f.Layout {
@@ -470,8 +470,8 @@ const TimeLayout = clock.Layout
 // FormatTime formats the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the lengths of texts. It omits the lengths that occur only just after the
-// epoch.
+// UsualLengths returns the lengths of texts. It omits the shorter lengths of the first IDs after
+// the epoch.
 func (f *Format) UsualLengths() []int {
 	if !f.HasTime() {
 		return f.TextLengths

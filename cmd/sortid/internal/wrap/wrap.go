@@ -240,8 +240,8 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 
 // passSignals receives the program from the channel programs, and passes signals on to the program.
 // It ends when this channel is closed. If a signal that ends programs comes before the program,
-// passSignals interrupts the wait for the node ID. It also passes on this signal when the program
-// comes.
+// passSignals interrupts the wait for the node ID. The wait may be over by then, so the program
+// also gets this signal.
 func passSignals(c *console.Console, signals <-chan os.Signal, programs <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
