@@ -1,6 +1,6 @@
 // Package euid makes, reads and writes EUIDs, Extendable Universally Unique Identifiers, draft 3:
-// 128 bits that sort by time and need no coordination. Import it if IDs must contain a small number
-// of your own, or if people type IDs: a check value finds typing errors.
+// 128 bits that sort by time and need no coordination. Import it if IDs must contain a number
+// that you choose, or if people type IDs: a check value finds typing errors.
 //
 //	orders, err := euid.NewGenerator(euid.Options{Extension: 7, ExtensionLength: 6})
 //	id, err := orders.Generate()     // or euid.New(), without an extension

@@ -25,11 +25,11 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 // generator for each goroutine is faster. But within a millisecond, IDs of different goroutines are
 // in no order.
 //
-// In a new millisecond all random bits are new. Within a millisecond, the high 32 bits of random go
-// up by one for each ID, from a random start. The low 32 bits are new in each ID, and the other
-// random bits do not change. If a generator makes n IDs in a millisecond, the high bits reach their
-// maximum with a chance of n in 2^32. Then calls fail with [sortid.ErrOverflow] until the clock has
-// passed the millisecond.
+// In a new millisecond all random bits are new. Within a millisecond, the high 32 bits of the field
+// random go up by one for each ID, from a random start. The low 32 bits are new in each ID, and the
+// other random bits do not change. If a generator makes n IDs in a millisecond, the high bits reach
+// their maximum with a chance of n in 2^32. Then calls fail with [sortid.ErrOverflow] until the
+// clock has passed the millisecond.
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
@@ -112,8 +112,8 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 }
 
 // generate sets id, which must be zero, to the next ID. An error leaves id zero. If the high half
-// of random is full, generate returns [sortid.ErrOverflow], or waits if waitOverflow is true. The
-// fast path sets id before the unlock, because the unlock waits for all writes anyway.
+// of the field random is full, generate returns [sortid.ErrOverflow], or waits if waitOverflow is
+// true. The fast path sets id before the unlock, because the unlock waits for all writes anyway.
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
@@ -149,7 +149,8 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// step makes the next ID with the same timestamp. The high half of random must not be full.
+// step makes the next ID with the same timestamp. The high half of the field random must not be
+// full.
 func (g *Generator) step(low uint32) (hi, lo uint64) {
 	g.high++
 	return g.hi, g.high<<32 | uint64(low)
@@ -193,8 +194,8 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock shows another tick or the high half of random is
-// full.
+// slowPath makes the next ID if the clock shows another tick, or if the high half of the field
+// random is full.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	if now > g.timestamp {

@@ -13,7 +13,7 @@ import (
 // Size is the size of an ID in bytes.
 const Size = 16
 
-// The largest value of each field. The 64 bits of random may have any value.
+// The largest value of each field. The 64 bits of the field random may have any value.
 const (
 	MaxTimestamp          = 1<<42 - 1
 	MaxRandomAndExtension = 1<<15 - 1

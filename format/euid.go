@@ -12,7 +12,7 @@ import (
 func euidFormat() *Format {
 	return &Format{
 		Name: "euid", Title: "EUID, draft 3",
-		Summary: "128 bits with a check symbol and 15 bits of your own",
+		Summary: "128 bits with a check value and 15 bits of your own",
 		Source:  "Extendable Universally Unique Identifier, DRAFT#3",
 		Layout: []Field{
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "Unix time in milliseconds"},
@@ -26,7 +26,7 @@ func euidFormat() *Format {
 			{Name: "random", Bits: 64, Kind: KindRandom,
 				Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
-		Alphabet:  "27 Crockford Base32 symbols, the last two a check",
+		Alphabet:  "27 Crockford Base32 symbols, which end with a check",
 		Symbols:   crockford.Symbols,
 		FoldsCase: true, TextLengths: []int{euid.TextLen}, TextSorts: true, Grouped: true,
 		Check:   127,

@@ -79,7 +79,7 @@ type Format struct {
 	letters  class // The case of the letters in written texts; 0 means both.
 
 	parse func(string) (Words, error)
-	// unmarshal parses a text. The text is canonical if generators write the ID in this way.
+	// unmarshal parses a text. The result canonical says whether generators write the ID like this.
 	unmarshal func([]byte) (w Words, canonical bool, err error)
 	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
 	appendLines func([]Words, []byte) []Words
@@ -123,15 +123,17 @@ type Search struct {
 	// Labelled: other numbers look like IDs. If the user does not name the format, the word "id"
 	// must be before the ID.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect requires digits and letters that alternate. So it misses about one in 200
-	// random IDs of 20 or more characters, and up to one in 30 shorter IDs.
+	// Mixed: Detect requires digits and letters that alternate. So it misses random IDs:
+	// about 1 in 200 if they have 20 or more characters, and at most 1 in 30 if they have fewer.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
 // A Prefix says which prefixes may be before a text. An underscore separates prefix and text.
 type Prefix struct {
-	Symbols string   `json:"symbols"` // the first must be a letter, the last not an underscore
-	Min     int      `json:"min"`     // length in characters
+	// Symbols are the characters of prefixes. A prefix begins with a letter, and does not end with
+	// an underscore.
+	Symbols string   `json:"symbols"`
+	Min     int      `json:"min"` // length in characters
 	Max     int      `json:"max"`
 	Known   []string `json:"known,omitempty"` // the only prefixes; nil allows all prefixes
 }
@@ -176,7 +178,7 @@ const (
 
 // A Field is a range of bits.
 type Field struct {
-	Name    string `json:"name"` // as in the document; empty for zero bits
+	Name    string `json:"name"` // as in the document; empty if the bits are always zero
 	Bits    int    `json:"bits"` // the width
 	Low     int    `json:"low"`  // the position of the lowest bit in the ID
 	Kind    Kind   `json:"kind"`
@@ -304,8 +306,8 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// inOrder reports whether integers are in order of time. No bits that vary may be before or between
-// the timestamp's fields.
+// inOrder reports whether integers are in order of time. They are in order if no bits that vary are
+// before or between the timestamp's fields.
 func (f *Format) inOrder() bool {
 	next := 64 // the next field must have lower bits of the timestamp
 	for _, field := range f.Layout {
@@ -468,8 +470,8 @@ const TimeLayout = clock.Layout
 // FormatTime formats the time in [TimeLayout].
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// UsualLengths returns the lengths of texts. It omits the shorter texts of IDs from just after the
-// epoch.
+// UsualLengths returns the lengths of texts. It omits the shorter lengths of the first IDs after
+// the epoch.
 func (f *Format) UsualLengths() []int {
 	if !f.HasTime() {
 		return f.TextLengths

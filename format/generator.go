@@ -47,8 +47,8 @@ type Options struct {
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease is a *lease.Lease. The Format of its Config must be [Format.Lease]. It replaces the
-	// option [Format.Node].
+	// Lease is a *lease.Lease. The Format of its Config must be [Format.Lease]. The node ID of
+	// the lease replaces the option [Format.Node].
 	// Clock must be the clock of the lease, and At must be zero. If the lease has expired, the
 	// generator waits for its renewal, unless Values has the option "rollback".
 	Lease sortid.Lease

@@ -354,8 +354,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Then both
-// formats have the same time in the same bits, or one format is TypeID and the other a UUID.
+// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Either
+// both formats have the same time in the same bits, or one format is TypeID and the other a UUID.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -441,7 +441,8 @@ func (f *Format) ticks(t time.Time) uint64 {
 	return ms / uint64(f.tickMilli)
 }
 
-// TimestampOf returns the timestamp of a time, or the nearest timestamp of the format.
+// TimestampOf returns the timestamp of a time, or the nearest timestamp if the time is outside
+// [Format.Range].
 func (f *Format) TimestampOf(t time.Time) uint64 {
 	switch first, last := f.Range(); {
 	case t.Before(first):

@@ -20,8 +20,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 //	format, its encodings, time (if any), fields, notes (if any)
 //
 // Integers are strings, so that no reader loses digits. The member "fields" has the fields of the
-// layout, and then the fields in the parameter more.
-func (id ID) AppendJSON(b []byte, more ...Field) []byte {
+// layout, and then the extra fields.
+func (id ID) AppendJSON(b []byte, extra ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)
 	b = append(b, '"')
@@ -39,7 +39,7 @@ func (id ID) AppendJSON(b []byte, more ...Field) []byte {
 	}
 	b = append(b, `,"fields":`...)
 	open := byte('{')
-	for _, fields := range [2][]Field{id.format.Layout, more} {
+	for _, fields := range [2][]Field{id.format.Layout, extra} {
 		for _, f := range fields {
 			if f.Name == "" {
 				continue

@@ -147,7 +147,7 @@ var sortable = []*Format{
 		Source:  "https://docs.datadoghq.com/tracing/guide/span_and_trace_id_format/",
 		Layout: []Field{field("timestamp", 32, KindTime, "Unix time in seconds"),
 			field("", 32, KindFixed, "always zero"),
-			field("random", 64, KindRandom, "random, and the ID in the older form of 64 bits")},
+			field("random", 64, KindRandom, "random; in the older form, these bits are the whole ID")},
 		Encodings: []Encoding{Hex, Int}, Guess: []Encoding{Hex},
 		Alphabet: "32 hexadecimal digits", Mark: "; digits 9 to 16 are zero", TextSorts: true,
 		Example: "67d33e1c000000000b3b1b6a2c1f0e4d", Tick: time.Second}),

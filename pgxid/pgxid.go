@@ -254,7 +254,7 @@ type scanPlan struct {
 
 func (p scanPlan) Scan(src []byte, value any) error {
 	if src == nil {
-		// This sets a sql.Null, or fails and says what to do.
+		// Scan(nil) sets a sql.Null. For other types, its error says what to do.
 		return value.(sql.Scanner).Scan(nil)
 	}
 	id, valid := p.target(value)

@@ -174,7 +174,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock shows another tick or the counters are full.
+// slowPath makes the next ID if the clock shows another tick or the counters are full.
 func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	g.core.Rand.Tick(now)
 	counterHi := g.counter >> 24

@@ -246,7 +246,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock shows another tick or the counter is full.
+// slowPath makes the next ID if the clock shows another tick or the counter is full.
 func (g *Generator) slowPath(now int64) (hi, mid uint64, lo uint32, err error) {
 	g.core.Rand.Tick(g.core.Time(now).UnixMilli())
 	if now > g.tick {

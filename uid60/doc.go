@@ -32,5 +32,5 @@
 // rule for the sequence says a second, but means a millisecond. This package adds rules: The
 // sequence starts at 0 and does not wrap within a millisecond. The first and the last timestamp are
 // reserved. Short texts are padded, and Parse accepts padding. The worker ID is in the high bits of
-// random. The document has no allowance, no policies and no leases.
+// the field random. The document has no allowance, no policies and no leases.
 package uid60

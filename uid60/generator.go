@@ -44,8 +44,8 @@ type Generator struct {
 type Options struct {
 	sortid.GeneratorOptions
 
-	// WorkerID has WorkerIDSize bits, 1 to 9. It is in the high bits of random. If the size is
-	// zero, there is no worker ID.
+	// WorkerID has WorkerIDSize bits, 1 to 9. It is in the high bits of the field random. If the
+	// size is zero, there is no worker ID.
 	WorkerID     uint16
 	WorkerIDSize int
 
@@ -163,7 +163,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	return len(ids), nil
 }
 
-// slowPath does the work of next if the clock shows another tick or the sequence is 511.
+// slowPath makes the next ID if the clock shows another tick or the sequence is 511.
 func (g *Generator) slowPath(now int64) (ID, error) {
 	g.core.Rand.Tick(now + epoch)
 	if now > g.timestamp {

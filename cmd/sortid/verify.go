@@ -57,7 +57,8 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	v.output = flags.Choose(cmd, "output", "o", "what to print", "report", "report", "json",
 		"junit", "html", "list")
-	f.BoolVar(&v.unique, "unique", false, "look for IDs on more than one line of all FILEs")
+	f.BoolVar(&v.unique, "unique", false,
+		"look for IDs that are on more than one line, in one FILE or in several")
 	f.BoolVar(&v.Options.Unordered, "unordered", false,
 		"the IDs come from several generators, or are not in order: "+
 			"report how far out of order they are")

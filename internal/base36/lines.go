@@ -12,7 +12,7 @@ func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 	const line, head = Len128 + 1, Len128 - Len62
 	n := len(b)
 	b = slices.Grow(b, line*len(integers))[:n+line*len(integers)]
-	// Integers from base up to base + 36^12 begin with the digits in first.
+	// Integers from base up to base + 36^12 have the same first digits.
 	var first [head]byte
 	var baseHi, baseLo uint64
 	for i := range integers {

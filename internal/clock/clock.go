@@ -52,7 +52,7 @@ func System() Clock {
 	return Clock{now: time.Now, counter: Counter}
 }
 
-// Injected returns a clock that calls now for each reading.
+// Injected returns a clock that calls the function now for each reading.
 func Injected(now func() time.Time) Clock { return Clock{now: now} }
 
 // Layout is how errors and reports show a time in UTC: RFC 3339 to the millisecond.
@@ -171,7 +171,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		time.Sleep(d)
 		return nil
 	}
-	// If both the context and the timer have ended, the select below chooses at random.
+	// Check the context first: if the timer has ended, too, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}

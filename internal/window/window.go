@@ -26,7 +26,7 @@ type Grant struct {
 }
 
 // A Window contains the current grant of a lease. It is safe for concurrent use. Generators may
-// share a Window, because only one of them gets each tick. Make a Window with [New].
+// share a Window, because each tick goes to only one of them. Make a Window with [New].
 type Window struct {
 	grant     atomic.Pointer[Grant] // never nil
 	used      atomic.Int64          // the last claimed tick
@@ -164,7 +164,8 @@ func (w *Window) Renew(g Grant, renewFrom int64, reason error) {
 	w.wake()
 }
 
-// Fail sets the reason. Errors contain it until the next Renew. After Close, Fail does nothing.
+// Fail sets the reason why the last renewal failed. Errors contain it until the next Renew. After
+// Close, Fail does nothing.
 func (w *Window) Fail(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -100,10 +100,10 @@ func Wrap(text string, width int, indent string) string {
 	return strings.ReplaceAll(w.String(), "\n", "\n"+indent)
 }
 
-// Hang wraps a text for Out. The caller writes indent characters before the first line. Hang
-// indents the other lines to match.
-func (c *Console) Hang(text string, indent int) string {
-	return Wrap(text, max(c.Width-indent, 20), strings.Repeat(" ", indent))
+// Hang wraps a text for Out, with a left margin of this width. The caller writes the margin of the
+// first line. Hang writes blanks before the other lines.
+func (c *Console) Hang(text string, margin int) string {
+	return Wrap(text, max(c.Width-margin, 20), strings.Repeat(" ", margin))
 }
 
 // Reflow wraps a help text's paragraphs and lists. A list item is an indented line, with two or
@@ -177,9 +177,10 @@ func (c *Console) CanAsk(command string, yes bool) error {
 		command)
 }
 
-// Confirm asks a question, unless yes is set. It fails if the answer is not yes.
-func (c *Console) Confirm(yes bool, format string, args ...any) error {
-	if yes {
+// Confirm asks a question, and fails if the answer is neither "y" nor "yes". If confirmed is
+// already true, it does nothing.
+func (c *Console) Confirm(confirmed bool, format string, args ...any) error {
+	if confirmed {
 		return nil
 	}
 	fmt.Fprintf(c.Err, format+" [y/N] ", args...)

@@ -19,23 +19,23 @@ type Progress struct {
 	every   int // calls of Show for each reading of the clock
 }
 
-// Progress returns a Progress for a task of unknown size. The parameter what is the unit, such as
-// "lines". If other output would mix with it, Progress returns nil.
-func (c *Console) Progress(what string) *Progress {
-	if c.OutTerminal || c.InTerminal && what == "lines" {
+// Progress returns a Progress for a task of unknown size, with a unit such as "lines". It returns
+// nil if results or typed lines are on the same terminal.
+func (c *Console) Progress(unit string) *Progress {
+	if c.OutTerminal || c.InTerminal && unit == "lines" {
 		return nil
 	}
-	return c.NewProgress(what, -1)
+	return c.NewProgress(unit, -1)
 }
 
 // NewProgress returns a Progress with a percentage and the time left, for a task of size total. A
 // negative total means an unknown size. The unit "bytes" is printed as kB, MB and so on.
-func (c *Console) NewProgress(what string, total int64) *Progress {
+func (c *Console) NewProgress(unit string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
 	}
 	p := &Progress{console: c, next: time.Now().Add(time.Second), every: 1}
-	if what == "lines" {
+	if unit == "lines" {
 		p.every = 64
 	}
 	options := []progressbar.Option{
@@ -45,11 +45,11 @@ func (c *Console) NewProgress(what string, total int64) *Progress {
 		progressbar.OptionSpinnerType(14),
 		progressbar.OptionSetSpinnerChangeInterval(0), // only Show draws it
 	}
-	if what == "bytes" {
+	if unit == "bytes" {
 		options = append(options, progressbar.OptionShowBytes(true))
 	} else {
 		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString(what))
+			progressbar.OptionSetItsString(unit))
 	}
 	p.bar = progressbar.NewOptions64(total, options...)
 	p.bar.StartWithoutRender()

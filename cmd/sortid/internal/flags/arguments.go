@@ -15,7 +15,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneFormat checks that the only argument is a format that lookup knows.
+// OneFormat checks that there is one argument, and that the function lookup finds this format.
 func OneFormat(lookup func(string) (*format.Format, error)) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch len(args) {
@@ -58,7 +58,8 @@ func Arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// NoCommand returns an error if there are arguments, because they do not name a command.
+// NoCommand is for commands with subcommands. An argument here is not a subcommand, so NoCommand
+// returns an error.
 func NoCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

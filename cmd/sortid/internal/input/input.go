@@ -15,8 +15,8 @@ import (
 
 // Texts calls appendResult for each text, and writes the result. The texts are the arguments.
 // Without arguments, and for "-", they are lines of standard input. Texts prints errors of
-// appendResult, continues, and returns exit.ErrReported. A usage error of an argument ends Texts at
-// once.
+// appendResult, continues, and at the end returns exit.ErrReported. A usage error of an argument
+// ends Texts at once.
 func Texts(c *console.Console, args []string,
 	appendResult func(b []byte, text string) ([]byte, error)) error {
 	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), appendResult: appendResult}

@@ -101,8 +101,8 @@ func CheckRealm(cmd *cobra.Command) error {
 
 type Opener = func(context.Context, string) (store.Store, error)
 
-// openStore opens a store. A wrong URL is a usage error. env:NAME means that a variable of the
-// environment has the URL, so that other users see no password.
+// openStore opens a store. A wrong URL is a usage error. For env:NAME the URL is in the environment
+// variable NAME. A list of processes then shows no password to other users.
 func openStore(ctx context.Context, c *console.Console, open Opener,
 	url string) (store.Store, error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {

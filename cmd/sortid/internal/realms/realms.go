@@ -77,7 +77,7 @@ func ReadOne(ctx context.Context, c *console.Console, st store.Store, name strin
 		for _, r := range realms {
 			names = append(names, r.Name)
 		}
-		return nil, exit.Usagef("the store has several realms; --realm says which: %s",
+		return nil, exit.Usagef("the store has several realms; choose one with --realm: %s",
 			strings.Join(names, ", "))
 	}
 	return realms[0], nil

@@ -22,8 +22,9 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// Times say how long before the end of its lease a program must end. The program's generator can
-// run ahead of the clock, by default up to 10 s, and no lease checks its ticks.
+// Times say how long before the end of its lease a program must end. Nothing checks that the
+// program's ticks are in the lease, and its generator can run up to 10 s ahead of the clock by
+// default. So the program must end some time before the lease.
 type Times struct {
 	Terminate time.Duration // from SIGTERM to the end of the lease
 	Kill      time.Duration // from SIGKILL to the end of the lease
@@ -43,8 +44,8 @@ func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
 
-// Window returns the shortest window for a program. Half of it is left at the first renewal, and
-// must be longer than Terminate.
+// Window returns the shortest window for a program. At the first renewal, half of the window is
+// left. This half must be longer than Terminate.
 func (t Times) Window() time.Duration { return 2*t.Terminate + t.Terminate/2 }
 
 // ByEnvironment returns the format whose libraries read a node ID from an environment variable,
@@ -237,17 +238,17 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 	}
 }
 
-// passSignals gets the program from the channel started, and passes signals on to it. It ends when
-// this channel is closed. If a signal that ends programs comes before the program, passSignals
-// interrupts the wait for the node ID. The program also gets this signal, because it may run
-// already.
-func passSignals(c *console.Console, signals <-chan os.Signal, started <-chan *os.Process,
+// passSignals receives the program from the channel programs, and passes signals on to the program.
+// It ends when this channel is closed. If a signal that ends programs comes before the program,
+// passSignals interrupts the wait for the node ID. The wait may be over by then, so the program
+// also gets this signal.
+func passSignals(c *console.Console, signals <-chan os.Signal, programs <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
 	var early []os.Signal
 	for {
 		select {
-		case program = <-started:
+		case program = <-programs:
 			if program == nil {
 				return
 			}
