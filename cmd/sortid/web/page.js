@@ -262,7 +262,7 @@ class Search {
   hashes = new Ratio();
   items = [];
   lines = 0; // lines read to their end
-  column = 0; // characters of the current line that were read before
+  column = 0; // characters of the current line in earlier parts
   faults = []; // lines that look like an ID but are none
   faultCount = 0;
   without = 0; // lines without an ID
