@@ -103,7 +103,8 @@ export interface IDGenerator {
    * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick, ahead of the
    * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If the
    * wait is too long, they throw a GeneratorError. If an ID would be more than ten seconds ahead of
-   * the clock, scru64 and uid60 throw a GeneratorError. Other formats go back to the clock's time.
+   * the clock, scru64 and uid60 throw a GeneratorError. scru128, scru160
+   * and euid go back to the clock's time.
    */
   generate(): ID;
 }
@@ -122,10 +123,7 @@ export declare class Format {
   readonly title: string;
   readonly summary: string;
   readonly source: string;
-  /**
-   * Whether sortid makes IDs of the format. Only such formats have options, plan, sql and similar
-   * members.
-   */
+  /** Whether sortid makes IDs of the format. If not, members such as plan and sql are absent. */
   readonly generates: boolean;
   /** The number of bits that IDs use. */
   readonly bits: number;

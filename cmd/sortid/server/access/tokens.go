@@ -188,7 +188,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
 		return "", "", fmt.Errorf("%q is not a name of a token: "+
-			"want printable characters without spaces, the first not #", name)
+			"want printable characters without spaces, and no # at the start", name)
 	}
 	if len(permissions) == 0 {
 		return "", "", errors.New("a token without permissions: want ids, realm:NAME or admin")
