@@ -10,8 +10,8 @@
 //   - ca, cert and key, which package [github.com/sortid/sortid/store] explains.
 //
 // The methods of the Store send POST requests with JSON. They send a change only once. A proxy must
-// not repeat a request. The answer to the second request would be a refusal, although the first
-// request made the change.
+// not repeat a request. Otherwise the client can get a refusal, although the first request made the
+// change.
 //
 // This store guarantees what the server's own store guarantees; see [Store.Conditions]. All servers
 // behind one address must use the same store.

@@ -124,8 +124,8 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany sends one request. If the server's store refuses a change, it may already have
-// made the changes before it.
+// CompareAndSetMany sends one request. If the server's store refuses a change, earlier changes may
+// already be made.
 func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	if len(changes) == 0 {
 		return true, nil

@@ -169,7 +169,7 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// admit limits the requests under way, except requests for the server's state.
+// admit limits how many requests are under way. It does not limit requests that monitor the server.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -203,7 +203,7 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON(
 // answers, and asks clients to close their connections.
 func (s *Server) Drain() { s.monitor.Drain() }
 
-// Close stops the generators and releases the leases. All requests must have ended before.
+// Close stops the generators and releases the leases. Call it after all requests have ended.
 func (s *Server) Close(ctx context.Context) error { return s.sources.Close(ctx) }
 
 // HTTPServer returns an [http.Server] with limits and timeouts, but no address and no TLS.

@@ -262,7 +262,7 @@ class Search {
   hashes = new Ratio();
   items = [];
   lines = 0; // lines read to their end
-  column = 0; // characters of the current line that were read before
+  column = 0; // characters of the current line in earlier parts
   faults = []; // lines that look like an ID but are none
   faultCount = 0;
   without = 0; // lines without an ID
@@ -374,7 +374,7 @@ function why(word) {
       : `its length of ${characters} fits no format`);
 }
 
-const CARDS = 4; // more IDs than this are in a table
+const CARDS = 4; // more IDs than this are shown in a table
 const ROWS = 1000; // rows that a table has at first
 
 function showSearch(search, source = "") {
@@ -720,7 +720,8 @@ async function makeSome() {
     $("make-result").hidden = true;
     return;
   }
-  // Wait, because after a reload a generator with the same node ID could repeat the last tick.
+  // Wait, because after a reload of the page, a generator with the same node ID could make the IDs
+  // of the last tick again.
   const end = ids.at(-1).milli + format.tick;
   if (format.needs_node && Date.now() < end) {
     $("make-status").textContent = "Waiting until the time of the last ID is over …";

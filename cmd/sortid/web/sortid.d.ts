@@ -62,7 +62,7 @@ export declare class ID {
   readonly timed: Format | undefined;
   /** The values of the fields that have a name. */
   readonly fields: Readonly<Record<string, bigint>>;
-  /** Remarks, such as that no generator makes this ID. */
+  /** Remarks, such as "the timestamp is reserved: no generator makes this ID". */
   readonly notes: string[];
   /**
    * The same ID with the prefix of a typed ID. With "user", its text is user_0372... With "", it
@@ -87,7 +87,7 @@ export interface GeneratorOptions {
   random?: (bytes: Uint8Array) => unknown;
   /**
    * A node ID, which no other generator may have, and its size in bits, as in "42/8". scru64 needs
-   * it, scru160 can have it. scru64 also accepts its last ID with the size, as in
+   * it, scru160 can have it. scru64 also accepts the node's last ID with the size, as in
    * "0u2r85hm2pt3/16", and continues after this ID.
    */
   node?: string;
@@ -103,7 +103,8 @@ export interface IDGenerator {
    * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick, ahead of the
    * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If the
    * wait is too long, they throw a GeneratorError. If an ID would be more than ten seconds ahead of
-   * the clock, scru64 and uid60 throw a GeneratorError. Other formats go back to the clock's time.
+   * the clock, scru64 and uid60 throw a GeneratorError. scru128, scru160
+   * and euid go back to the clock's time.
    */
   generate(): ID;
 }
@@ -122,10 +123,7 @@ export declare class Format {
   readonly title: string;
   readonly summary: string;
   readonly source: string;
-  /**
-   * Whether sortid makes IDs of the format. Only such formats have options, plan, sql and similar
-   * members.
-   */
+  /** Whether sortid makes IDs of the format. If not, members such as plan and sql are absent. */
   readonly generates: boolean;
   /** The number of bits that IDs use. */
   readonly bits: number;
@@ -135,7 +133,7 @@ export declare class Format {
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */
   readonly timestamp: readonly Field[];
-  /** The bits that all IDs share, as ones. Their values are in fixed. */
+  /** The bits that all IDs share, as ones. The member "fixed" has their values. */
   readonly mask: bigint;
   readonly fixed: bigint;
   /** Whether IDs, as integers, are in order of time. */
@@ -151,12 +149,13 @@ export declare class Format {
     readonly [rule: string]: unknown;
   };
   readonly example: string;
-  /** Absent if IDs have no time. The members epoch, tick, firstMilli and last are milliseconds. */
+  /** Absent if IDs have no time. */
   readonly time?: {
     readonly tick_ns: number;
     readonly reserved?: boolean;
     readonly [name: string]: unknown;
   };
+  /** In milliseconds, like tick, firstMilli and last. */
   readonly epoch?: number;
   readonly tick?: number;
   /** The first and the last time of generated IDs. */
@@ -165,7 +164,7 @@ export declare class Format {
   readonly lastTick?: bigint;
   readonly plausibleFrom?: number;
   readonly options?: readonly FormatOption[];
-  /** The options that the method generator accepts. */
+  /** The options that generator() accepts. */
   readonly generatorOptions: readonly FormatOption[];
   readonly needs_node?: boolean;
   readonly [name: string]: unknown;
@@ -263,19 +262,19 @@ export declare function formatTime(milli: number): string;
 
 /**
  * The time of a text, in Unix milliseconds. The text is a day, a time, "now", "-7d", or "@" and
- * Unix seconds. A number of 13 or more digits is in milliseconds. The zone, such as
- * "Europe/Berlin", is for times without an offset; default: UTC.
+ * Unix seconds. After "@", 13 or more digits are milliseconds. The zone, such as "Europe/Berlin",
+ * is for times without an offset; default: UTC.
  */
 export declare function parseTime(text: string, now?: number, zone?: string): number;
 
 export interface PlanRequest {
-  /** How many IDs a second all processes together make. */
+  /** How many IDs all processes together make in a second. */
   rate: number;
   /** The most IDs that one process asks for at once. */
   burst?: number;
   processes?: number;
   years?: number;
-  /** The most bits of an ID that the column can store: 64, 128, or 0 for any. */
+  /** How many bits the column can store: 64, 128, or 0 for any number. */
   bits?: 0 | 64 | 128;
   can_assign_nodes?: boolean;
   /** The day on which the years begin, as in "2026-11-21"; default: today. */

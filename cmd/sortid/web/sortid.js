@@ -104,7 +104,7 @@ function codec(format) {
   const whole = groups.reduce((n, { before, digits = 0 }) => n + before.length + digits, 0);
   const limited = groups.filter(({ limit }) => limit);
   const blank = symbols[0] === " ";
-  // If a group's low is negative, the group also contains a check value, in its lowest bits.
+  // A group whose `low` is negative also contains a check value, in its lowest bits.
   const numberOf = ({ low, bits: width }, value) =>
     value >> BigInt(low) & ones(width) | (low < 0 ? value % BigInt(modulus) : 0n);
   const write = (value) => {
@@ -417,8 +417,8 @@ export class Format {
     const end = this.first(to);
     if (from >= to) reject("the range is empty: its end must be later than its start");
     if (first.value < end.value) return { first, end };
-    return reject(`the range lies within one tick, and ${this.name} IDs do not tell times within ` +
-      `${this.tick} ms apart`);
+    return reject(`the range lies within one tick, and ${this.name} IDs show times only in ticks ` +
+      `of ${this.tick} ms`);
   }
 
   generator(options = {}) {
@@ -775,7 +775,7 @@ const startsWord = (text = "") => /^[0-9A-Za-z]/.test(text);
 // Finds IDs by the rules of "sortid scan".
 export class Finder {
   #ratios = {}; // a Ratio for each kind of text
-  // Formats by length. The texts of formats in word can contain - or _.
+  // Formats by length. The list `word` has the formats whose texts can contain - or _.
   #formats = { text: [], word: [], hex: [], uuid: [], int: [] };
 
   constructor({ formats: only, now = Date.now() } = {}) {
@@ -846,7 +846,7 @@ export class Finder {
   }
 
   // A short text is no ID if it is a number such as 0x0123456789, or a part of Base64. If the
-  // caller gives no formats, it must also have a digit and the usual case.
+  // caller gives no formats, the text must also have a digit and the usual case.
   #judgeText(format, text, run, start) {
     const { short, prefix = "", mixed } = format.search ?? {};
     const bothCases = !oneCase(symbolsOf(format));
@@ -877,7 +877,7 @@ export class Finder {
     return match && (longer.map(read).find((found) => found) ?? match);
   }
 
-  // Many numbers fit some formats. For these formats, the number must follow the word "id".
+  // Very many numbers fit a format with search.labelled. Such a number must follow the word "id".
   #judgeHex(text, run, start) {
     if (!oneCase(run)) return undefined;
     const match = this.#first(this.#formats.hex[run.length], "hex", run, start);
@@ -1047,7 +1047,7 @@ function guardBits(bits, perTick) {
   }
 }
 
-// Completes the result of a format without node IDs, and returns what makes its IDs unique.
+// Completes the result of a format that needs no node ID. Returns what makes the IDs unique.
 function byChance({ node, plan }, load, result, refuse) {
   const { per_tick: mean, least, unique, node_bits: most } = plan;
   const tick = result.tick_seconds;
@@ -1065,7 +1065,8 @@ function byChance({ node, plan }, load, result, refuse) {
   return `there are ${node} IDs for at most ${2 ** most} processes`;
 }
 
-// Does the same for a format with node IDs. A generator whose counter is full uses the next tick.
+// Does the same for a format that needs a node ID. If a counter is full, its generator uses the
+// next tick.
 function byNode({ node_counter: width, plan: { node_bits: most } }, load, result, refuse) {
   if (load.processes > 1 && !load.can_assign_nodes) {
     refuse("each process needs a node ID of its own, assigned or leased");

@@ -42,8 +42,8 @@ func module(rows []byte) []byte {
 	return fmt.Appendf(nil, "%s\nexport const table = [\n%s\n];\n", header, rows)
 }
 
-// smallTable is [Table] without members that are false or that the page does not show. Members
-// that sortid.js computes are missing, too.
+// smallTable is [Table] without members that have the value false or that the page does not show.
+// Members that sortid.js computes are missing, too.
 func smallTable() ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(format.Table()) {

@@ -1,5 +1,5 @@
-// Package access decides who may do what. Tokens identify clients. A guard refuses requests that
-// web pages of other origins send.
+// Package access decides who may do what. Tokens identify clients. A guard protects the server from
+// web pages of other origins.
 package access
 
 import (
@@ -17,7 +17,8 @@ import (
 
 type tokenKey struct{}
 
-// Identify puts the token of each request into the request's context, for the other methods.
+// Identify puts the token of each request into the request's context, for the other methods
+// of Tokens.
 func (t *Tokens) Identify(next http.Handler) http.Handler {
 	if t == nil {
 		return next

@@ -14,8 +14,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
-// A Guard refuses requests that web pages of other origins send. A server without tokens trusts
-// every client. But any web page can send requests from its visitor's browser.
+// A Guard protects a server from web pages of other origins. A server without tokens trusts every
+// client. But any web page can send requests from its visitor's browser.
 type Guard struct {
 	anyHost   bool     // Requests can name any host, because tokens protect the server.
 	hosts     []string // The server's names in lower case, without a port.
@@ -48,8 +48,8 @@ func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 	return g, nil
 }
 
-// Protect refuses requests to other hosts. From pages of other origins, it refuses requests that
-// change something.
+// Protect refuses requests that change something if a page of another origin sends them. Without
+// tokens, it also refuses requests that do not name a host of this server.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -88,8 +88,8 @@ func makesIDs(path string) bool {
 	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
-// allows reports whether a request names a host of this server. It allows HTTP/1.0
-// without a host, which load balancers send and browsers never send.
+// allows reports whether a request names a host of this server. It allows an HTTP/1.0 request
+// without a host. Load balancers send such requests, browsers never do.
 func (g *Guard) allows(r *http.Request) bool {
 	if r.Host == "" && !r.ProtoAtLeast(1, 1) {
 		return true

@@ -165,8 +165,8 @@ func checkPermission(p string) error {
 	return fmt.Errorf("%q is not a permission, want ids, realm:NAME or admin", p)
 }
 
-// Find returns the token with this text, or nil. It looks up a hash. So its duration does not help
-// to guess tokens, because nobody can find a text with a given hash.
+// Find returns the token with this text, or nil. It looks up the text's hash. Nobody can find a
+// text with a given hash. So the time that Find takes does not help to guess tokens.
 func (t *Tokens) Find(text string) *Token {
 	sum := sha256.Sum256([]byte(text))
 	t.mu.Lock()
@@ -188,7 +188,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	unfit := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
 	if name == "" || strings.HasPrefix(name, "#") || strings.ContainsFunc(name, unfit) {
 		return "", "", fmt.Errorf("%q is not a name of a token: "+
-			"want printable characters without spaces, the first not #", name)
+			"want printable characters without spaces, and no # at the start", name)
 	}
 	if len(permissions) == 0 {
 		return "", "", errors.New("a token without permissions: want ids, realm:NAME or admin")
@@ -216,7 +216,7 @@ func NewToken(name string, permissions []string, requests, ids int) (text, line 
 	return text, line + "\n", nil
 }
 
-// AppendToken appends a line of [NewToken] to a file. If the file is missing, it makes one that
+// AppendToken appends a line from [NewToken] to a file. If the file is missing, it makes one that
 // only its owner can read. It fails if the file has a mistake, or a token of the same name.
 func AppendToken(path, line string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)

@@ -47,7 +47,7 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	config.ClientCAs = x509.NewCertPool() // nil would mean the system's certificates
-	// net/http adds no protocols to a configuration from GetConfigForClient.
+	// Name the protocols, because net/http adds none to a configuration from GetConfigForClient.
 	config.NextProtos = []string{"h2", "http/1.1"}
 	var current atomic.Pointer[tls.Config]
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {

@@ -46,7 +46,7 @@ func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 			Method:      method,
 			Path:        httpapi.IDsPath + "{format}",
 			Summary:     "Make IDs",
-			Description: "Returns new IDs, in order. The answer must not be cached. " +
+			Description: "Returns new IDs, the oldest first. The answer must not be cached. " +
 				"scru64 and uid60 need a server with a store.",
 			Tags: []string{"ids"},
 			Parameters: []*huma.Param{

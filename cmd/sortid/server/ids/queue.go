@@ -15,10 +15,10 @@ import (
 
 // A queue shares the IDs of one node ID among clients, by start-time fair queueing. While IDs are
 // scarce, it counts each client's IDs, and serves the waiting client with the lowest count. It
-// counts a request after serving it, so large requests get their turn, too. A client that pauses
-// saves no IDs, because its count then rises to the highest count at which a client was served.
+// counts a request after serving it, so large requests get their turn, too. A client cannot
+// save up IDs: after a pause, its count rises to the highest count at which a client was served.
 type queue struct {
-	ids *rate.Limiter // the IDs that the node ID has left
+	ids *rate.Limiter // how many IDs can be made now
 
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
@@ -28,7 +28,7 @@ type queue struct {
 
 type waiter struct {
 	count *int64        // the count of the waiting client
-	first chan struct{} // gets a value when the client may be next
+	first chan struct{} // gets a value when the waiter must check whether it is next
 }
 
 const maxCounts = 4096 // limits memory

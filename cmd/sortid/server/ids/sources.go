@@ -91,8 +91,8 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	// "abort" makes requests fail at once when the lease has expired. The clients can ask again.
 	values := map[string]string{"rollback": "abort"}
 	if _, ok := src.format.Option("guard"); ok {
-		// The counter starts at random in the lowest 16th of its values. So on average, a tick has
-		// 97 % of them.
+		// The counter starts at random in the lowest 16th of its values. So on average, a tick
+		// loses only a 32nd of them.
 		values["guard"] = "4"
 	}
 	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
@@ -157,7 +157,7 @@ func (s *Sources) Metrics() []prometheus.Collector {
 	return all
 }
 
-// Close stops the generators and releases the leases. All requests must have ended before.
+// Close stops the generators and releases the leases. Call it after all requests have ended.
 func (s *Sources) Close(ctx context.Context) error {
 	s.stop()
 	s.tasks.Wait()
@@ -190,8 +190,8 @@ type source struct {
 	batches   sync.Pool // of format.Batch
 
 	probing sync.Mutex
-	probed  time.Time
-	unready error // the result of the last probe, at the time probed
+	probed  time.Time // when the last probe ended
+	unready error     // why the last probe failed; nil if it did not
 }
 
 func (src *source) get() (format.Generator, error) {

@@ -51,8 +51,8 @@ func (e *Endpoints) Register(api huma.API) {
 
 	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in each line",
 		"The answer has one JSON object for each line that is not blank. It begins before all "+
-			"lines have arrived. If a line is not an ID, its object has `line` and `error`, and "+
-			"the answer continues.", lines())
+			"lines have arrived. If a line is not an ID, its object has the line's number in "+
+			"`line`, and the reason in `error`. Then the answer continues.", lines())
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in each line",

@@ -43,8 +43,7 @@ func newGate(places int, what string) *Gate {
 	return &Gate{what: what, places: places, held: map[Client]int{}}
 }
 
-// Enter takes a place for the client, and reports whether one was free. If so, call Leave
-// later.
+// Enter reports whether the client gets a place. If so, call Leave later.
 func (g *Gate) Enter(c Client) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -23,8 +23,8 @@ const (
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Clients' requests that call the store. By default, a store has as many connections. The
-	// server's own leases get the next free connection, even if many clients wait.
+	// Clients' requests that call the store. An SQL store has two connections by default. So
+	// the server's own leases get the next free connection, even if many clients wait.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048
@@ -39,7 +39,7 @@ const (
 // How long a client may take.
 const (
 	HeaderTimeout = 5 * time.Second
-	BodyTimeout   = 5 * time.Second  // For a body of the store.
+	BodyTimeout   = 5 * time.Second  // For the body of a request to the store.
 	LineTimeout   = 30 * time.Second // For the next part of a body of lines.
 	LinesTimeout  = 10 * time.Minute // For the whole body of lines.
 	TakeTimeout   = 10 * time.Second // To receive one piece of an answer.
@@ -50,7 +50,7 @@ const (
 const (
 	QueueTimeout = time.Second      // Until enough IDs are left for a request.
 	StoreTimeout = 15 * time.Second // Until a client's request can call the store.
-	CallTimeout  = 5 * time.Second  // For that call. It can delay the renewal of a lease.
+	CallTimeout  = 5 * time.Second  // For that call, which can delay the renewal of a lease.
 	WriteTimeout = 30 * time.Second // For an answer. It exceeds StoreTimeout + CallTimeout.
 
 	// To make an ID for /readyz. If the clock has gone back, uid60 can need longer. Then /readyz

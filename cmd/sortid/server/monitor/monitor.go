@@ -114,7 +114,7 @@ func (m *Monitor) Register(api huma.API) {
 			if err := m.sources.Ready(); err != nil {
 				m.log.Warn("not ready", "error", err)
 				return nil, huma.Error503ServiceUnavailable(
-					"the server has no node ID of a format, or can make no ID now; " +
+					"the server has no node ID for one of its formats, or can make no ID now; " +
 						"its log says more")
 			}
 			return said("ready")

@@ -49,7 +49,7 @@ var (
 	headerClose   = []string{"close"}
 )
 
-// Observe gives each request an ID, logs it and counts it.
+// Observe gives each request an ID, logs the request and counts it.
 func (m *Monitor) Observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()

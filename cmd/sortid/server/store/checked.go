@@ -43,8 +43,8 @@ const (
 	recountAfter = 1000
 )
 
-// Checked returns a store that refuses changes that the protocol of leases forbids, with
-// [lease.ErrIllegal].
+// Checked returns a store that refuses a change with [lease.ErrIllegal] if the protocol of leases
+// forbids it.
 func Checked(store lease.Store) lease.Store {
 	return &checkedStore{Store: store, realms: map[string]known{}, counts: map[string]count{}}
 }
@@ -152,8 +152,8 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 			"current one; " + noFence}
 }
 
-// noFence is advice for clients. A server lets no client fence a realm. The client could put
-// overlapping records into the new generation.
+// noFence is advice for clients. A server does not let clients fence a realm, because a client
+// could put overlapping records into the new generation.
 const noFence = "fence the realm at the store itself"
 
 // check reports whether the protocol allows changes, given k and the records of [lease.Evidence].

@@ -80,8 +80,8 @@ func integer(doc string) *huma.Schema {
 const block = "A node ID and its size in bits, as in 42/8"
 
 var (
-	realmSchema = text("The name of the realm, as in orders; for records of its node IDs, the " +
-		"name and the generation, as in orders@0123456789abcdef")
+	realmSchema = text("The name of the realm, such as \"orders\"; for records of its node IDs, " +
+		"the name and the generation, such as \"orders@0123456789abcdef\"")
 	recordSchema = object(properties{
 		"realm":    realmSchema,
 		"block":    text(block + "; 0/0 is the realm's own record"),
@@ -90,8 +90,8 @@ var (
 		"state":    text("The state of the block: retired, whole, split or merging"),
 		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
-		"request": integer("A random number for each grant; while a block is merging, its " +
-			"retired halves have its revision here"),
+		"request": integer("A random number for each grant. In a retired half of a merging block, " +
+			"the revision of that block"),
 		"deadline": integer("From this tick on, other holders may take the block"),
 		"name":     text("The name of the holder, for people"),
 		"key":      text("In a released block, proof that the owner released it"),
@@ -216,7 +216,7 @@ func register[In, Out any](e *Endpoints, api huma.API, name, summary string, in,
 	}
 }
 
-// call waits for the request's turn.
+// call handles a request when its turn comes.
 func call[In, Out any](ctx context.Context, e *Endpoints, request In,
 	do func(context.Context, In) (Out, error)) (out Out, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, limit.StoreTimeout,
@@ -290,8 +290,8 @@ func (e *Endpoints) problem(operation string, err error) error {
 	return httpapi.Busy("the store did not answer, or refused the request; the server's log says more")
 }
 
-// allowRecords checks that the token permits the realm. It limits the length of the realm's name,
-// because each record repeats the name.
+// allowRecords checks that the token permits the realm. It also limits the length of the realm's
+// name, because each record repeats the name.
 func (e *Endpoints) allowRecords(ctx context.Context, realm string) error {
 	if err := e.Tokens.AllowRealm(ctx, baseRealm(realm)); err != nil {
 		return err

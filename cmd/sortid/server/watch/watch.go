@@ -24,7 +24,7 @@ var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 }, []string{"file"})
 
 // A watcher reads files that change together, such as a certificate and its key. It compares
-// their contents, because a change can keep a file's size and time.
+// their contents, because a changed file can have the same size and time.
 type watcher struct {
 	kind  string
 	paths []string
