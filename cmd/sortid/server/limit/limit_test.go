@@ -90,9 +90,9 @@ func TestDocumentedLimits(t *testing.T) {
 		"bodies of lines under way, for `POST /v1/inspect`": fmt.Sprint(maxLineBodies),
 		"requests under way to the store":                   fmt.Sprint(maxStoreBodies),
 
-		"requests to the store that have fully arrived, except requests for lists of records": fmt.Sprint(maxStoreQueue),
+		"fully arrived requests to the store, except requests for lists": fmt.Sprint(maxStoreQueue),
 
-		"requests for lists of records that have fully arrived": fmt.Sprint(maxStoreLists),
+		"fully arrived requests for lists of records": fmt.Sprint(maxStoreLists),
 		"a body of lines":   fmt.Sprintf("%d MiB", MaxLines>>20),
 		"another body":      fmt.Sprintf("%d MiB", MaxBody>>20),
 		"an inspected line": fmt.Sprintf("%d bytes", MaxLine),
