@@ -328,7 +328,7 @@ func (c *checker) extended(is, next Record) (Record, error) {
 	})
 }
 
-// request tries the requests whose result can be the record next. A grant's deadline is half
+// request tries the windows with which a client can get the record next. A grant's deadline is half
 // a window after the grant's end. The half is rounded down, so the window has 2*half or 2*half+1
 // ticks.
 func (c *checker) request(next Record,

@@ -48,7 +48,7 @@ type LeadError struct {
 func (e *LeadError) Error() string {
 	what := "node ID " + e.Block.String()
 	if e.Block == (Block{}) {
-		what = "any node ID"
+		what = "node IDs"
 	}
 	return fmt.Sprintf("lease: %s of realm %q can be used from %s on, "+
 		"which is %v in the future; at most %v are allowed",

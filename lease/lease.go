@@ -165,8 +165,8 @@ type Lease struct {
 	window  *window.Window
 	node    atomic.Uint32
 	length  atomic.Int64
-	session *session // until done is closed, only the goroutine of keep may use it
-	renewAt int64    // keep renews when this many ticks are left; only keep uses it
+	session *session // until done is closed, only the goroutine of renewLoop may use it
+	renewAt int64    // renewLoop renews when this many ticks are left; nothing else uses it
 	stop    context.CancelFunc
 	done    chan struct{}
 
@@ -209,7 +209,8 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	}
 	if err != nil {
 		if s.pending != nil {
-			// The store may have made the grant. Release it, so that others can have the node ID.
+			// The store may have made the grant. Release it, so that other processes can have the
+			// node ID.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
 			_ = s.release(ctx, window.None)
@@ -227,7 +228,7 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	l.spread()
 	l.publish(nil)
 	l.rest()
-	go l.keep(ctx, took)
+	go l.renewLoop(ctx, took)
 	return l, nil
 }
 
@@ -331,14 +332,14 @@ func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.sessio
 
 func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
 
-// keep renews the lease whenever about half of the window is left, until ctx ends. It counts the
-// ticks that are left after the generators' last tick or the clock's tick, whichever is later. It
-// allows a renewal twice the time that Acquire took, because the renewal may have to connect.
-func (l *Lease) keep(ctx context.Context, took time.Duration) {
+// renewLoop renews the lease whenever about half of the window is left, until ctx ends. It counts
+// the ticks that are left after the generators' last tick or the clock's tick, whichever is later.
+// It allows a renewal twice the time that Acquire took, because the renewal may have to connect.
+func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	s := l.session
 	terms := s.root.Terms
-	// If somebody sets the clock, a timer does not notice. So keep looks at the clock regularly.
+	// If somebody sets the clock, a timer does not notice. So look at the clock regularly.
 	look := max(terms.Duration(s.window)/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
@@ -391,12 +392,12 @@ func (l *Lease) keep(ctx context.Context, took time.Duration) {
 }
 
 const (
-	// The time limit of a renewal is between these two or, if it is longer, an eighth of the window.
-	// At the limit, keep tries again, because the request may be lost.
+	// A renewal's time limit is between these two, or an eighth of the window if that is longer. At
+	// the limit, renewLoop tries again, because the request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
-	// The pauses between failed renewals grow to leastPause or, if it is longer, to 1/32 of the
-	// time since the first failure. So leases soon find a store that works again, but not all at
+	// The pauses between failed renewals grow to leastPause, or to 1/32 of the time since the first
+	// failure if that is longer. So leases soon find a store that works again, but not all at
 	// once.
 	leastPause = 1500 * time.Millisecond
 )

@@ -13,8 +13,8 @@ import (
 //
 // The order in which a caller reads two records matters; docs/leases.md says why:
 //
-//   - revive(r, parent): the caller has read parent as Split, or written it as Split. It must have
-//     read r before that, or at the same moment.
+//   - revive(r, parent): the caller must have read r before it read or wrote parent as Split, or
+//     have read both at the same moment.
 //   - join(r, a, b): the caller must have written a and b as Retired after it read or wrote r as
 //     Merging. It must write them even if they were Retired already.
 

@@ -278,7 +278,7 @@ func TestErrors(t *testing.T) {
 			`lease: node ID 42/8 of realm "realm" can be used from 1970-01-01T00:00:00.000Z on, ` +
 				`which is 1h0m0s in the future; at most 10s are allowed`},
 		{(&LeadError{Realm: "realm"}).Error(),
-			`lease: any node ID of realm "realm" can be used from 0001-01-01T00:00:00.000Z on, ` +
+			`lease: node IDs of realm "realm" can be used from 0001-01-01T00:00:00.000Z on, ` +
 				`which is 0s in the future; at most 0s are allowed`},
 		{full.Error(),
 			`lease: no free node ID of 8 bits in realm "realm"; 2 held: ` +

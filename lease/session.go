@@ -101,7 +101,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 			return fmt.Errorf("%w: realm %q was created again, without a fence; %s", ErrForgotten,
 				s.config.Realm, afterFence)
 		}
-		// Other processes can get the remaining ticks of this process's node ID.
+		// Other processes can now get the remaining ticks of this process's node ID. So none of
+		// these ticks may be used.
 		s.notBefore, s.withdrawn = s.top, true
 	}
 	s.forgotten = nil
@@ -109,8 +110,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. GetMany may return a record that a crash of the
-// store undoes. This is safe here, because the crash also undoes all later changes.
+// readRoot reads the realm's record. GetMany is safe here: if a crash of the store undoes this
+// record, the crash also undoes all later changes.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -152,8 +153,8 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	}
 	now := terms.At(t)
 	if now < 0 {
-		return request{}, fmt.Errorf("%w, or both are wrong: they show %s, "+
-			"which is before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
+		return request{}, fmt.Errorf("%w, or both clocks are wrong: "+
+			"the time %s is before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
 	}
 	if used > now+s.lead {
 		return request{}, fmt.Errorf("%w: the generator has reached %s, %v ahead; "+
@@ -200,7 +201,8 @@ const attempts = 64
 func (s *session) acquire(ctx context.Context, used int64) error {
 	var q request
 	for lost := range attempts {
-		// Read the realm and the time rarely, because other processes take free blocks meanwhile.
+		// While the realm and the time are read, other processes can take the free blocks. So read
+		// them only in every eighth attempt.
 		if lost%8 == 0 || s.stale {
 			var err error
 			if !s.fresh || s.stale {

@@ -86,7 +86,7 @@ func (v *survey) vacant(r Record) (hwm int64, ok bool) {
 	return hwm, ok
 }
 
-// knows reports whether get returns what the store has for block b.
+// knows reports whether v.get(b) returns what the store has for block b.
 func (v *survey) knows(b Block) bool {
 	_, ok := v.records[b]
 	return ok || !v.partial
@@ -141,8 +141,8 @@ func parts(area Block, size uint8) (blocks []Block) {
 	return blocks
 }
 
-// area returns a block at the beginning of the realm. As far as the records of edge show, this
-// block contains all node IDs in use.
+// area returns a block at the beginning of the realm. As far as v's records show, this block
+// contains all node IDs in use.
 func (v *survey) area() Block {
 	area := Block{0, v.size}
 	for k := v.size; k >= 1; k-- {

@@ -17,9 +17,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// Run tests a kind of store. For each test it calls setup, which prepares an empty store and
-// returns the function open. Each call of open returns another connection to this store. Run closes
-// the connections.
+// Run tests a kind of store. For each test it calls the function setup, which prepares an empty
+// store, and returns a function that opens a connection to it. Run closes the connections.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 	run(t, setup, []test{
 		{"Open", testOpen},

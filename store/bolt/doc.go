@@ -4,8 +4,8 @@
 //
 // The URL is bolt:PATH, or bolt:///PATH with an absolute path. In PATH, %20 is not decoded, and
 // a question mark is not allowed. If the file is missing, Open makes it, but the folder must exist.
-// All processes must be able to read and write the file, and to read its folder. Only the owner can
-// read and write a new file. Get and List need no write permission.
+// To lease node IDs, a process must be able to read and write the file, and to read its folder.
+// Only the owner can read and write a new file. Get and List need no write permission.
 //
 // bbolt locks the whole file while a process has it open. So each call opens the file, waits for
 // the lock, and closes the file again. If the context ends while a call waits, the error on Linux

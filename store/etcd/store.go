@@ -100,11 +100,11 @@ func New(ctx context.Context, config clientv3.Config, prefix string) (*Store, er
 }
 
 func (s *Store) connect(ctx context.Context, config clientv3.Config) error {
-	// The client works until its context, life, ends. Until connect returns, life also ends with
-	// ctx.
-	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	// The client works until its context, clientCtx, ends. Until connect returns, clientCtx also
+	// ends when ctx ends.
+	clientCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
-	config.Context = life
+	config.Context = clientCtx
 	client, err := clientv3.New(config)
 	if err != nil {
 		end()

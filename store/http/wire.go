@@ -7,7 +7,7 @@ import (
 )
 
 // These types are the bodies of requests below /v1/store, and of the answers. The server uses them,
-// too. In the JSON of a [lease.Record], integers of 64 bits are strings.
+// too. In JSON, a [lease.Record] has revision, hwm, from, request and deadline as strings.
 type (
 	GetRequest struct {
 		Realm  string        `json:"realm"`

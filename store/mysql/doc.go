@@ -28,10 +28,11 @@
 //     any other failover, fence all realms. [Store.Conditions] counts the replicas that Open sees;
 //   - if innodb_doublewrite is off, the file system writes whole pages;
 //   - a Galera cluster is started from the node with the latest state;
-//   - Group Replication uses at least BEFORE_ON_PRIMARY_FAILOVER;
+//   - in Group Replication, group_replication_consistency is not EVENTUAL;
 //   - nobody changes these settings.
 //
-// Conditions says if innodb_doublewrite is off, or if Galera or EVENTUAL Group Replication is on.
+// Conditions says if innodb_doublewrite is off, if Galera is on, or if Group Replication uses
+// EVENTUAL.
 //
 // # Privileges and connections
 //

@@ -56,7 +56,7 @@ func New(ctx context.Context, config *mysql.Config) (*Store, error) {
 	return s, nil
 }
 
-// Each connection of the pool begins with the statements in setup.
+// connect makes a pool. Each of its connections first executes the statements in setup.
 func (s *Store) connect(config *mysql.Config, setup []string) error {
 	c, err := newConnector(config, setup)
 	if err != nil {
@@ -118,8 +118,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return records[0], nil
 }
 
-// GetMany reads all records at one moment. Unlike Get, it does not wait until they are on the disk:
-// callers accept that a crash undoes what they have read, and with it all later changes.
+// GetMany reads all records at one moment. Unlike Get, it does not wait until they are on the disk.
+// If a crash undoes these records, it also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	args := []any{[]byte(realm)}
@@ -265,7 +265,7 @@ func (s *Store) Time(ctx context.Context) (t time.Time, err error) {
 	return t, nil
 }
 
-// ask calls f, which sends one request. ask repeats nothing that the server may have executed.
+// ask calls f once. The function f sends one request.
 func (s *Store) ask(ctx context.Context, f func(context.Context, *sql.Conn) error) error {
 	defer s.idle.Used()
 	conn, err := s.db.Conn(ctx)
@@ -285,7 +285,7 @@ func (s *Store) exec(ctx context.Context, statement string, args ...any) error {
 	})
 }
 
-// rows calls f for each row of a query's result. If the answer is not complete in time, rows sends
+// rows calls f for each row of a query's result. If the answer is not complete in time, it sends
 // the query again, and f gets all rows again.
 func (s *Store) rows(ctx context.Context, f func(scan func(...any) error) error, query string,
 	args ...any) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-// open returns the bucket's stream, or makes the stream. Two processes may make it at once.
+// open returns the bucket's stream, and makes it if it is missing. If two processes with the same
+// options make it at once, both succeed.
 func (s *Store) open(ctx context.Context, options Options) (jetstream.Stream, error) {
 	name, replicas := "KV_"+s.name, max(options.Replicas, 1)
 	stream, err := ask(ctx, s,

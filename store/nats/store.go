@@ -40,8 +40,8 @@ type Store struct {
 	conn       *nats.Conn
 	own        bool
 	js         jetstream.JetStream
-	stream     jetstream.Stream   // the bucket, for all methods except List
-	bucket     jetstream.KeyValue // the bucket, for List
+	stream     jetstream.Stream   // the bucket, for reads and writes of one key
+	bucket     jetstream.KeyValue // the bucket, for List and Realms
 	name       string
 	conditions []string
 }

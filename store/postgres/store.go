@@ -107,8 +107,8 @@ func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Rec
 	return s.decode(realm, b.String(), r.Rows[0])
 }
 
-// GetMany reads all records at one moment. Unlike Get, it does not wait for standbys. Callers
-// accept that a failover undoes what they have read, and with it all later changes.
+// GetMany reads all records at one moment. Unlike Get, it does not wait for standbys. If
+// a failover undoes these records, it also undoes all later changes.
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
 	keys := make([]string, len(blocks))

@@ -23,7 +23,7 @@
 //     fails with [lease.ErrUnsafe];
 //   - appendonly is yes, appendfsync is always, and no-appendfsync-on-rewrite is no.
 //     [Store.Conditions] names settings that are different or not visible. After appendonly is
-//     turned on, the server writes all data to the file. Conditions says if this rewrite failed or
+//     turned on, the server writes all data to the file. Conditions says if this has failed or
 //     has not finished;
 //   - the server has no replicas. Conditions names connected replicas. A replica that becomes the
 //     master can lack changes: after a failover, fence all realms;

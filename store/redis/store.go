@@ -102,7 +102,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	defer conn.Close()
 	pipe := conn.Pipeline()
 	settings := ask(ctx, pipe)
-	record := pipe.Eval(ctx, get, []string{s.prefix}, lease.Block{}.String())
+	record := pipe.Eval(ctx, readScript, []string{s.prefix}, lease.Block{}.String())
 	list, now := pipe.HGetAll(ctx, s.prefix), pipe.Time(ctx)
 	_, err := connect.Ask(ctx, pipe.Exec)
 	if err != nil && settings.info.Val() == "" {
@@ -126,15 +126,15 @@ func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
 
 func (s *Store) Conditions() []string { return s.conditions }
 
-// A replica's answer may be old. So the script get has an HDEL, which a replica refuses. This HDEL
+// A replica's answer may be old. So readScript has an HDEL, which a replica refuses. This HDEL
 // deletes nothing, because no field has an empty name.
-const get = `
+const readScript = `
 redis.call('HDEL', KEYS[1], '')
 return redis.call('HMGET', KEYS[1], unpack(ARGV))`
 
-// The script set has three arguments for each field: its name, its old value ("" if the field is
-// missing) and its new value. The script compares text, because Lua's numbers have only 53 bits.
-const set = `
+// For each field, writeScript has three arguments: the field's name, its old value ("" if the field
+// is missing) and its new value. It compares text, because Lua's numbers have only 53 bits.
+const writeScript = `
 for i = 1, #ARGV, 3 do
 	if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i+1] then
 		return 0
@@ -152,7 +152,7 @@ func (s *Store) read(ctx context.Context, realm string,
 		fields[i] = b.String()
 	}
 	found, err := read(ctx, func(ctx context.Context) ([]any, error) {
-		return s.client.Eval(ctx, get, []string{s.prefix + realm}, fields...).Slice()
+		return s.client.Eval(ctx, readScript, []string{s.prefix + realm}, fields...).Slice()
 	})
 	if err == nil && len(found) != len(blocks) {
 		err = fmt.Errorf("%d values instead of %d", len(found), len(blocks))
@@ -181,7 +181,8 @@ func (s *Store) write(ctx context.Context, changes []lease.Change,
 		args = append(args, c.Prev.Block.String(), was[i], values[i])
 	}
 	done, err := connect.Ask(ctx, func(ctx context.Context) (bool, error) {
-		return s.client.Eval(ctx, set, []string{s.prefix + changes[0].Prev.Realm}, args...).Bool()
+		return s.client.Eval(ctx, writeScript, []string{s.prefix + changes[0].Prev.Realm},
+			args...).Bool()
 	})
 	if err != nil {
 		return nil, s.failed("write", err)

@@ -62,9 +62,9 @@ const (
 	readLimit = 3 * time.Second // how long Read waits for an answer to its first request
 	readPause = time.Second / 2 // the shortest time from one request of Read to the next
 	lastLimit = 16 * time.Second
-	// firstLimit is how long other requests wait for an answer. After each timeout, Read and Retry
-	// double their limits. Many clients then open a new connection, which costs a busy server time.
-	// So the limits are far above the time that a server needs for a thousand connections.
+	// firstLimit is how long all other requests wait for an answer. After each timeout, Read and
+	// Retry double their limits. Many clients then open a new connection, which costs a busy server
+	// time. So the limits are far above the time that a server needs for a thousand connections.
 	firstLimit = 5 * time.Second
 )
 
@@ -272,7 +272,8 @@ func (i *Idle) Used() {
 	}
 }
 
-// Rest makes Idle call close soon. If Idle's time is longer than IdleTime, Rest does nothing.
+// Rest makes Idle close the connections soon. If Idle's time is longer than IdleTime, Rest does
+// nothing.
 func (i *Idle) Rest() {
 	if i != nil && i.time <= IdleTime {
 		i.timer.Reset(min(restTime, i.time))

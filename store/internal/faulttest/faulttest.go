@@ -17,8 +17,8 @@ import (
 )
 
 // Faults tests a kind of store on a server that starts late, crashes, is down for long, or loses
-// connections. With waits, the store's calls wait for connections, so the first call after a crash
-// must succeed.
+// connections. If waits is true, the store's calls wait for connections, so the first call after
+// a crash must succeed.
 func Faults[S lease.Store](t *testing.T, open Opener[S], server *testserver.Server, waits bool) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T){

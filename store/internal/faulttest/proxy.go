@@ -32,8 +32,8 @@ func Listen(t testing.TB, address string, serve func(client net.Conn)) net.Liste
 }
 
 // Relay listens for clients of a server, and returns the address where it listens. For each
-// connection, it calls connected, which returns two functions. Relay passes on a piece of a request
-// or of an answer only if the function for it returns true.
+// connection, it calls the function connected, which returns two functions. Relay passes on a piece
+// of a request or of an answer only if the function for it returns true.
 func Relay(t testing.TB, server string, connected func(client, server net.Conn) (
 	request, answer func(piece []byte) bool)) (address string) {
 	t.Helper()
@@ -101,8 +101,8 @@ func newCutter(t *testing.T, server string) *cutter {
 	return &c
 }
 
-// cut closes a connection after n-1 bytes of the next answers. With anew, it first closes all open
-// connections.
+// cut closes a connection after n-1 bytes of the next answers. If anew is true, it first closes
+// all open connections.
 func (c *cutter) cut(n int, anew bool) {
 	c.missing.Store(0)
 	c.left.Store(int64(n))

@@ -50,7 +50,7 @@ func Open[S lease.Store](t *testing.T, open Opener[S], url string) S {
 	return s
 }
 
-// Store tests a kind of store with [storetest.Run], at URLs that place returns.
+// Store tests a kind of store with [storetest.Run], at URLs from the function place.
 func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB) (url string)) {
 	t.Helper()
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -226,8 +226,8 @@ func Change(t *testing.T, s lease.Store, prev, next lease.Record) {
 	}
 }
 
-// Cluster stops one server after the other, while the others continue. It calls restarted after
-// each restart.
+// Cluster stops one server after the other, while the others continue. After each restart, it calls
+// the function restarted.
 func Cluster(t *testing.T, s lease.Store, servers []*testserver.Server,
 	restarted func(i int, is lease.Record)) {
 	t.Helper()

@@ -5,7 +5,7 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN (('x' || left(hex, 4))::bit(16)::bigint + ('x' || substr(hex, 5, 14))::bit(56)::bigint
   + ('x' || right(hex, 14))::bit(56)::bigint) % 127;
 COMMENT ON FUNCTION sortid.euid_check(text) IS
-'The check value of an EUID, given its 32 hexadecimal digits: its remainder when divided by 127. '
+'The check value of the EUID with these 32 hexadecimal digits: the ID modulo 127. '
 '2^56 divided by 127 leaves 1, so the sum of blocks of 56 bits has the same remainder.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_text(id uuid) RETURNS text

@@ -4,8 +4,9 @@ CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. To divide, cut off the low 24 bits, then
-  -- divide by 3^24. The remainder, with these bits behind it, fits a bigint.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each division cuts off the low 24 bits,
+  -- divides by 3^24, and appends the 24 bits to the remainder. The result has at most 63 bits, so
+  -- it fits a bigint.
   hex       text := translate(id::text, '-', '');
   remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
   quotient  bigint := remainder / 282429536481; -- without its low 24 bits

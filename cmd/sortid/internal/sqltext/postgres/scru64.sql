@@ -91,7 +91,7 @@ SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   IF NOT EXISTS (SELECT FROM sortid.scru64_begun) THEN
-    -- The ticks of forgotten IDs are at most two seconds after the crash: see advance.
+    -- The ticks of forgotten IDs are at most two seconds after the crash: see sortid.advance.
     PERFORM pg_sleep(extract(epoch FROM session - clock_timestamp()) + 2.5);
     INSERT INTO sortid.scru64_begun SELECT clock_timestamp();
   END IF;
