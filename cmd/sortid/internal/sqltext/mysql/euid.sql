@@ -24,7 +24,7 @@ DELIMITER //
 -- of 56 bits.
 DROP FUNCTION IF EXISTS euid_check //
 CREATE FUNCTION euid_check(id BINARY(16)) RETURNS INT DETERMINISTIC NO SQL
-COMMENT 'The check value of an EUID: its remainder when divided by 127.'
+COMMENT 'The check value of an EUID: the ID modulo 127.'
 RETURN (sortid_number(SUBSTR(id, 1, 2)) + sortid_number(SUBSTR(id, 3, 7))
   + sortid_number(SUBSTR(id, 10, 7))) MOD 127 //
 

@@ -23,8 +23,8 @@ CREATE FUNCTION scru128_text(id VARBINARY(255))
 RETURNS CHAR(25) CHARACTER SET ascii COLLATE ascii_bin DETERMINISTIC NO SQL
 COMMENT 'The text of a SCRU128 ID: 25 Base36 digits in lower case.'
 BEGIN
-  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. To divide, cut off the low 24 bits, then
-  -- divide by 3^24. The remainder, with these bits behind it, fits 63 bits.
+  -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each division cuts off the low 24 bits,
+  -- divides by 3^24, and appends the 24 bits to the remainder. The result has at most 63 bits.
   DECLARE remainder, quotient, low BIGINT UNSIGNED;
   IF LENGTH(id) <> 16 THEN
     CALL sortid_reject('scru128', HEX(id),

@@ -12,8 +12,8 @@ CREATE TABLE IF NOT EXISTS events_scru128 (
   CONSTRAINT sqlite_3_42_or_later CHECK (json_error_position('[]') = 0)
 ) WITHOUT ROWID;
 
--- Two divisions by 36^12 = 2^24 * 3^24 give the digits. To divide, cut off the low 24 bits, then
--- divide by 3^24. The remainder, with these bits behind it, fits an integer.
+-- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each division cuts off the low 24 bits,
+-- divides by 3^24, and appends the 24 bits to the remainder. The result has at most 63 bits.
 CREATE VIEW IF NOT EXISTS events_scru128_text AS
 WITH
 digits(d) AS (VALUES ('0123456789abcdefghijklmnopqrstuvwxyz')),
