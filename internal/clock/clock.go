@@ -64,8 +64,8 @@ const farAway = 1 << 40
 // NoTime is the time of the zero Clock, in milliseconds.
 const NoTime = -farAway * 1000
 
-// UnixMilli returns t.UnixMilli(). If that does not fit an int64, it returns a time before or after
-// all timestamps.
+// UnixMilli returns t.UnixMilli(). If t is farther from 1970 than farAway, it returns a time before
+// or after all timestamps.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -171,7 +171,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		time.Sleep(d)
 		return nil
 	}
-	// Check the context first: if the timer has ended, too, the select below chooses at random.
+	// Check the context first. If the timer has ended, too, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}

@@ -203,5 +203,6 @@ func (w *Window) RequestRenewal() {
 	}
 }
 
-// RenewalRequests receives a value when a claimed tick is near the end of the grant or after it.
+// RenewalRequests returns a channel. The channel receives a value when a generator asks for a tick
+// near the end of the grant or after it.
 func (w *Window) RenewalRequests() <-chan struct{} { return w.requests }

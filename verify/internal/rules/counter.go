@@ -143,7 +143,7 @@ func (c *counter) run(list []format.Words, line uint64) {
 			high = c.high.Of(&list[i])
 		}
 		h := head{high, c.low.Of(&list[i])}
-		// Most heads go up by one, without a carry. Judge the others.
+		// Most heads go up by one, without a carry. Judge the other heads.
 		if h.high != last.high || h.low != last.low+1 || h.low&mask == 0 || !known {
 			c.judge(last, h, &list[i], line+uint64(i))
 			known = true
@@ -212,7 +212,7 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	c.changedBits |= last.low&c.within ^ c.tickStart
 	c.tickStart = h.low & c.within
 	if next && c.renewal != nil && last.low&c.within == c.within && c.renewal.of(h) == 0 {
-		c.overflows++ // both counters were full, so the generator used the next tick
+		c.overflows++ // this and the upper counter were full, so the generator used the next tick
 		c.starts.add(start, line)
 		return
 	}
