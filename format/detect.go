@@ -177,8 +177,8 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	}
 	if n := len(found); strings.IndexByte(text, '_') > 0 {
 		if found = detectTyped(found, text, now); len(found) > n {
-			// Typed IDs come first, because a prefix is rarely chance. If they look like words,
-			// they come last.
+			// Typed IDs come first, because a prefix is rarely a coincidence. Typed IDs that
+			// look like words come last.
 			slices.SortStableFunc(found[start:],
 				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
 		}

@@ -50,8 +50,7 @@ type Options struct {
 	// Lease is a *lease.Lease. The Format of its Config must be [Format.Lease]. The node ID of
 	// the lease replaces the option [Format.Node].
 	// Clock must be the clock of the lease, and At must be zero. If the lease has expired, the
-	// generator waits for its renewal. With the option "rollback" set to
-	// "abort", the generator fails instead.
+	// generator waits for its renewal. With the option "rollback" set to "abort", it fails instead.
 	Lease sortid.Lease
 	// Values has the format's options, by name. The value of a switch is "true" or "false".
 	Values map[string]string

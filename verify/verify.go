@@ -10,7 +10,7 @@
 // [Check] reads an input of any size in constant memory. Package report writes reports. Package
 // duplicates finds IDs that occur twice.
 //
-// A correct generator passes. By chance, fewer than one in a million of its reports fail.
+// A correct generator passes, except by chance: fewer than one in a million of its reports fail.
 package verify
 
 import (

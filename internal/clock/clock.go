@@ -12,7 +12,7 @@ import (
 )
 
 // Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
-// system clock showed at most this long ago, even if somebody has set the system clock since then.
+// system clock showed at most Staleness ago, even if somebody has set the system clock since then.
 // While the counter's rate is constant, a Clock discards a reading when the reading's millisecond
 // ends.
 const Staleness = 100 * time.Microsecond
@@ -33,8 +33,8 @@ const (
 type Clock struct {
 	ms        int64  // the last reading, Unix milliseconds
 	validFrom uint64 // the reading is valid from this counter value
-	validFor  uint64 // for this number of counts
-	usesLeft  int    // and this number of calls
+	validFor  uint64 // how many counts the reading is valid
+	usesLeft  int    // how many more calls may return the reading
 
 	now     func() time.Time
 	counter func() uint64 // nil for an injected clock, which is read on each call

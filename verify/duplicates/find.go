@@ -73,7 +73,7 @@ type Progress struct {
 // A Stage is a part of a search.
 type Stage string
 
-// The stages. If nothing must be sorted on disk, there is only the last stage.
+// The stages. If Find sorts nothing on disk, there is only the last stage.
 const (
 	StageOrder   Stage = "checking whether the IDs are in order"
 	StageSort    Stage = "sorting"
