@@ -118,7 +118,8 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		as += " " + string(chosen.encoding)
 	}
 	from, to := f.PlausibleRange(now)
-	reason := fmt.Sprintf("as %s its time would be %s, which is not plausible (%s to %s)",
+	reason := fmt.Sprintf(
+		"as %s its time would be %s, which is outside the plausible range, %s to %s",
 		as, FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly))
 	if id.Plausible(now) {
 		reason = fmt.Sprintf("it would be %s, but of a version that no generator makes", as)
