@@ -79,7 +79,7 @@ func (c Candidate) rank(alphabets class) int {
 	case Int:
 		r = 3
 	}
-	// A format writes the letters of its texts in one case, and hexadecimal digits in lower case.
+	// A text is less probable if its letters are in a case that the format does not write.
 	want := classLower
 	if c.Encoding == Text {
 		want = f.letters
@@ -90,15 +90,15 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the IDs that a text may be, the most probable first. They are [ID.Plausible] and
-// [ID.Generated]. Detect tries the encodings in [Format.Guesses] of all formats. Hexadecimal
-// numbers must have their full width.
+// Detect returns the IDs that a text may be, the most probable first. For all of them,
+// [ID.Plausible] and [ID.Generated] return true. Detect tries the encodings in [Format.Guesses] of
+// all formats. Hexadecimal numbers must have their full width.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
 
-// AppendDetect is like [Detect], but the caller gives the current time. It appends to the slice
-// found.
+// AppendDetect is like [Detect], but appends the candidates to the parameter found. The parameter
+// now is the current time.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
@@ -177,7 +177,8 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 	}
 	if n := len(found); strings.IndexByte(text, '_') > 0 {
 		if found = detectTyped(found, text, now); len(found) > n {
-			// A prefix is rarely a coincidence, except before an ID that looks like a word.
+			// Typed IDs come first, because a prefix is rarely a coincidence. Typed IDs that
+			// look like words come last.
 			slices.SortStableFunc(found[start:],
 				func(a, b Candidate) int { return a.typedRank() - b.typedRank() })
 		}

@@ -57,7 +57,7 @@ func euidFormat() *Format {
 		},
 		Plan: Plan{
 			Preference: 3, Unique: "79 random bits, while no extension is used",
-			RandomBits: 15 + 32 + 32, // new in each millisecond, and in each ID
+			RandomBits: 15 + 32 + 32, // the last 32 are new in each ID, the rest in each millisecond
 			PerTick:    1 << 31,
 		},
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()", Parts: []string{"crockford"}},

@@ -118,7 +118,8 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 		as += " " + string(chosen.encoding)
 	}
 	from, to := f.PlausibleRange(now)
-	reason := fmt.Sprintf("as %s its time would be %s, which is not plausible (%s to %s)",
+	reason := fmt.Sprintf(
+		"as %s its time would be %s, which is outside the plausible range, %s to %s",
 		as, FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly))
 	if id.Plausible(now) {
 		reason = fmt.Sprintf("it would be %s, but of a version that no generator makes", as)
@@ -132,7 +133,7 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 func damaged(text string, now time.Time) *ReadError {
 	plausible := func(f *Format, e Encoding, text string) bool {
 		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
-			text = text[:i] // after a change, the check cannot be right
+			text = text[:i] // ignore the check, because a changed text has a wrong check
 		}
 		id, err := f.ParseAs(e, text)
 		return err == nil && id.HasTime() && id.Plausible(now)
@@ -193,7 +194,7 @@ func damaged(text string, now time.Time) *ReadError {
 	return nil
 }
 
-// checked reads a text without wrong symbols, if texts of its length have a check.
+// checked parses a text if it has a check and no wrong symbols. Otherwise it returns no error.
 func (f *Format) checked(e Encoding, text string, wrong, length int) (ID, error) {
 	if wrong > 0 || f.Check == 0 && (f.CheckSuffix == "" || length == f.TextLengths[0]) {
 		return ID{}, nil

@@ -39,7 +39,7 @@ type Format struct {
 	FoldsCase   bool       // Whether letter case does not matter.
 	TextLengths []int      // The lengths of texts.
 	Check       int        // The modulus of the check after the ID, or 0 without a check.
-	CheckSuffix string     // The check that may follow the text and a hyphen: "bech32".
+	CheckSuffix string     // "bech32" if a hyphen and such a check may follow the text.
 	Rotated     int        // How many of the lowest digits are at the front of the text.
 	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
 	Groups      []Group    // The parts of the text, if it consists of several numbers.
@@ -87,8 +87,8 @@ type Format struct {
 	check       func(Words) error
 	ordered     bool // Whether IDs are in order of time.
 	max         Words
-	// within lists the formats of an inner ID, such as the UUID in a TypeID. The time is in the
-	// inner ID.
+	// within lists the formats that an inner ID may have, such as the UUID in a TypeID. The time is
+	// in the inner ID.
 	within []*Format
 	usual  *Format // The inner format that generators use; its IDs are in order.
 
@@ -123,8 +123,9 @@ type Search struct {
 	// Labelled: other numbers look like IDs. If the user does not name the format, the word "id"
 	// must be before the ID.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect requires digits and letters that alternate. So it misses random IDs:
-	// about 1 in 200 if they have 20 or more characters, and at most 1 in 30 if they have fewer.
+	// Mixed: Detect requires digits and letters that alternate. So it misses some random
+	// IDs: about 1 in 200 if they have 20 or more characters, and at most 1 in 30 if they have
+	// fewer.
 	Mixed bool `json:"mixed,omitempty"`
 }
 
@@ -147,8 +148,7 @@ type Plan struct {
 	RandomBits float64 `json:"random_bits,omitempty"`
 	// PerTick is how many IDs a process can make in a tick, on average.
 	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is how many IDs always fit in a tick. If generators do not wait when a tick is full,
-	// Least is 0.
+	// Least is how many IDs always fit in a tick, or 0 if planners can ignore this limit.
 	Least float64 `json:"least,omitempty"`
 
 	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
@@ -197,7 +197,7 @@ type Field struct {
 	Start Start  `json:"-"` // for KindCounter: its start in a new tick
 	Every uint64 `json:"-"` // for KindCounter: ticks between new random values; 0 means 1
 	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
-	// Loose: a random field can be a counter or a finer time, and a node can be random.
+	// Loose: a random field can be a counter or a finer time, and a node ID can be random.
 	Loose bool `json:"-"`
 }
 
@@ -306,8 +306,8 @@ func newFormat(f *Format) *Format {
 	return f
 }
 
-// inOrder reports whether integers are in order of time. They are in order if no bits that vary are
-// before or between the timestamp's fields.
+// inOrder reports whether integers are in order of time. They are in order if the timestamp's
+// fields are in order, and all bits before and between these fields are constant.
 func (f *Format) inOrder() bool {
 	next := 64 // the next field must have lower bits of the timestamp
 	for _, field := range f.Layout {

@@ -15,8 +15,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Generator makes IDs of one format. It fails and waits as the format's generator does. A wait
-// ends if the context ends. A Generator is safe for concurrent use unless Options.At is set.
+// A Generator makes IDs of one format. A call can wait for a later tick. The wait ends if the
+// context ends. A Generator is safe for concurrent use unless Options.At is set.
 type Generator interface {
 	// Next returns the next ID.
 	Next(ctx context.Context) (ID, error)
@@ -50,7 +50,7 @@ type Options struct {
 	// Lease is a *lease.Lease. The Format of its Config must be [Format.Lease]. The node ID of
 	// the lease replaces the option [Format.Node].
 	// Clock must be the clock of the lease, and At must be zero. If the lease has expired, the
-	// generator waits for its renewal, unless Values has the option "rollback".
+	// generator waits for its renewal. With the option "rollback" set to "abort", it fails instead.
 	Lease sortid.Lease
 	// Values has the format's options, by name. The value of a switch is "true" or "false".
 	Values map[string]string
@@ -223,8 +223,8 @@ type generator[T any] struct {
 	format *Format
 	source source[T]
 	words  func(T) Words
-	// texts appends all texts. A call of a function value for each ID would take as long as making
-	// the ID.
+	// texts appends the texts of all IDs in one call. A call for each ID would take as long as
+	// making the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }
@@ -332,7 +332,7 @@ var commonOptions = []Option{
 		fields: []string{"RollbackAllowance"}},
 }
 
-// set copies the options that all formats have into g. It calls setOther for each other option. If
+// set copies to g the options that all formats have. It calls setOther for each other option. If
 // o.At is not zero, set returns the fixed clock.
 func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 	setOther func(name, value string) error) (fixed *fixedClock, err error) {
@@ -400,7 +400,7 @@ func number(s string, limit uint64) (uint64, error) {
 	return v, nil
 }
 
-// pair reads an integer of up to 16 bits and a width, "42/8".
+// pair reads an integer of up to 16 bits and its size in bits, such as "42/8".
 func pair(s string) (value uint16, bits int, err error) {
 	first, second, ok := strings.Cut(s, "/")
 	if !ok {

@@ -25,12 +25,12 @@ type ID struct {
 // An Encoding is a way to write an ID.
 type Encoding string
 
-// All our formats have the first three; 128-bit formats also have UUID.
+// All our formats have the first three encodings. Our 128-bit formats also have UUID.
 const (
 	Text Encoding = "text" // the format's own text
 	Hex  Encoding = "hex"  // the whole ID, big-endian, full width, lower case
 	Int  Encoding = "int"  // a decimal integer
-	UUID Encoding = "uuid" // 36 characters, without a UUID version or variant
+	UUID Encoding = "uuid" // 36 characters; our IDs have no UUID version or variant
 )
 
 // LookupEncoding returns the named encoding, or an [UnknownError].
@@ -235,7 +235,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 	}
 	var w Words
 	for i := 0; i < len(text); {
-		// A word has room for nineteen digits at a time.
+		// A word has room for 19 digits.
 		part, scale := uint64(0), uint64(1)
 		for end := min(i+19, len(text)); i < end; i++ {
 			digit := text[i] - '0'
@@ -354,8 +354,8 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer has the same meaning in the other format. Either
-// both formats have the same time in the same bits, or one format is TypeID and the other a UUID.
+// ConvertsTo reports whether an ID's integer has the same meaning in the other format. This is so
+// if both formats have the same time in the same bits, or if they are TypeID and a UUID.
 func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
@@ -369,7 +369,7 @@ func (f *Format) ConvertsTo(g *Format) bool {
 		})
 }
 
-// As returns the ID of another format with the same bits; see [Format.ConvertsTo]. If there is no
+// As returns another format's ID that has the same bits; see [Format.ConvertsTo]. If there is no
 // such ID, the error matches [ErrEncoding]. For example, few SCRU128 IDs have a UUID's version and
 // variant.
 func (id ID) As(g *Format) (ID, error) {

@@ -85,7 +85,7 @@ func Table() []byte {
 	return b.Bytes()
 }
 
-// A row is a format as JSON. The members that only our formats have are last. See
+// A row is a format as JSON. Its last members exist only for our formats. See
 // docs/schemas/formats.json.
 type row struct {
 	Name      string     `json:"name"`

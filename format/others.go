@@ -37,8 +37,8 @@ func fixed(name string, bits int, value uint64, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: KindFixed, Value: value, Meaning: meaning}
 }
 
-// other completes a format of another project. It makes check, parse and appendText from the layout
-// and the alphabet.
+// other completes a format of another project. It makes the functions check, parse and appendText
+// from the layout and the alphabet.
 func other(f *Format) *Format {
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text}

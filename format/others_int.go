@@ -6,7 +6,7 @@ import (
 	"github.com/sortid/sortid/internal/crockford"
 )
 
-// IDs of Threads have the same fields.
+// IDs of Meta's Threads have the same fields.
 var instagram = []Field{zeros(1),
 	field("timestamp", 40, KindTime, "milliseconds since 2011-08-24T21:07:01.721Z"),
 	field("shard", 13, KindNode, "the database"),

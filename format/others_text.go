@@ -21,7 +21,7 @@ var sortable = []*Format{
 		TextLengths: []int{26}, TextSorts: true,
 		Example: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Search: Search{Prefix: "01"}}),
 	other(&Format{Name: "julid", Title: "Julid",
-		Summary: "a ULID with a counter; it parses only if the format is named",
+		Summary: "a ULID with a counter; read only if you name the format",
 		Source:  "https://docs.rs/julid-rs",
 		Layout: []Field{unixMillis,
 			field("counter", 16, KindCounter, "+ 1 within a millisecond"),
@@ -153,8 +153,8 @@ var sortable = []*Format{
 		Example: "67d33e1c000000000b3b1b6a2c1f0e4d", Tick: time.Second}),
 }
 
-// Formats whose texts are several numbers. Their only encoding is Text, because this package chose
-// their bits.
+// Formats whose texts are several numbers. Their only encoding is Text, because their documents do
+// not define an integer.
 var fielded = []*Format{
 	other(&Format{Name: "cuid", Title: "CUID",
 		Summary: "Unix time, a counter, a machine and 8 random digits",
@@ -212,7 +212,7 @@ var fielded = []*Format{
 		Summary: "a prefix and digits whose meaning only Stripe knows",
 		Source:  "https://docs.stripe.com/api",
 		Layout: []Field{field("head", 72, KindData, "the first 12 digits"),
-			field("tail", 72, KindData, "the others")},
+			field("tail", 72, KindData, "the other digits")},
 		Alphabet: "a prefix and 14, 16 or 24 Base62 digits", Symbols: " " + digits62,
 		TextLengths: []int{14, 16, 24},
 		Groups:      []Group{{Digits: 12, Bits: 72, Low: 72}, {Digits: 12, Bits: 72}},

@@ -9,7 +9,7 @@ import (
 var gregorian = time.Date(1582, time.October, 15, 0, 0, 0, 0, time.UTC)
 
 // The UUIDs of RFC 9562. If a version has no time, Detect reads only texts with hyphens, because
-// many 128-bit hashes look like such a UUID.
+// many 128-bit hashes look like such a UUID without hyphens.
 var versions = []*Format{
 	uuid(1, "time and node", "c232ab00-9414-11ec-b3c8-9f6bdeced846", 100*time.Nanosecond,
 		timePart("time_low", 32, 0, "the low bits of the time since 1582, in units of 100 ns"),
@@ -17,7 +17,7 @@ var versions = []*Format{
 		timePart("time_high", 12, 48, "the high bits of that time"), clockSeq, node),
 	uuid(2, "DCE security", "000003e8-9414-21ec-b300-9f6bdeced846", 0,
 		field("local_id", 32, KindData, "a user's or a group's number"),
-		field("time_mid", 16, KindData, "part of a time, to seven minutes"),
+		field("time_mid", 16, KindData, "part of a time, in units of 429.5 s"),
 		field("time_high", 12, KindData, "the high bits of that time"),
 		field("clock_seq", 6, KindCounter, clockSeq.Meaning),
 		field("local_domain", 8, KindData, "the kind of local_id"), node),

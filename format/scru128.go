@@ -45,8 +45,8 @@ func scru128Format() *Format {
 		},
 		Plan: Plan{
 			Preference: 1, Unique: "80 random bits",
-			RandomBits: 24 + 24 + 32, // counters start at random, entropy is new
-			PerTick:    1 << 47,      // half of 48 bits
+			RandomBits: 24 + 24 + 32, // counters start at random; each ID has new entropy
+			PerTick:    1 << 47,      // half of the 2^48 values, on average
 		},
 		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()",
 			Parts: []string{"base36", "ordered"}},

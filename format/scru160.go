@@ -51,7 +51,7 @@ func scru160Format() *Format {
 		usages: scru160Usages,
 		Plan: Plan{
 			Preference: 2, Unique: "about 111 random bits",
-			RandomBits: 15 + 16 + 80,      // 2^15 starts of the counter; the rest is new
+			RandomBits: 15 + 16 + 80,      // 2^15 starts of the counter; the rest is new in each ID
 			PerTick:    65536 - 32767.0/2, // 65536 minus the mean start
 			Least:      32769,
 		},

@@ -122,8 +122,8 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 		fixed: fixed}, err
 }
 
-// A waiting generator waits when it is ahead of the clock by the whole allowance. After 2 seconds
-// it fails, because the clock may have gone back further.
+// A waiting generator waits for a tick when it is ahead of the clock by the whole allowance. After
+// 2 seconds it fails, because the clock has probably gone back.
 type waiting struct {
 	*scru64.Generator
 	perTick int

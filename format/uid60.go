@@ -17,7 +17,7 @@ func uid60Format() *Format {
 			{Bits: 4, Kind: KindZero, Meaning: "always zero"},
 			{Name: "timestamp", Bits: 42, Kind: KindTime, Meaning: "milliseconds since 2018-03-01"},
 			{Name: "sequence", Bits: 9, Kind: KindCounter,
-				Meaning: "+1 per ID, over all milliseconds"},
+				Meaning: "+1 per ID, also in a new millisecond"},
 			{Name: "random", Bits: 9, Kind: KindRandom,
 				Meaning: "random in each ID; a worker ID can be in the high bits"},
 		},

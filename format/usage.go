@@ -4,19 +4,19 @@ import "fmt"
 
 // A Usage is one meaning of an ID's bits. It splits a field whose parts have separate meanings.
 type Usage struct {
-	Name      string // empty if the format has only one
+	Name      string // empty if the format has only one usage
 	Title     string // the counter's meaning
 	Extension int    // how many bits the counter has beyond its field in Format.Layout
 	Layout    []Field
 }
 
-// A Start says how a counter starts in a new tick. After the start, it goes up by one.
+// A Start says how a counter starts in a new tick. After the start, the counter goes up by one.
 type Start uint8
 
 const (
 	StartRandom Start = iota // All bits are random.
 	StartHalf                // The top bit is 0. Low bits may be random.
-	StartGuard               // Low bits are random. The others start at a fixed value.
+	StartGuard               // Low bits are random. The other bits start at a fixed value.
 	StartNever               // It continues, and wraps to 0.
 )
 

@@ -30,7 +30,7 @@ type checker struct {
 	text     *findings.Check // nil if the format's texts do not sort like its IDs
 	input    *findings.Check
 
-	held   []held        // the first IDs, until sample is full
+	held   []held        // the first IDs, until the sample is full
 	sample *rules.Sample // infers how the generator uses the format
 
 	// Exactly one of the fields order, times and disorder is set.

@@ -10,7 +10,7 @@
 // [Check] reads an input of any size in constant memory. Package report writes reports. Package
 // duplicates finds IDs that occur twice.
 //
-// A correct generator passes. By chance, fewer than one in a million of its reports fail.
+// A correct generator passes, except by chance: fewer than one in a million of its reports fail.
 package verify
 
 import (
@@ -43,9 +43,9 @@ type Options struct {
 	// Unordered says that the IDs come from several generators, or are not in the order of
 	// generation. Then Check checks each ID separately, and reports how late IDs come.
 	Unordered bool
-	// Stateless says that the generators keep no state. A stateless scru128 generator sets both
-	// counters at random in each ID. A stateless euid generator does not count within a
-	// millisecond. Stateless implies Unordered.
+	// Stateless says that the generators keep no state. A stateless scru128 generator sets
+	// counter_hi and counter_lo at random in each ID. A stateless euid generator does not count
+	// within a millisecond. Stateless implies Unordered.
 	Stateless bool
 
 	// Live says that the generator runs now. Then Check compares the timestamps with this machine's

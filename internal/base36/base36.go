@@ -43,7 +43,7 @@ type Status uint8
 
 const (
 	OK     Status = iota
-	Length        // the number of bytes is not the width
+	Length        // the text has a wrong length
 	Symbol        // see BadSymbol
 	Range         // the integer has more than 128 bits
 )
@@ -51,7 +51,7 @@ const (
 const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 var (
-	// Each of pairs is the text of two digits, with the first digit in the low byte.
+	// Each element of pairs is the text of two digits, with the first digit in the low byte.
 	pairs       [pow2]uint16
 	decodeTable = basen.NewDecodeTable(digits, true)
 )
@@ -173,7 +173,7 @@ func Decode128(src []byte) (hi, lo uint64, status Status) {
 	if first|a1|a0|b1|b0|c1|c0 >= basen.NoSymbol {
 		return 0, 0, Symbol
 	}
-	// a * 36^16 + b * 36^8 + c, with nine digits in a and eight in the others
+	// a * 36^16 + b * 36^8 + c, with nine digits in a and eight in b and c
 	a := uint64(first)*pow8 + uint64(a1)*pow4 + uint64(a0)
 	b := uint64(b1)*pow4 + uint64(b0)
 	c := uint64(c1)*pow4 + uint64(c0)

@@ -2,7 +2,7 @@
 // encode two.
 package basen
 
-// NoSymbol is the value of a byte that is not a symbol. It is above the value of every four
+// NoSymbol is the value of a byte that is not a symbol. It is larger than the value of any four
 // symbols, and four times NoSymbol does not overflow.
 const NoSymbol = 1 << 28
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Staleness limits how long a [Clock] keeps a reading. So a Clock returns a millisecond that the
-// system clock showed at most this long ago, even if somebody has set the system clock since then.
+// system clock showed at most Staleness ago, even if somebody has set the system clock since then.
 // While the counter's rate is constant, a Clock discards a reading when the reading's millisecond
 // ends.
 const Staleness = 100 * time.Microsecond
@@ -33,8 +33,8 @@ const (
 type Clock struct {
 	ms        int64  // the last reading, Unix milliseconds
 	validFrom uint64 // the reading is valid from this counter value
-	validFor  uint64 // for this number of counts
-	usesLeft  int    // and this number of calls
+	validFor  uint64 // how many counts the reading is valid
+	usesLeft  int    // how many more calls may return the reading
 
 	now     func() time.Time
 	counter func() uint64 // nil for an injected clock, which is read on each call
@@ -64,8 +64,8 @@ const farAway = 1 << 40
 // NoTime is the time of the zero Clock, in milliseconds.
 const NoTime = -farAway * 1000
 
-// UnixMilli returns t.UnixMilli(). If that does not fit an int64, it returns a time before or after
-// all timestamps.
+// UnixMilli returns t.UnixMilli(). If t is farther from 1970 than farAway, it returns a time before
+// or after all timestamps.
 func UnixMilli(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1000
@@ -171,7 +171,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		time.Sleep(d)
 		return nil
 	}
-	// Check the context first: if the timer has ended, too, the select below chooses at random.
+	// Check the context first. If the timer has ended, too, the select below chooses at random.
 	if ctx.Err() != nil {
 		return ContextError(ctx)
 	}

@@ -81,7 +81,8 @@ func (c *Codec[T]) vectors(t testing.TB) Vectors {
 	return v
 }
 
-// fields calls f for each field, from the highest. low is the position of the field's lowest bit.
+// fields calls f for each field, from the highest. Its parameter low is the position of the
+// field's lowest bit.
 func (c *Codec[T]) fields(f func(name string, bits, low uint)) {
 	words := strings.Fields(c.Document.Layout)
 	low := uint(0)

@@ -21,7 +21,7 @@ type Leased[T ID[T]] struct {
 	Size   int // of node IDs in bits, at least 3
 	Node   func(T) uint32
 	At     func(T) int64 // the timestamp
-	Last   int64         // the largest timestamp; generators never use it or 0
+	Last   int64         // the largest timestamp; no generated ID has the timestamp Last or 0
 	Leads  bool          // if the counter is full, the generator uses later ticks and does not wait
 }
 

@@ -42,8 +42,8 @@ func (s *Source) Tick(ms int64) {
 	}
 }
 
-// Second returns the Unix second of the last Tick. The seed of the next word is from this second or
-// later.
+// Second returns the Unix second of the last call of Tick. The seed of the next word is from this
+// second or later.
 func (s *Source) Second() int64 { return s.second }
 
 // Next32 returns false if the buffer is empty. Then the caller must use [Source.Uint32].

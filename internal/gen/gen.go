@@ -91,8 +91,8 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	return nil
 }
 
-// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. Formats do not call
-// Rand.Next32, because the compiler does not inline methods of packages that they do not import.
+// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. Formats call this
+// method, because the compiler inlines only methods of packages that they import.
 func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
 
 func (c *Core) Next96() (hi uint64, lo uint32, ok bool) { return c.Rand.Next96() }
@@ -188,8 +188,8 @@ func (c *Core) Finish(ctx context.Context, err error) error {
 	return ErrRetry
 }
 
-// wait can end early without an error, because somebody may set the clock. So the caller must then
-// read the clock and ask the lease again. The caller must not hold the lock.
+// wait waits for a tick, but can return early without an error, because somebody may set the clock.
+// So the caller must then read the clock and ask the lease again. It must not hold the lock.
 func (c *Core) wait(ctx context.Context, until int64, reason error) error {
 	if reason != sortid.ErrLeaseExpired {
 		if err := c.Clock.Pause(ctx, c.Time(until).UnixMicro()); err != nil {

@@ -21,7 +21,8 @@ func Shorten(input string) string {
 	return input
 }
 
-// Text returns the error of a text. offset is the index of the first wrong byte, or -1.
+// Text returns the error of a text. The parameter offset is the index of the first wrong
+// byte, or -1.
 func Text[T string | []byte](format string, input T, offset int, reason error, want string) error {
 	return &sortid.ParseError{Format: format, Input: Clip(input), Length: len(input),
 		Offset: offset, Want: want, Err: reason}

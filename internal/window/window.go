@@ -67,8 +67,8 @@ func (w *Window) TickLength() time.Duration { return w.tick }
 
 func (w *Window) Epoch() time.Time { return w.epoch }
 
-// ClaimTick claims the first granted tick that is not before t and not yet claimed. It allocates
-// only if it fails.
+// ClaimTick claims the first tick from t on that is granted and not yet claimed. It allocates only
+// if it fails.
 func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	for {
 		g, used := w.grant.Load(), w.used.Load()
@@ -203,5 +203,6 @@ func (w *Window) RequestRenewal() {
 	}
 }
 
-// RenewalRequests receives a value when a claimed tick is near the end of the grant or after it.
+// RenewalRequests returns a channel. The channel receives a value when a generator asks for a tick
+// near the end of the grant or after it.
 func (w *Window) RenewalRequests() <-chan struct{} { return w.requests }

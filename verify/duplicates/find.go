@@ -55,10 +55,10 @@ type Options struct {
 	// system's folder for temporary files.
 	Dir string
 	// NodeBits is the size of scru64's node IDs in bits. If it is 0, Find does not know where the
-	// node ID ends and the counter begins. Then the report has the high bits of both
-	// that are the same in all IDs of a source.
+	// node ID ends and the counter begins. Then the report has the high bits that are the same in
+	// all IDs of a source.
 	NodeBits int
-	// Find calls Each, if it is not nil, for every duplicate in order.
+	// If Each is not nil, Find calls it for every duplicate, in the order of IDs.
 	Each func(report.Duplicate)
 	// Progress is called from time to time.
 	Progress func(Progress)
@@ -73,7 +73,7 @@ type Progress struct {
 // A Stage is a part of a search.
 type Stage string
 
-// The stages. If nothing must be sorted on disk, there is only the last stage.
+// The stages. If Find sorts nothing on disk, there is only the last stage.
 const (
 	StageOrder   Stage = "checking whether the IDs are in order"
 	StageSort    Stage = "sorting"

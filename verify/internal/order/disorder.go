@@ -17,7 +17,7 @@ type Disorder struct {
 	n         uint64
 	late      uint64    // number of late IDs
 	maxLag    uint64    // largest lag behind the newest ID, in ticks
-	latest    item      // the ID with this lag
+	latest    item      // the ID with the lag maxLag
 	lags      histogram // in ticks
 	linesLate histogram
 	truncated bool // linesLate can be too small

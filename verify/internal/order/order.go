@@ -44,10 +44,10 @@ type Checker struct {
 	f        *format.Format
 	sink     Sink
 	state    state
-	previous item // the ID before current; its line is 0 if there is no such ID
+	previous item // the ID before the ID in current; its line is 0 if there is none
 	current  item
 	released bool // the sink has received the ID in current
-	smaller  item // the ID after current, if it is smaller
+	smaller  item // the next ID, if it is smaller than the ID in current
 	one      [1]format.Words
 	n        uint64
 

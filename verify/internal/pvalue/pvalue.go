@@ -1,6 +1,6 @@
 // Package pvalue computes p-values. A p-value is the probability that chance causes an outcome at
-// least as extreme as the given outcome. Even tiny p-values are precise, because verify has
-// very small limits.
+// least as extreme as the given outcome. Even tiny p-values are precise, because verify
+// compares them with very small limits.
 package pvalue
 
 import (

@@ -17,8 +17,8 @@ type Field struct {
 
 	chunks     []chunk
 	neighbours columns // counts bits that differ from the next higher bit
-	// Counts bits that differ from the previous value. Fields of at most 32 bits use the high half
-	// of neighbours instead.
+	// Counts bits that differ from the previous value. If width is at most 32, the high half of
+	// neighbours counts them instead.
 	changes       columns
 	products      float64 // sum of (value - middle) * (next value - middle)
 	middle        float64

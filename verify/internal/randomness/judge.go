@@ -70,7 +70,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 			ps = append(ps, r.p)
 		}
 	}
-	adjusted := pvalue.Holm(ps) // of the results that the loop has not reached
+	adjusted := pvalue.Holm(ps) // one for each result; the loop below removes them
 	for i, f := range s.fields {
 		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
 			Ones: []float64{}}

@@ -32,7 +32,7 @@ type Reader struct {
 type Options struct {
 	Format  *format.Format
 	Now     func() time.Time // Nil means time.Now.
-	Eager   bool             // Do not wait until a block is full.
+	Eager   bool             // Return blocks before they are full.
 	Size    int              // Bytes of a block; 0 means BlockSize.
 	Parsers int              // Goroutines that parse; 0 means 1.
 }

@@ -75,7 +75,7 @@ type counter struct {
 	changed, start, node          *findings.Check
 	kept                          *findings.Chance
 
-	known                          bool   // before has a value
+	known                          bool   // the field before has a value
 	before                         head   // of the previous ID
 	tickStart                      uint64 // header and counter of the tick's first ID
 	changedBits                    uint64 // bits that changed within a tick
@@ -143,7 +143,7 @@ func (c *counter) run(list []format.Words, line uint64) {
 			high = c.high.Of(&list[i])
 		}
 		h := head{high, c.low.Of(&list[i])}
-		// Most heads go up by one, without a carry. Judge the others.
+		// Most heads go up by one, without a carry. Judge the other heads.
 		if h.high != last.high || h.low != last.low+1 || h.low&mask == 0 || !known {
 			c.judge(last, h, &list[i], line+uint64(i))
 			known = true
@@ -212,7 +212,7 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	c.changedBits |= last.low&c.within ^ c.tickStart
 	c.tickStart = h.low & c.within
 	if next && c.renewal != nil && last.low&c.within == c.within && c.renewal.of(h) == 0 {
-		c.overflows++ // both counters were full, so the generator used the next tick
+		c.overflows++ // this counter and the upper counter were full
 		c.starts.add(start, line)
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/sortid/sortid/verify/internal/randomness"
 )
 
-// A watched field must be at most Most. If Most is 0, it must instead be the same in all IDs.
+// A watched field must be at most Most. If Most is 0, the field must be the same in all IDs.
 type watched struct {
 	format.Field
 	place format.Place

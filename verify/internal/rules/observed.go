@@ -42,7 +42,7 @@ type Sample struct {
 	f     *format.Format
 	list  []format.Words
 	steps steps
-	order *order.Checker // passes the IDs to steps, except IDs that break the order
+	order *order.Checker // passes to the field steps the IDs that are in order
 }
 
 func NewSample(f *format.Format) *Sample {

@@ -21,9 +21,9 @@ type start struct{ value, line uint64 }
 
 const (
 	// inferenceStarts is how many starts are enough to infer the number of random bits. The
-	// probability that infer misses a random bit is 10^-11.
+	// probability that the method infer misses a random bit is below 10^-10.
 	inferenceStarts = 64
-	// By chance, so many starts are never all the same.
+	// By chance, fewStarts starts are never all the same.
 	fewStarts = 20
 )
 
