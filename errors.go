@@ -66,7 +66,7 @@ func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
 // A ParseError says why an input is not an ID. It wraps its field Err.
 type ParseError struct {
 	Format string // the name of the format's package
-	Input  string // the first 64 bytes of a text, or an integer; empty for a binary form
+	Input  string // an integer, or the first 64 bytes of a text; empty for a binary form
 	Length int    // of the whole input, in bytes
 
 	// Offset is the index of the first wrong byte, or -1 if the whole input is wrong.

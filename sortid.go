@@ -32,8 +32,8 @@ const (
 	// them from earlier IDs with the same timestamp.
 	//
 	// DANGER: SCRU64 AND UID60 CAN THEN REPEAT EXISTING IDS. The generator uses the same timestamps
-	// again, with the same node ID and few random bits or none. With these formats, first delete
-	// all IDs whose timestamps will repeat.
+	// again, with the same node ID and few random bits or none. Before you use RollbackReset with
+	// these formats, delete all IDs whose timestamps will repeat.
 	RollbackReset
 
 	// RollbackAbort fails with ErrClockRollback while the clock is behind by more than the
@@ -41,14 +41,14 @@ const (
 	RollbackAbort
 
 	// RollbackWait blocks while the clock is behind by more than the allowance. It also waits for
-	// the renewal of an expired lease. If the call's context ends before that, the call fails.
+	// the renewal of an expired lease. If the call's context ends during a wait, the call fails.
 	RollbackWait
 )
 
 // GeneratorOptions are the options that all formats share. Zero values mean the defaults.
 type GeneratorOptions struct {
 	// The generator calls Clock for each ID, for each batch of Fill, and while it waits. Clock must
-	// be safe for concurrent use. If Clock panics, the generator stays locked. If Clock is nil, the
+	// be safe for concurrent use. If Clock panics, later calls block forever. If Clock is nil, the
 	// generator uses a time that the system clock showed at most 0.1 ms ago.
 	Clock func() time.Time
 
@@ -80,7 +80,7 @@ type GeneratorOptions struct {
 // same pair of node ID and tick twice. All methods must be safe for concurrent use, and must not
 // call the generator.
 type Lease interface {
-	// NodeBits returns the size of the node IDs in bits. It never changes.
+	// NodeBits returns the size of the node IDs in bits. This size must never change.
 	NodeBits() int
 
 	// TickLength returns the length of a tick. Epoch returns the start of tick 0. They must be 256

@@ -71,7 +71,7 @@ func (id ID) encode(dst *[TextLen]byte) {
 	crockford.Encode(dst, hi, lo, checksum(hi, lo))
 }
 
-// AppendText appends the text of String to b.
+// AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	if cap(b)-n < TextLen {
@@ -82,7 +82,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalText returns the text of String.
+// MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is like [Parse]. An error does not change the ID.

@@ -2,8 +2,8 @@ package euid
 
 import "github.com/sortid/sortid/internal/uuidtext"
 
-// A UUID is an ID in the 36-character form of a UUID, for uuid columns and for programs that only
-// read UUIDs. UUIDs sort like IDs. They contain no UUID version or variant.
+// A UUID is an ID in the 36-character form of a UUID, for uuid columns and for programs that
+// accept only UUIDs. UUIDs sort like IDs. They contain no UUID version or variant.
 type UUID ID
 
 // UUIDLen is the length of a UUID's text.

@@ -16,12 +16,12 @@
 //	euid.ID        yes        16 bytes              27
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
-// The types UUID, Hex and Bytes of scru128, euid and scru160 are stored like ID. But the text of a
-// UUID has 36 characters, and the text of a Hex has 40. json and jsonb store an ID as a string. For
-// other column types, the error says what to do.
+// The types UUID, Hex and Bytes of scru128, euid and scru160 are stored like the type ID. But the
+// text of a UUID has 36 characters, and the text of a Hex has 40. json and jsonb store an ID as a
+// string. Other column types fail with an error that says what to do.
 //
-// A uuid, bytea or bigint stores a typed.ID like the ID inside, without the prefix. json and jsonb
-// store the prefix, too. Use typed.Text to store text with the prefix.
+// A uuid, bytea or bigint column stores a typed.ID like the ID inside, without the prefix. json and
+// jsonb store the prefix, too. Use typed.Text to store text with the prefix.
 //
 // For NULL use a pointer or sql.Null, because a scan of NULL into an ID fails. The zero ID is
 // stored like other IDs. To get a column's DEFAULT, leave the column out of the INSERT.
@@ -58,7 +58,7 @@ import (
 )
 
 // Register adds the IDs to a connection's type map. A program may call it again. Values that are
-// not IDs still use the codecs of other packages.
+// not IDs keep their codecs.
 func Register(m *pgtype.Map) {
 	before := false
 	for oid, c := range map[uint32]column{
@@ -113,7 +113,7 @@ type (
 var (
 	sources  = map[reflect.Type]source{}
 	targets  = map[reflect.Type]target{}
-	defaults []func(*pgtype.Map) // each sets the type that pgx sends to an unknown column
+	defaults []func(*pgtype.Map) // each sets the type that pgx sends to a column of unknown type
 )
 
 func init() {
@@ -254,7 +254,7 @@ type scanPlan struct {
 
 func (p scanPlan) Scan(src []byte, value any) error {
 	if src == nil {
-		// Scan(nil) sets a sql.Null. For other types, its error says what to do.
+		// For a sql.Null, Scan(nil) succeeds. For other types, its error says what to do.
 		return value.(sql.Scanner).Scan(nil)
 	}
 	id, valid := p.target(value)
@@ -277,7 +277,7 @@ func (uuidColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
 	return scru128.UUID(b[len(buf):]).AppendText(buf)
 }
 
-// appendWide appends an ID's binary form, which must have width bytes.
+// appendWide appends an ID's binary form, which must have the given width in bytes.
 func appendWide(buf []byte, id encoder, width int) ([]byte, error) {
 	b, err := id.AppendBinary(buf)
 	if err == nil && len(b)-len(buf) != width {

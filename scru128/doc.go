@@ -16,9 +16,9 @@
 // the clock goes back by more than the allowance, 10 seconds by default, the policy decides. The
 // default policy is a reset: the next IDs follow the clock, so they are smaller.
 //
-// 80 random bits distinguish IDs of different generators, and IDs from before and after a reset. In
-// each ID, only 32 of these bits are new; the other 48 are counters with random starts. So IDs are
-// not secret: one ID shows all bits of the next ID except 32.
+// 80 random bits distinguish IDs of different generators, and IDs from before and after a reset.
+// Within a millisecond, only 32 of these bits are new in each ID; the other 48 are counters with
+// random starts. So do not use IDs as secrets: one ID shows all bits of the next ID except 32.
 //
 // Functions and generators are safe for concurrent use. [New] panics only if the clock is outside
 // the timestamp's range.

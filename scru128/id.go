@@ -57,8 +57,8 @@ func pack(timestamp, counter uint64, entropy uint32) ID {
 	return FromUint128(timestamp<<16|counter>>32, counter<<32|uint64(entropy))
 }
 
-// put sets the ID. A function that returns the ID would be slower, because its caller would copy
-// the result. The processor must finish both writes before the copy.
+// put sets the ID. A function that returns the ID would be slower: its caller would copy the ID,
+// and the copy would wait for both writes.
 func (id *ID) put(hi, lo uint64) {
 	binary.BigEndian.PutUint64(id[:8], hi)
 	binary.BigEndian.PutUint64(id[8:], lo)

@@ -30,7 +30,7 @@ func (id *ID) Scan(src any) error {
 		*id = src
 		return nil
 	default:
-		return parseerr.Scan(name, src, "a text of 25 or 36 characters or 16 bytes")
+		return parseerr.Scan(name, src, "a text of 25 or 36 characters, or 16 bytes")
 	}
 }
 

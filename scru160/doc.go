@@ -6,8 +6,8 @@
 //	fmt.Println(id, id.Time())      // 05TTUP1HNCPNH30VEK64KDQT9BSNU4C4 2021-09-13 ...
 //	id, err := scru160.Parse(text)
 //
-// [ID] describes the layout. An ID has two texts: String, JSON and databases use 32 symbols of
-// base32hex; [ID.Hex] and the type [Hex] use 40 hexadecimal digits. Texts of one kind sort like
+// [ID] describes the layout. An ID has two texts. [ID.String], JSON and databases use 32 symbols of
+// base32hex. [ID.Hex] and the type [Hex] use 40 hexadecimal digits. Texts of one kind sort like
 // IDs, but not together with the other kind. So keep only one kind in a column. [Bytes] stores the
 // 20 bytes.
 //

@@ -28,14 +28,14 @@ type Generator struct {
 	core gen.Core
 
 	tick int64  // of the last ID, in milli- or microseconds
-	hi   uint64 // the high 64 bits of the ID, with counter 0
+	hi   uint64 // the high 64 bits of the last ID, with counter 0
 
 	counter uint64 // of the last ID, with the counter's bits in the field random16
 
 	settledTick int64 // while the clock shows this tick, new IDs keep the last tick
 
 	maxCounter uint64
-	startMask  uint64 // the counter bits that start at random
+	startMask  uint64 // the counter bits that are random at the start of a tick
 	ext        int    // the counter's bits in random16
 	nodeBits   int
 	node       uint64 // the node ID, shifted to its position in the middle 64 bits
@@ -58,7 +58,8 @@ type Options struct {
 	// CounterWidth is the number of low counter bits that are random at the start of each tick. The
 	// other bits are zero at the start. Fewer random bits leave room for more IDs, but make the
 	// next ID easier to guess. Zero means the maximum: 15 (5 with Microseconds) plus
-	// CounterExtension. A negative value means no bits; then a millisecond has room for 65,536 IDs.
+	// CounterExtension. A negative value means no bits. Without other options, a millisecond then
+	// has room for 65,536 IDs.
 	CounterWidth int
 
 	// CounterExtension adds bits to the counter, 0 to 16. They are the high bits of random16. Each

@@ -23,7 +23,7 @@ func (id *ID) Scan(src any) error {
 		*id = src
 		return nil
 	default:
-		return parseerr.Scan(name, src, "a text of 32 or 40 characters or 20 bytes")
+		return parseerr.Scan(name, src, "a text of 32 or 40 characters, or 20 bytes")
 	}
 }
 

@@ -66,7 +66,7 @@ func (id ID) String() string {
 	return string(b[:])
 }
 
-// AppendText appends the text of String to b.
+// AppendText appends the 32 symbols to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
 	n := len(b)
 	if cap(b)-n < TextLen {
@@ -77,7 +77,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// MarshalText returns the text of String.
+// MarshalText returns the 32 symbols.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is like [Parse]. An error does not change the ID.
@@ -90,7 +90,7 @@ func (id ID) Hex() string {
 	return string(b[:])
 }
 
-// AppendHex appends the text of Hex to b.
+// AppendHex appends the 40 digits to b.
 func (id ID) AppendHex(b []byte) []byte { return hex.AppendEncode(b, id[:]) }
 
 // AppendBinary appends the 20 bytes to b.

@@ -67,13 +67,10 @@ type Options struct {
 	Lease sortid.Lease
 
 	// OverflowGuard is the number of high counter bits that are zero at the start of each tick. The
-	// other bits are random at the start. So a tick has room for at least
-	//
-	//	2^counter_size - 2^(counter_size - OverflowGuard) + 1
-	//
-	// IDs, or 2^counter_size if no bit is random. Zero means the default: one bit if node_id_size
-	// is 20 or more, otherwise no bits. A negative value means no bits. A value above counter_size
-	// is an error.
+	// other bits are random at the start. If n of the counter's c bits are zero at the start, a
+	// tick has room for at least 2^c - 2^(c-n) + 1 IDs. Zero means the default: one bit if the node
+	// ID has 20 bits or more, otherwise no bits. A negative value means no bits. A value above the
+	// counter's size is an error.
 	OverflowGuard int
 
 	// CounterStart replaces the random start of the counter in each tick. Its arguments are the

@@ -43,8 +43,8 @@ type ID uint64
 // Max is the largest ID.
 const Max ID = base36.Limit62 - 1
 
-// FromFields returns the ID with these fields. nodeCtr is the node ID followed by the counter.
-// FromFields returns [sortid.ErrField] if a value is above [MaxTimestamp] or [MaxNodeCtr].
+// FromFields returns the ID with these fields. The parameter nodeCtr is the node ID followed by the
+// counter. If a value is above [MaxTimestamp] or [MaxNodeCtr], the error is [sortid.ErrField].
 func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 	switch {
 	case timestamp > MaxTimestamp:

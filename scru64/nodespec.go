@@ -19,8 +19,8 @@ const (
 // ErrNodeSpec: a node spec is malformed or missing, or its node ID does not fit its size.
 var ErrNodeSpec = errors.New("scru64: invalid node spec")
 
-// A NodeSpec is a node ID and its size in bits. It can also contain the last ID of an earlier
-// generator. Then a new generator continues after that ID.
+// A NodeSpec is a node ID and its size in bits. It can also contain a previous ID: the last ID of
+// an earlier generator. Then a new generator continues after that ID.
 //
 //	42/8               node ID 42 of 8 bits, so the counter has 16 bits
 //	0xb00/12           node ID 2816 of 12 bits

@@ -38,7 +38,7 @@ func (id *ID) Scan(src any) error {
 		}
 		return id.UnmarshalText(src)
 	default:
-		return parseerr.Scan(name, src, "an integer, a text of 12 characters or 8 bytes")
+		return parseerr.Scan(name, src, "an integer, a text of 12 characters, or 8 bytes")
 	}
 }
 

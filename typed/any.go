@@ -72,7 +72,7 @@ func (id Any[T]) Time() time.Time { return id.id.Time() }
 // IsZero reports whether the ID inside is the zero ID.
 func (id Any[T]) IsZero() bool { return id.id.IsZero() }
 
-// String returns the text, even if [Any.AppendText] fails; see [ID.String].
+// String is like [ID.String]. It does not check which prefix [ParseAny] would read from the text.
 func (id Any[T]) String() string {
 	var buf [MaxPrefixLen + 1 + maxText]byte
 	b, err := id.appendText(buf[:0])
@@ -82,8 +82,9 @@ func (id Any[T]) String() string {
 	return string(b)
 }
 
-// AppendText appends the text to b. The error matches [sortid.ErrPrefix] if [NewAny] would fail.
-// This can happen for a result of [ID.Any], which does not check the text.
+// AppendText appends the text to b. The error matches [sortid.ErrPrefix] if [ParseAny] would read
+// another prefix from the text. This can happen for a result of [ID.Any], which does not check the
+// text.
 func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 	text, err := id.appendText(b)
 	if err != nil {

@@ -13,8 +13,8 @@
 //	id, err := typed.Parse[UserID](s)        // an error if s has another prefix
 //	var order OrderID = id                   // does not compile
 //
-// The type argument needs only a method Prefix. If all types use one format, declare an alias once.
-// Then each type needs one line:
+// The first type argument needs only a method Prefix. If all types use one format, declare an alias
+// once. Then each type needs one line:
 //
 //	type ID[P typed.Prefixer] = typed.ID[P, scru128.ID]
 //	func (User) Prefix() string { return "user" }    // ID[User]

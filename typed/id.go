@@ -21,8 +21,8 @@ type ID[P Prefixer, T Inner[T]] struct {
 	id T
 }
 
-// A phantom has size 0. It prevents a conversion between structs of different P. It contains no P,
-// so P may contain the ID.
+// A phantom has size 0. It prevents a conversion between structs of different P. It has no field of
+// type P, so P can be a struct with a field of type ID[P, T].
 type phantom[P Prefixer] struct{}
 
 // Prefix returns the prefix without the separator.
@@ -138,7 +138,7 @@ func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 // Any returns the ID as an [Any].
 func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
 
-// Column is the interface of all typed IDs. With it, packages such as pgxid recognize typed IDs.
+// Column is the interface of every ID[P, T]. With it, packages such as pgxid recognize typed IDs.
 type Column interface {
 	encoding.BinaryAppender // without the prefix
 	encoding.TextAppender   // with the prefix

@@ -32,7 +32,7 @@ type Free[T any] interface {
 const maxText = scru160.TextLen
 
 type format[T Inner[T]] struct {
-	new   func() T // nil unless T is Free
+	new   func() T // nil for scru64 and uid60
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type
 	// The length of the longest text if texts can contain the separator _, or else 0.

@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// A Prefixer has a prefix. The package calls Prefix on the zero value. Prefix must always return
-// the same prefix. Small types, such as struct{}, are the fastest.
+// A Prefixer has a prefix. This package calls the method Prefix of the type's zero value. Prefix
+// must always return the same prefix. Small types, such as struct{}, are the fastest.
 type Prefixer interface {
 	Prefix() string
 }
@@ -50,8 +50,8 @@ func prefixError(prefix, format string, args ...any) error {
 type kind struct {
 	key  uintptr // identifies the type
 	text string  // the prefix and the separator
-	// The first eight bytes of text, and a mask with 0xff for each of them. If text is shorter, the
-	// other bytes of both are 0.
+	// The first eight bytes of text, and a mask with 0xff for each of these bytes. If text has fewer
+	// bytes, the other bytes of word and mask are 0.
 	word, mask uint64
 }
 
@@ -106,7 +106,7 @@ func kindOf(p any) *kind {
 	return k
 }
 
-// The next functions are not generic, because the compiler does not inline calls in generic
+// The next three functions are not generic, because the compiler does not inline calls in generic
 // functions.
 
 func appendPrefix(b []byte, p any) []byte {
@@ -158,8 +158,8 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
 	if n := formatOf[T]().underscore; n > 0 {
-		// The ID's text can contain _, so search forward. The text has at most n characters, so
-		// the separator is not before the start of this search.
+		// The ID's text can contain _, so search forward. The ID's text has at most n characters,
+		// so the separator is one of the last n+1 characters.
 		from, to, step = max(len(s)-n-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {

@@ -17,9 +17,9 @@
 // The IDs of a generator strictly increase, unless its policy is [sortid.RollbackReset]. Two
 // generators without worker IDs (node IDs) often make the same ID. All IDs are different if each
 // generator has its own worker ID, and all worker IDs have the same size. A generator that takes
-// over a worker ID must start after the last ID's millisecond. Leases of one realm and one store
-// meet these conditions, even with different sizes: see [Options] and package lease. A realm is the
-// scope in which IDs must be unique.
+// over a worker ID must start after the last ID's millisecond. A realm is the scope in which IDs
+// must be unique. Leases of one realm and one store meet these conditions, even with different
+// sizes: see [Options] and package lease.
 //
 // If the clock goes back by at most the allowance, 10 seconds by default, a generator keeps the
 // last timestamp. If the clock goes back further, the policy decides. The default policy fails with

@@ -39,8 +39,8 @@ type Generator struct {
 }
 
 // Options are the options of a [Generator]. The zero value means the defaults: no worker ID, and
-// [sortid.RollbackAbort]. After a [sortid.RollbackReset], two IDs with the same timestamp and
-// sequence differ only in their random bits, at most nine.
+// [sortid.RollbackAbort]. DANGER: [sortid.RollbackReset] can repeat IDs, because at most nine bits
+// are random.
 type Options struct {
 	sortid.GeneratorOptions
 
@@ -139,7 +139,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
 // All returns an endless sequence of the results of Generate.
 func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
 
-// next makes the next ID. The clock's time is in milliseconds since the epoch.
+// next makes the next ID. Its argument is the clock's time in milliseconds since the epoch.
 func (g *Generator) next(now int64) (ID, error) {
 	if now != g.settledTick || g.last == g.end {
 		return g.slowPath(now)
