@@ -189,7 +189,7 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 				terms.Rounded(r.Root.Terms.Window), terms.Rounded(r.Root.Terms.Lead))
 			if terms.Window > r.Root.Terms.Window || terms.Lead > r.Root.Terms.Lead {
 				fmt.Fprintf(c.Err,
-					"sortid: if you restore a copy of the store that was made before now, "+
+					"sortid: if you restore the store from a copy made before now, "+
 						"fence it with --lease-window %v --lead %v\n",
 					terms.Rounded(terms.Window), terms.Rounded(terms.Lead))
 			}

@@ -60,7 +60,7 @@ type writer struct {
 	bad, all     uint64 // numbers of texts
 }
 
-// text returns only errors of writing, or of usage.
+// The method text returns only errors of writing, or of usage.
 func (w *writer) text(text, what string, number int) error {
 	w.all++
 	b, err := w.appendResult(w.AvailableBuffer(), text)
