@@ -105,8 +105,8 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// itemsOf returns the realms' summaries. For a given node ID, it returns the entries that overlap
-// with this node ID.
+// itemsOf returns the realms' summaries or, if a node ID is given, the entries that overlap with
+// this node ID.
 func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
 	given []string) (items []realms.Item, err error) {
 	if len(given) == 0 {

@@ -154,7 +154,7 @@ var (
 )
 
 // shorten removes comments and indents. It takes "// " for a comment if no quote follows in the
-// line. So no string in a script may continue in a second line.
+// line. So in a script, a string must end in the line in which it begins.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (

@@ -177,8 +177,8 @@ func (c *Console) CanAsk(command string, yes bool) error {
 		command)
 }
 
-// Confirm asks a question, and fails if the answer is neither "y" nor "yes". If the
-// parameter confirmed is true, it does nothing.
+// Confirm asks a question, and fails if the answer is neither "y" nor "yes". If the parameter
+// confirmed is true, it does nothing.
 func (c *Console) Confirm(confirmed bool, format string, args ...any) error {
 	if confirmed {
 		return nil

@@ -40,7 +40,7 @@ type Finder struct {
 	shortestWord int // 0 if there are no such formats
 
 	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
-	mixed  [maxRun + 1]Ratio // of texts in both cases, by length
+	mixed  [maxRun + 1]Ratio // of texts with small and capital letters, by length
 
 	// Counts UUIDs, to judge whether they can be our IDs. It does not count UUIDs with a plausible
 	// time in a format of another project.

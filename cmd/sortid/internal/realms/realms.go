@@ -147,7 +147,6 @@ type Entry struct {
 	lead  time.Duration
 }
 
-// A Listing says which entries to list.
 type Listing int
 
 const (

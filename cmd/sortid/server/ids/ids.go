@@ -198,7 +198,6 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// All answers share these header values.
 var (
 	headerText    = []string{httpapi.TypeText}
 	headerJSON    = []string{httpapi.TypeJSON}

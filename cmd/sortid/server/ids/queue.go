@@ -33,9 +33,9 @@ type waiter struct {
 
 const maxCounts = 4096 // limits memory
 
-// newQueue returns a queue, or nil if the generator itself waits when a tick has no IDs left. Other
-// generators run ahead of the clock, and fail when they are 10 s ahead. The queue lets them run
-// only 2 s ahead, so that they do not fail within an answer.
+// newQueue returns nil for generators that wait when a tick has no IDs left. Other generators run
+// ahead of the clock, and fail when they are 10 s ahead. The queue lets them run only 2 s ahead, so
+// that they do not fail within an answer.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil

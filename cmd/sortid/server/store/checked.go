@@ -124,8 +124,7 @@ func baseRealm(name string) string {
 	return realm
 }
 
-// allows reports whether the protocol allows changes of node IDs. The parameter newRecords
-// is how many of the changes make a new record.
+// allows reports whether the protocol allows changes of node IDs.
 func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	newRecords int) (bool, error) {
 	space := changes[0].Next.Realm
