@@ -90,7 +90,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
 		return r,
 			fmt.Errorf(
-				"%s is probably a hash, like others in the input; use --format %s if it is an ID",
+				"%s is probably a hash, like other texts of the input; use --format %s if it is an ID",
 				Quote(text), all[0].Name())
 	}
 	if len(all) == 0 {
