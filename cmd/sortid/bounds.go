@@ -111,8 +111,8 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	return bounds, nil
 }
 
-// ordered returns the default encoding, which is the format's first encoding. If this is a text
-// that does not sort by time, the default is the integer, or else the second encoding.
+// ordered returns the default encoding. This is the format's first encoding, if that sorts by time.
+// Otherwise it is the integer or, if the format has none, the second encoding.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
 	case q.Encodings[0] != format.Text || q.TextSorts:

@@ -105,8 +105,8 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// itemsOf returns the realms' summaries. For a given node ID, it returns the entries that overlap
-// with this node ID.
+// itemsOf returns the realms' summaries or, if a node ID is given, the entries that overlap with
+// this node ID.
 func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
 	given []string) (items []realms.Item, err error) {
 	if len(given) == 0 {
@@ -189,7 +189,7 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 				terms.Rounded(r.Root.Terms.Window), terms.Rounded(r.Root.Terms.Lead))
 			if terms.Window > r.Root.Terms.Window || terms.Lead > r.Root.Terms.Lead {
 				fmt.Fprintf(c.Err,
-					"sortid: if you restore a copy of the store that was made before now, "+
+					"sortid: if you restore the store from a copy made before now, "+
 						"fence it with --lease-window %v --lead %v\n",
 					terms.Rounded(terms.Window), terms.Rounded(terms.Lead))
 			}

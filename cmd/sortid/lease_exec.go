@@ -50,7 +50,7 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// checkExec finds mistakes before exec opens the store.
+// checkExec finds mistakes before the command opens the store.
 func checkExec(cmd *cobra.Command, l *leases.Options, s *format.Format) error {
 	switch {
 	case l.URL == "":

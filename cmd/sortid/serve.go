@@ -112,7 +112,7 @@ func (f *serving) check() error {
 	case f.clientCA != "" && f.cert == "":
 		return exit.Usagef("--client-ca needs --tls-cert and --tls-key")
 	case f.nodeBits < 1 || f.nodeBits > server.MaxNodeBits():
-		return exit.Usagef("--node-bits %d: want 1 to %d, so that all formats have room for them",
+		return exit.Usagef("--node-bits %d: want 1 to %d, so that the node ID fits all formats",
 			f.nodeBits, server.MaxNodeBits())
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
@@ -141,7 +141,7 @@ func (f *serving) loopback() bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// run writes its error to the log.
+// run writes its error to the log, except an error of usage.
 func (f *serving) run(c *console.Console) error {
 	late := &lateWriter{w: c.Err}
 	defer late.flush()

@@ -32,7 +32,8 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// sqlDialect returns the command for a database. If table is nil, the command has no --table.
+// sqlDialect returns the command for a database. If the function table is nil, the command has no
+// --table.
 func sqlDialect(c *console.Console, name, short string,
 	all func([]*format.Format) (string, error),
 	table func(sqltext.Table) (string, error)) *cobra.Command {

@@ -166,7 +166,7 @@ func (v *verification) options() (err error) {
 	return err
 }
 
-// width reads a number of bits. For "" it returns 0, and for 0 it returns [verify.None].
+// width reads a number of bits. For "" it returns 0, and for "0" it returns [verify.None].
 func width(name, text string) (int, error) {
 	if text == "" {
 		return 0, nil

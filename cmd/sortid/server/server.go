@@ -216,8 +216,8 @@ func (s *Server) HTTPServer() *http.Server {
 		Handler:           s,
 		Protocols:         protocols,
 		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // restarts with each part of a body of lines
-		WriteTimeout:      limit.WriteTimeout, // restarts with each piece of a large answer
+		ReadTimeout:       limit.LineTimeout,  // starts again with each part of a body of lines
+		WriteTimeout:      limit.WriteTimeout, // starts again with each piece of a large answer
 		IdleTimeout:       limit.IdleTimeout,
 		MaxHeaderBytes:    limit.MaxHeader,
 		HTTP2: &http.HTTP2Config{

@@ -113,7 +113,8 @@ func share(script []byte) []byte {
 
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// keys finds the names of members. It finds nothing in strings, where quotes have a backslash.
+// keys finds the names of members. It finds nothing in strings, because quotes there have a
+// backslash.
 var keys = regexp.MustCompile(`([{,])"([a-z_]+)":`)
 
 // Page returns the page, and its content security policy for a header. The page contains this
@@ -126,7 +127,7 @@ func Page() (page []byte, policy string, err error) {
 		}
 		return b
 	}
-	// The page has one script, because a script in a page can import only from URLs.
+	// The page has one script, because scripts inside a page cannot import each other.
 	table, err := smallTable()
 	if err != nil {
 		return nil, "", err
@@ -153,7 +154,7 @@ var (
 )
 
 // shorten removes comments and indents. It takes "// " for a comment if no quote follows in the
-// line. So no string in a script may continue in a second line.
+// line. So in a script, a string must end in the line in which it begins.
 func shorten(code []byte) []byte { return indents.ReplaceAll(comments.ReplaceAll(code, nil), nil) }
 
 var (

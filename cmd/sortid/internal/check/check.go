@@ -24,7 +24,7 @@ func Must[T any](value T, err error) func(testing.TB) T {
 	}
 }
 
-// Soon reports whether a condition becomes true within two minutes, for slow machines.
+// Soon reports whether a condition becomes true within two minutes.
 func Soon(condition func() bool) bool {
 	for end := time.Now().Add(2 * time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -48,7 +48,7 @@ func New() *Console {
 }
 
 // wantColours decides for "--color auto". NO_COLOR forbids colours, and CLICOLOR_FORCE demands
-// them. Without both, a terminal gets colours if it can show them.
+// them. If neither is set, a terminal gets colours if it can show them.
 func wantColours() bool {
 	if force := os.Getenv("CLICOLOR_FORCE"); force != "" && force != "0" &&
 		os.Getenv("NO_COLOR") == "" {
@@ -177,8 +177,8 @@ func (c *Console) CanAsk(command string, yes bool) error {
 		command)
 }
 
-// Confirm asks a question, and fails if the answer is neither "y" nor "yes". If confirmed is
-// already true, it does nothing.
+// Confirm asks a question, and fails if the answer is neither "y" nor "yes". If the parameter
+// confirmed is true, it does nothing.
 func (c *Console) Confirm(confirmed bool, format string, args ...any) error {
 	if confirmed {
 		return nil

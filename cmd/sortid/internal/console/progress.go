@@ -20,7 +20,7 @@ type Progress struct {
 }
 
 // Progress returns a Progress for a task of unknown size, with a unit such as "lines". It returns
-// nil if results or typed lines are on the same terminal.
+// nil if the same terminal shows results, or lines that the user types.
 func (c *Console) Progress(unit string) *Progress {
 	if c.OutTerminal || c.InTerminal && unit == "lines" {
 		return nil

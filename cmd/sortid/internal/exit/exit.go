@@ -22,7 +22,7 @@ type Status int
 const (
 	// ErrReported means that the command has printed the error.
 	ErrReported = Status(Bad)
-	// ErrTrouble means that scan has printed what it could not read.
+	// ErrTrouble means that "sortid scan" has printed what it could not read.
 	ErrTrouble     = Status(WrongUsage)
 	ErrInterrupted = Status(Interrupt)
 )

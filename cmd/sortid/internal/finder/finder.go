@@ -26,7 +26,7 @@ type Match struct {
 // input in order.
 type Finder struct {
 	now  time.Time
-	only bool // formats are named, so hexadecimal numbers can only be IDs
+	only bool // formats are named, so hexadecimal numbers are IDs, not hashes
 
 	// Formats by the length of a run of letters and digits.
 	texts    [maxRun + 1][]textRule
@@ -40,7 +40,7 @@ type Finder struct {
 	shortestWord int // 0 if there are no such formats
 
 	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
-	mixed  [maxRun + 1]Ratio // of texts in both cases, by length
+	mixed  [maxRun + 1]Ratio // of texts with small and capital letters, by length
 
 	// Counts UUIDs, to judge whether they can be our IDs. It does not count UUIDs with a plausible
 	// time in a format of another project.
@@ -175,16 +175,16 @@ var isAlnum, inWord = func() (alnums, words [256]bool) {
 	return alnums, words
 }()
 
-// Find calls the function each for every ID in text[from:], in order. text[:from] is context. The
+// Find calls the function report for every ID in text[from:], in order. text[:from] is context. The
 // text must not end within a word.
-func (f *Finder) Find(text []byte, from int, each func(Match)) {
+func (f *Finder) Find(text []byte, from int, report func(Match)) {
 	if f.shortestWord == 0 {
 		for {
 			m, ok := f.next(text, from)
 			if !ok {
 				return
 			}
-			each(m)
+			report(m)
 			from = m.End
 		}
 	}
@@ -192,18 +192,18 @@ func (f *Finder) Find(text []byte, from int, each func(Match)) {
 	b, okB := f.nextWord(text, from)
 	for okA || okB {
 		if okA && (!okB || a.Start < b.Start) {
-			each(a)
+			report(a)
 			a, okA = f.next(text, a.End)
 		} else {
-			each(b)
+			report(b)
 			b, okB = f.nextWord(text, b.End)
 		}
 	}
 }
 
-// nextRun returns the next whole run of bytes in a set. It ignores runs shorter than shortest. It
-// first reads the byte at which the shortest run from i would end. If this byte is not in the set,
-// nextRun skips all bytes before it.
+// nextRun returns the next whole run of bytes in a set. It ignores runs with fewer bytes than the
+// parameter shortest. It first reads the byte at which the shortest run from i would end. If this
+// byte is not in the set, nextRun skips all bytes before it.
 func nextRun(text []byte, i, shortest int, set *[256]bool) (start, end int, ok bool) {
 	for i+shortest <= len(text) {
 		last := i + shortest - 1
@@ -242,7 +242,7 @@ func (f *Finder) next(text []byte, from int) (Match, bool) {
 }
 
 // judge returns the ID that ends with the run text[start:end]. The ID can begin before the run, but
-// not before from.
+// not before text[from].
 func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
@@ -285,10 +285,10 @@ func kindsOf(text []byte) (kinds byte) {
 	return kinds
 }
 
-// judgeText does judge's work for a format's own encoding. If the alphabet has one case, a text
-// must not mix cases. A short text does not count if it is a number such as 0x0123456789, or inside
-// Base64. If no format is named, a short text must also have a digit, and the case that the format
-// writes.
+// judgeText does the work of the method judge for a format's own encoding. If the
+// alphabet has one case, a text must not mix cases. A short text does not count if it is a number
+// such as 0x0123456789, or inside Base64. If no format is named, a short text must also have a
+// digit, and the case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
 	search := &s.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
@@ -382,7 +382,7 @@ func besideBase64(text []byte, start, end int) bool {
 
 func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (Match, bool) {
-	// The ID does not keep the string, so nothing copies the text.
+	// The ID does not keep the string, so the string can share the text's memory.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
 		return Match{}, false
@@ -401,8 +401,8 @@ func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool)
 	return m, f.only && ok || !f.only && f.hashes[end-start].Accept(ok)
 }
 
-// labelled reports whether the last word before start ends with "id" in any case, as in
-// "_id":"..." and ObjectId("...").
+// labelled reports whether the last word before text[start] ends with "id" in small or capital
+// letters, as in "_id":"..." and ObjectId("...").
 func labelled(text []byte, start int) bool {
 	const reach = 8
 	i := start
@@ -422,7 +422,7 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 	return m, ok
 }
 
-// judgeUUID does judge's work for text[start:end], which has the length of a UUID.
+// judgeUUID does the work of the method judge for text[start:end], which has a UUID's length.
 func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||

@@ -9,8 +9,8 @@ type UUIDs struct{ all, notStandard Ratio }
 
 // Accept counts a UUID, and reports whether it may be our ID. Times must be plausible, as for
 // [Ratio.Accept]. A standard UUID has a variant and a version of RFC 9562. By chance, only one in
-// eight of our IDs has them. So a standard UUID may be our ID only after plausible UUIDs that are
-// not standard.
+// eight of our IDs has both. So among our IDs, most UUIDs are not standard. Accept takes a standard
+// UUID for our ID only after such UUIDs with plausible times.
 func (u *UUIDs) Accept(standard, plausible bool) bool {
 	likely := u.all.Accept(plausible)
 	if !standard {
@@ -19,8 +19,8 @@ func (u *UUIDs) Accept(standard, plausible bool) bool {
 	return likely && u.notStandard.likely()
 }
 
-// Accept counts a number, and reports whether it may be an ID. Its time must be plausible. So must
-// nine in ten of all counted times, where old times count less.
+// Accept counts a number, and reports whether it may be an ID. Its time must be plausible, and
+// at least nine in ten of all counted times. Old times count less.
 func (r *Ratio) Accept(plausible bool) bool {
 	if r.seen == 64 { // old numbers count less
 		r.seen, r.plausible = r.seen/2, r.plausible/2

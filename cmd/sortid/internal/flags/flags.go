@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Choice is a flag with few values.
+// A Choice is a flag that accepts the values of a list.
 type Choice struct {
 	Value string
 	of    []string

@@ -24,7 +24,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// WithSuggestion adds the name that the user probably means to an error about an unknown name.
+// WithSuggestion extends an error about an unknown name by the name that the user probably means.
 func WithSuggestion(err error) string {
 	var unknown *format.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {

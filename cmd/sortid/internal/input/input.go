@@ -13,8 +13,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// Texts calls appendResult for each text, and writes the result. The texts are the arguments.
-// Without arguments, and for "-", they are lines of standard input. Texts prints errors of
+// Texts calls appendResult for each text, and writes the result. Each argument is a text.
+// For "-", and without arguments, each line of standard input is a text. Texts prints errors of
 // appendResult, continues, and at the end returns exit.ErrReported. A usage error of an argument
 // ends Texts at once.
 func Texts(c *console.Console, args []string,
@@ -60,7 +60,7 @@ type writer struct {
 	bad, all     uint64 // numbers of texts
 }
 
-// text returns only errors of writing, or of usage.
+// The method text returns only errors of writing, or of usage.
 func (w *writer) text(text, what string, number int) error {
 	w.all++
 	b, err := w.appendResult(w.AvailableBuffer(), text)

@@ -24,7 +24,8 @@ func (g *Guess) Time() time.Time { return g.ID.Time() }
 
 func (g *Guess) Text() string { return g.Candidate.String() }
 
-// textIn returns the ID in an encoding, or "" if the format lacks it. It overwrites scratch.
+// textIn returns the ID in an encoding, or "" if the format lacks it. It overwrites the buffer
+// scratch.
 func (g *Guess) textIn(e format.Encoding, scratch []byte) string {
 	if !g.ID.Format().HasEncoding(e) {
 		return ""
@@ -89,7 +90,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
 		return r,
 			fmt.Errorf(
-				"%s is probably a hash, like others in the input; use --format %s if it is an ID",
+				"%s is probably a hash, like other texts of the input; use --format %s if it is an ID",
 				Quote(text), all[0].Name())
 	}
 	if len(all) == 0 {
@@ -103,8 +104,8 @@ func (in *Reader) Read(text string) (Reading, error) {
 	return r, nil
 }
 
-// parseGiven parses the input. It first tries the unchanged input, because strip could damage a
-// uid60.
+// parseGiven parses the input. It first tries the unchanged input, because the function strip
+// could damage a uid60.
 func (r Reading) parseGiven(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
@@ -145,7 +146,7 @@ func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 
 const uuidLength = 36
 
-// judgeUUID moves the reading as one of our formats to the front if scan would choose it.
+// judgeUUID moves the guess of one of our formats to the front if "sortid scan" would choose it.
 func (in *Reader) judgeUUID(all []Guess) {
 	i := slices.IndexFunc(all, Guess.Ours)
 	standard := !all[0].Ours()
@@ -156,8 +157,8 @@ func (in *Reader) judgeUUID(all []Guess) {
 	}
 }
 
-// Found returns the reading of an ID that was found in a text. If given is true, its format was
-// named.
+// Found returns the reading of an ID that was found in a text. The parameter given says whether
+// its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
 	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
 		now: now}
@@ -225,7 +226,7 @@ func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
 func unreadable(text string, now time.Time) error {
 	e := format.Explain(text, now)
 	if e.Problem == format.Within {
-		return fmt.Errorf("%w; scan finds IDs in text", e)
+		return fmt.Errorf("%w; \"sortid scan\" finds IDs in text", e)
 	}
 	return e
 }

@@ -44,7 +44,7 @@ type Options struct {
 	Log        *slog.Logger // for messages about new realms; nil: standard error
 }
 
-// AddFlags adds all flags except the store's.
+// AddFlags adds all flags except the flag for the URL.
 func (o *Options) AddFlags(cmd *cobra.Command) {
 	o.Bits = 8
 	f := cmd.Flags()
@@ -53,7 +53,7 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 	f.Var(&o.Bits, "node-bits", "the size of the leased node ID")
 	f.DurationVar(&o.Window, "lease-window", 0,
 		"the lease's window, a `DURATION`; if the store fails, IDs are made for at least half "+
-			"a window (default: the realm's, 1m)")
+			"a window (default: the realm's window, usually 1m)")
 	f.BoolVar(&o.Create, "create", false,
 		"make the realm if the store does not have it; without --create, only a new file gets "+
 			"a realm")

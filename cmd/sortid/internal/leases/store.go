@@ -22,7 +22,7 @@ type StoreFlags struct {
 	timeout time.Duration
 }
 
-// ChooseStore adds --realm and --timeout. patience is the default of --timeout.
+// ChooseStore adds --realm, and --timeout with the default patience.
 func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
 	s := &StoreFlags{Console: c, cmd: cmd}
 	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")

@@ -55,7 +55,7 @@ type Format struct {
 	// Collision is the probability of two equal IDs over all years.
 	Collision float64 `json:"collision_probability"`
 
-	// PerTick is how many IDs one process makes in a tick on average.
+	// PerTick is how many IDs one process can make in a tick, on average.
 	PerTick float64 `json:"ids_per_tick"`
 	Tick    float64 `json:"tick_seconds"`
 
@@ -72,7 +72,7 @@ type Format struct {
 type load struct {
 	Request
 	perSecond float64 // IDs of one process
-	pairs     float64 // the result of pairs
+	pairs     float64 // the result of the function pairs
 }
 
 // Compute returns the plan, or an error that names the field out of range.
@@ -140,8 +140,8 @@ func (r *Request) check() (from time.Time, err error) {
 	return from, nil
 }
 
-// pairs returns the expected number of pairs of IDs that two processes make in one millisecond.
-// Only such IDs can be equal.
+// pairs returns how often, over all years, two processes are expected to make IDs in the same
+// millisecond. Only such IDs can be equal.
 func pairs(r Request) float64 {
 	processes := float64(r.Processes)
 	perMilli := r.Rate / processes / 1000
@@ -168,7 +168,7 @@ func (f *Format) because(format string, args ...any) {
 	f.Reasons = append(f.Reasons, fmt.Sprintf(format, args...))
 }
 
-// byChance plans a format that needs no node IDs, but can have some.
+// byChance plans a format that needs no node IDs, but can have them.
 func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.judgeWaits(l, s.Plan.PerTick, s.Plan.Least)
@@ -249,8 +249,8 @@ func (l *load) byNode(s *format.Format, f *Format) {
 }
 
 // counter returns the number of guard bits: high bits of the counter that start at zero. With
-// them, perTick IDs overflow the counter in at most one tick of a thousand. mean is how many IDs
-// fit in a tick on average. ok is false if no number of guard bits is enough.
+// them, perTick IDs overflow the counter in at most one tick of a thousand. The result mean is how
+// many IDs fit in a tick on average. The result ok is false if no number of guard bits is enough.
 func counter(bits int, perTick float64) (guard int, mean float64, ok bool) {
 	if bits <= 4 {
 		guard = 1 // the default of scru64 for node IDs of 20 or more bits

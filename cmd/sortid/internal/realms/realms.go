@@ -29,8 +29,8 @@ type Realm struct {
 	skew    time.Duration // the store's clock minus this machine's
 }
 
-// ReadAll reads the named realm, or all. If it cannot read some records, it prints why, and returns
-// the rest with exit.ErrReported.
+// ReadAll reads the named realm or, without a name, all realms. If it cannot read some records, it
+// prints why, and returns the rest with exit.ErrReported.
 func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -147,7 +147,6 @@ type Entry struct {
 	lead  time.Duration
 }
 
-// A Listing says which entries to list.
 type Listing int
 
 const (
@@ -249,7 +248,7 @@ func (e Entry) lines() [][2]string {
 		{"state", e.State},
 		{"holder", e.Holder}, {"owner", e.Owner}, {"request", e.Request},
 		{"granted until", e.Until}, {"lead", e.leadText()},
-		{"others from", e.FreeFrom}, {"changes", e.Revision},
+		{"free from", e.FreeFrom}, {"changes", e.Revision},
 	}
 }
 
@@ -294,7 +293,7 @@ func (r *Realm) share() (s share) {
 	return s
 }
 
-// count adds a block to s. mark is the highest HWM of the blocks that contain it.
+// count adds a block to s. The parameter mark is the highest HWM of the blocks that contain it.
 func (r *Realm) count(s *share, b lease.Block, mark int64) {
 	rec := r.records[b]
 	mark = max(mark, rec.HWM)

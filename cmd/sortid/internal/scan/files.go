@@ -17,7 +17,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 )
 
-// bufferSize limits the part of a file in memory. scan reads a longer line in parts.
+// bufferSize limits the part of a file in memory. A longer line is read in parts.
 const bufferSize = 256 << 10
 
 const Stdin = "-"
@@ -30,8 +30,8 @@ type files struct {
 
 	name   string // of the current file, for people
 	walked bool   // whether the file was found in a folder
-	// part is called for each part of a file: text[from:]. text[:from] is context for the finder.
-	// The text begins at offset in the file.
+	// The function part is called for each part of a file: text[from:]. text[:from] is context for
+	// the finder. The parameter offset is where the text begins in the file.
 	part func(text []byte, from int, offset int64) error
 }
 
@@ -59,7 +59,7 @@ func (f *files) begin(names []string) {
 	f.progress = f.NewProgress("bytes", total)
 }
 
-// open reads a file. It adds the file's name to errors, except to errors from part.
+// open reads a file. It adds the file's name to errors, except to errors from the function part.
 func (f *files) open(name string) error {
 	f.in.Reader, f.name = f.In, "standard input"
 	if name == Stdin {
@@ -87,7 +87,7 @@ func (f *files) open(name string) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
-// A partError comes from part, not from reading.
+// A partError comes from the function part, not from reading.
 type partError struct{ error }
 
 func (e partError) Unwrap() error { return e.error }
@@ -157,8 +157,8 @@ func checkText(head []byte) error {
 
 var errBinary = errors.New("binary file, skipped")
 
-// walk opens each file. With include, it opens only files whose base name matches a pattern. In
-// folders, it follows no symbolic links.
+// walk opens each file. If include has patterns, it opens only files whose base name matches a
+// pattern. In folders, it follows no symbolic links.
 func (f *files) walk(names []string, recursive bool, include []string,
 	open func(name string, err error)) {
 	visit := func(name string) {

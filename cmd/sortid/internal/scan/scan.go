@@ -160,7 +160,7 @@ func (s *scan) flush() error {
 	return nil
 }
 
-// scanPart scans text[from:]. The text begins at offset in the file.
+// scanPart scans text[from:]. The parameter offset is where the text begins in the file.
 func (s *scan) scanPart(text []byte, from int, offset int64) {
 	done := from    // text[:done] is printed
 	counted := from // lines in text[:counted] are counted

@@ -23,11 +23,11 @@ import (
 	"github.com/sortid/sortid/verify/report"
 )
 
-// An Execution is a generator that verify starts.
+// An Execution is a generator that "sortid verify" starts.
 type Execution struct {
 	Command   string        // for the shell
 	Processes int           // at the same time
-	Length    time.Duration // after this time, verify ends them
+	Length    time.Duration // after this time, the processes are ended
 }
 
 const (
@@ -247,7 +247,7 @@ func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 type wholeLines struct {
 	process *generatorProcess
 	buffer  []byte // begins with the rest of a line
-	rest    int    // its length
+	rest    int    // the length of this rest
 	out     []byte // whole lines of buffer
 	err     error
 }

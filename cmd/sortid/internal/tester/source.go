@@ -24,8 +24,8 @@ import (
 type source struct {
 	duplicates.Source
 	stdin  bool
-	empty  bool         // set by guess: there is nothing to read
-	opened *sourceLines // set by guess, returned by read
+	empty  bool         // the method guess sets it: there is nothing to read
+	opened *sourceLines // the method guess sets it, the method read returns it
 }
 
 func (v *Tester) source(name string) *source {

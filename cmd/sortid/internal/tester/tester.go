@@ -188,7 +188,7 @@ func (p *printer) report(r *report.Report) (err error) {
 	return p.out.Flush()
 }
 
-// end prints the rest, and returns the command's result. duplicates may be nil.
+// end prints the rest, and returns the command's result. The parameter duplicates may be nil.
 func (p *printer) end(duplicates *report.Unique) (err error) {
 	switch {
 	case p.Output == "junit":

@@ -67,8 +67,8 @@ func (w *watchdog) guard(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &w.program}
 }
 
-// tell sends new deadlines, and the program's file descriptor if it is new. It fails at once if the
-// watchdog does not read.
+// tell sends new deadlines. The first call after the program's start also sends the program's file
+// descriptor. A call fails at once if the watchdog does not read.
 func (w *watchdog) tell(d deadlines) error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -95,7 +95,7 @@ func (w *watchdog) end() bool {
 
 func AddWatchdog(c *console.Console, lease *cobra.Command) {
 	lease.AddCommand(&cobra.Command{
-		Use: watchdogName, Short: "end the program of exec", Hidden: true,
+		Use: watchdogName, Short: `end the program of "lease exec"`, Hidden: true,
 		Args: flags.NoArguments, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error { return watch(c) },
 	})
@@ -117,14 +117,14 @@ func watch(c *console.Console) error {
 			if ward.keep(time.Now()) {
 				// The reader of standard error must not block the watchdog.
 				go c.Say("ending the program: its lease ends at %s, "+
-					"and exec, process %d, is stopped or hangs",
+					"and sortid, process %d, is stopped or hangs",
 					format.FormatTime(ward.Until), ward.parent)
 			}
 			continue
 		}
 		more, err := ward.receive()
 		if err != nil {
-			return fmt.Errorf("only \"sortid lease exec\" starts the watchdog: %w", err)
+			return fmt.Errorf("only \"sortid lease exec\" can start the watchdog: %w", err)
 		}
 		if !more {
 			break
@@ -143,7 +143,7 @@ func watch(c *console.Console) error {
 type ward struct {
 	deadlines
 	process int // the program's file descriptor, or -1 if it is not known
-	parent  int // the process ID of exec
+	parent  int // the process ID of "lease exec"
 	ended   bool
 }
 
@@ -189,8 +189,8 @@ func (w *ward) keep(now time.Time) (told bool) {
 	return false
 }
 
-// signal sends s to the program. If the program is not known yet, or Linux is older than 5.4,
-// SIGKILL goes to exec instead. Then the kernel kills the program, too.
+// signal sends s to the program. If the program's file descriptor is not known, as before Linux
+// 5.4, SIGKILL goes to the parent instead. Then the kernel kills the program, too.
 func (w *ward) signal(s syscall.Signal) {
 	switch {
 	case w.process >= 0:

@@ -33,13 +33,14 @@ type Times struct {
 
 var Usual = Times{20 * time.Second, 15 * time.Second, 100 * time.Millisecond}
 
-// deadlines are wall-clock times, like ticks.
+// deadlines are by the wall clock, because ticks are, too.
 type deadlines struct {
-	Terminate, Kill time.Time // when the program gets these signals
+	Terminate, Kill time.Time // when the program gets SIGTERM and SIGKILL
 	Until           time.Time // the end of the lease
 }
 
-// deadlines returns the watchdog's deadlines. The watchdog sends SIGTERM later than exec does.
+// deadlines returns the watchdog's deadlines. The watchdog sends SIGTERM later than this
+// process does.
 func (t Times) deadlines(until time.Time) deadlines {
 	return deadlines{until.Add(-(t.Terminate + t.Kill) / 2), until.Add(-t.Kill), until}
 }
@@ -102,8 +103,8 @@ type program struct {
 	dog   *watchdog
 	node  uint32
 	until time.Time // the lease's end that the watchdog knows
-	lost  string    // why exec ends the program
-	kill  time.Time // when exec kills the program
+	lost  string    // why this process ends the program
+	kill  time.Time // when this process kills the program
 }
 
 func (p *program) start(c *console.Console, args, env []string) (err error) {
@@ -184,14 +185,14 @@ func (p *program) lose(why string) {
 	p.lost, p.kill = why, time.Now().Add(p.times.Terminate-p.times.Kill)
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	d := p.times.deadlines(p.until)
-	d.Terminate = d.Kill // exec sends SIGTERM itself
+	d.Terminate = d.Kill // this process has sent SIGTERM
 	p.dog.tell(d)
 	p.holder.Say("ending the program: %s", p.lost)
 }
 
 func (p *program) result() error {
 	if p.dog.end() && p.lost == "" {
-		p.lost = "exec was stopped, and its lease ended at " + format.FormatTime(p.until)
+		p.lost = "sortid was stopped, and the lease ended at " + format.FormatTime(p.until)
 	}
 	if p.lost != "" {
 		return fmt.Errorf("%s was ended, because %s", p.path, p.lost)
@@ -221,7 +222,7 @@ func environ(l *leases.Options) []string {
 	})
 }
 
-// relaySignals runs passSignals until the caller calls end.
+// relaySignals runs passSignals until the caller calls the function end.
 func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Process, end func()) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
@@ -239,9 +240,9 @@ func relaySignals(c *console.Console, interrupt func()) (started chan<- *os.Proc
 }
 
 // passSignals receives the program from the channel programs, and passes signals on to the program.
-// It ends when this channel is closed. If a signal that ends programs comes before the program,
-// passSignals interrupts the wait for the node ID. The wait may be over by then, so the program
-// also gets this signal.
+// It ends when this channel is closed. If a signal that ends programs arrives before the program
+// has started, passSignals interrupts the wait for the node ID. The wait may already be over, so
+// the program also gets this signal.
 func passSignals(c *console.Console, signals <-chan os.Signal, programs <-chan *os.Process,
 	interrupt func()) {
 	var program *os.Process
@@ -260,7 +261,7 @@ func passSignals(c *console.Console, signals <-chan os.Signal, programs <-chan *
 			case program == nil && ends(sig):
 				early = append(early, sig)
 				interrupt()
-			// The terminal itself sends signals from the keyboard to both processes.
+			// The terminal itself sends signals from the keyboard to the program, too.
 			case program != nil && !(c.InTerminal && fromKeyboard(sig)):
 				program.Signal(sig)
 			}

@@ -71,7 +71,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
 			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
 	}
-	if !e.may(permission) {
+	if !e.hasPermission(permission) {
 		return huma.Error403Forbidden(forbidden)
 	}
 	if wait := limit.Take(e.Requests, 1); wait > 0 {
@@ -82,7 +82,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 
 // AllowRealm returns a problem if the request's token does not permit the realm.
 func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
-	if e := t.of(ctx); e != nil && !e.may(PermitRealms+":"+realm) {
+	if e := t.of(ctx); e != nil && !e.hasPermission(PermitRealms+":"+realm) {
 		return huma.Error403Forbidden(forbidden)
 	}
 	return nil

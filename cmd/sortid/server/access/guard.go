@@ -48,8 +48,8 @@ func NewGuard(t *Tokens, hosts, origins []string) (*Guard, error) {
 	return g, nil
 }
 
-// Protect refuses requests that change something if a page of another origin sends them. Without
-// tokens, it also refuses requests that do not name a host of this server.
+// If a page of another origin sends a request that changes something, Protect refuses the request.
+// Without tokens, it also refuses requests that do not name a host of this server.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

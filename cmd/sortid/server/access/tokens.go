@@ -174,9 +174,9 @@ func (t *Tokens) Find(text string) *Token {
 	return t.entries[sum]
 }
 
-// may reports whether the token has a permission. A token that permits at least one realm has
-// [PermitRealms].
-func (e *Token) may(permission string) bool {
+// hasPermission reports whether the token has a permission. A token that permits at least one realm
+// has [PermitRealms].
+func (e *Token) hasPermission(permission string) bool {
 	return permission == PermitAny || slices.ContainsFunc(e.permits, func(p string) bool {
 		return p == PermitAdmin || p == permission ||
 			permission == PermitRealms && strings.HasPrefix(p, PermitRealms+":")

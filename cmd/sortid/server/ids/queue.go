@@ -14,15 +14,15 @@ import (
 )
 
 // A queue shares the IDs of one node ID among clients, by start-time fair queueing. While IDs are
-// scarce, it counts each client's IDs, and serves the waiting client with the lowest count. It
-// counts a request after serving it, so large requests get their turn, too. A client cannot
-// save up IDs: after a pause, its count rises to the highest count at which a client was served.
+// scarce, it counts each client's IDs, and serves the waiting client with the lowest count. A
+// request counts only after it was served, so large requests get their turn, too. After a pause, a
+// client has a low count. The queue raises such a count to the field last, so a pause saves no IDs.
 type queue struct {
 	ids *rate.Limiter // how many IDs can be made now
 
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
-	last    int64     // the highest count at which a client was served
+	last    int64     // the highest count that a client had when it was served
 	counts  map[limit.Client]*int64
 }
 
@@ -33,9 +33,9 @@ type waiter struct {
 
 const maxCounts = 4096 // limits memory
 
-// newQueue returns a queue, or nil if the generator itself waits when a tick has no IDs left. Other
-// generators run ahead of the clock, and fail when they are 10 s ahead. The queue lets them run
-// only 2 s ahead, so that they do not fail within an answer.
+// newQueue returns nil for generators that wait when a tick has no IDs left. Other generators run
+// ahead of the clock, and fail when they are 10 s ahead. The queue lets them run only 2 s ahead, so
+// that they do not fail within an answer.
 func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
@@ -100,7 +100,7 @@ func tooMany(wait time.Duration) error {
 	return httpapi.TooMany(wait, "the token's limit of IDs a second is reached")
 }
 
-// probe takes one ID. If no ID is left, later requests wait longer.
+// probe takes one ID, and does not wait. If no ID is left, later requests wait longer for it.
 func (q *queue) probe() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

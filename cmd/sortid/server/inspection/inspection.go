@@ -153,7 +153,8 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	}
 }
 
-// spendLines takes from the limit l what the lines cost. size is the sum of their bytes.
+// spendLines takes from the limit l what the lines cost. The parameter size is the sum
+// of their bytes.
 func spendLines(l *rate.Limiter, lines, size int) error {
 	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
 		return httpapi.TooMany(wait,

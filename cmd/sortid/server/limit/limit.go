@@ -23,8 +23,8 @@ const (
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Clients' requests that call the store. An SQL store has two connections by default. So
-	// the server's own leases get the next free connection, even if many clients wait.
+	// Clients' requests that call the store. An SQL store has two connections by default. Other
+	// requests do not wait for a connection yet, so the server's own leases get the next free one.
 	MaxStoreCalls = 2
 
 	maxConnections  = 2048

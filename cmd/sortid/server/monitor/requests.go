@@ -43,7 +43,6 @@ func (r *recorder) Fail(err error) { r.err = err }
 // Unwrap is for [http.ResponseController].
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// All answers share these header values.
 var (
 	headerNoSniff = []string{"nosniff"}
 	headerClose   = []string{"close"}

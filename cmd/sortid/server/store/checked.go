@@ -124,8 +124,7 @@ func baseRealm(name string) string {
 	return realm
 }
 
-// allows reports whether the protocol allows changes of node IDs. newRecords is how many of the
-// changes make a new record.
+// allows reports whether the protocol allows changes of node IDs.
 func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, records []lease.Record,
 	newRecords int) (bool, error) {
 	space := changes[0].Next.Realm
@@ -148,8 +147,8 @@ func (s *checkedStore) allows(ctx context.Context, changes []lease.Change, recor
 		return false, nil
 	}
 	return false,
-		&lease.ChangeError{Reason: "it makes a record in a generation that is not the realm's " +
-			"current one; " + noFence}
+		&lease.ChangeError{Reason: "it makes a record that is not in the realm's current " +
+			"generation; " + noFence}
 }
 
 // noFence is advice for clients. A server does not let clients fence a realm, because a client

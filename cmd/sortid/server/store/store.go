@@ -91,7 +91,7 @@ var (
 		"owner":    text("The identity of the holder"),
 		"from":     integer("The first tick that the owner was granted"),
 		"request": integer("A random number for each grant. In a retired half of a merging block, " +
-			"the revision of that block"),
+			"the revision of the merging block"),
 		"deadline": integer("From this tick on, other holders may take the block"),
 		"name":     text("The name of the holder, for people"),
 		"key":      text("In a released block, proof that the owner released it"),

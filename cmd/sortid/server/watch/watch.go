@@ -35,8 +35,9 @@ type watcher struct {
 }
 
 // Files passes the contents of files to the function use, and again after each change until ctx is
-// done. If use fails, it must keep the previous contents. Files returns the first call's error, and
-// logs later errors, once for each change. Errors begin with kind, such as "certificate".
+// done. If the function fails, it must keep the previous contents. Files returns the first call's
+// error, and logs later errors, once for each change. Errors begin with the parameter kind, such as
+// "certificate".
 func Files(ctx context.Context, log *slog.Logger, kind string, use func([][]byte) error,
 	paths ...string) error {
 	if log == nil {
