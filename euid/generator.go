@@ -26,10 +26,10 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 // in no order.
 //
 // In a new millisecond all random bits are new. Within a millisecond, the high 32 bits of the field
-// random go up by one for each ID, from a random start. The low 32 bits are new in each ID, and the
-// other random bits do not change. If a generator makes n IDs in a millisecond, the high bits reach
-// their maximum with a chance of n in 2^32. Then calls fail with [sortid.ErrOverflow] until the
-// clock has passed the millisecond.
+// random go up by one for each ID, from a random start. The low 32 bits are new in each ID. The
+// random bits beside the extension do not change. If a generator makes n IDs in a millisecond, the
+// high bits reach their maximum with a chance of n in 2^32. Then calls fail with
+// [sortid.ErrOverflow] until the clock has passed the millisecond.
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {

@@ -39,7 +39,7 @@ type Format struct {
 	FoldsCase   bool       // Whether letter case does not matter.
 	TextLengths []int      // The lengths of texts.
 	Check       int        // The modulus of the check after the ID, or 0 without a check.
-	CheckSuffix string     // "bech32" if a hyphen and such a check may follow the text.
+	CheckSuffix string     // "bech32" if a hyphen and a Bech32 check may follow the text.
 	Rotated     int        // How many of the lowest digits are at the front of the text.
 	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
 	Groups      []Group    // The parts of the text, if it consists of several numbers.
@@ -123,7 +123,7 @@ type Search struct {
 	// Labelled: other numbers look like IDs. If the user does not name the format, the word "id"
 	// must be before the ID.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect requires digits and letters that alternate. So it misses some random
+	// Mixed: Detect requires several changes between digits and letters. So it misses some random
 	// IDs: about 1 in 200 if they have 20 or more characters, and at most 1 in 30 if they have
 	// fewer.
 	Mixed bool `json:"mixed,omitempty"`
@@ -197,7 +197,7 @@ type Field struct {
 	Start Start  `json:"-"` // for KindCounter: its start in a new tick
 	Every uint64 `json:"-"` // for KindCounter: ticks between new random values; 0 means 1
 	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
-	// Loose: a random field can be a counter or a finer time, and a node ID can be random.
+	// Loose: some generators have a counter or a finer time in a random field, or a random node ID.
 	Loose bool `json:"-"`
 }
 

@@ -26,8 +26,8 @@ type Config struct {
 	// Realm names a set of node IDs. Leases of one realm have different node IDs. The name must be
 	// 1 to 100 bytes of UTF-8, without control characters and @.
 	Realm string
-	// If the realm is missing, [Acquire] creates it or, with MustExist, fails with [ErrNoRealm].
-	// With MustExist, it does not replace a realm that the store has lost.
+	// If the realm is missing, [Acquire] creates it. With MustExist, Acquire fails with
+	// [ErrNoRealm] instead, because the store may have lost the realm.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
@@ -35,14 +35,15 @@ type Config struct {
 	// can share a realm.
 	NodeBits int
 
-	// Window is how far into the future renewals extend the lease, from 4 ticks to a day. If the
-	// store is down, generators continue for at least half a window. A process that dies blocks its
-	// node ID for up to one and a half windows. 0 means the realm's window or, in a new realm,
-	// 1 minute. A Window longer than the realm's is an error.
+	// Window is from 4 ticks to a day. A renewal extends the lease to the present time plus Window.
+	// If the store is down, generators continue for at least half a window. A process that dies
+	// blocks its node ID for up to one and a half windows. 0 means the realm's window or, in a new
+	// realm, 1 minute. A Window longer than the realm's is an error.
 	Window time.Duration
-	// MaxLead is how far in the future a lease may start, from 1 tick to a day. This machine's
-	// clock and the store's clock may differ by at most MaxLead. 0 means the realm's lead or, in
-	// a new realm, 10 seconds. A MaxLead longer than the realm's is an error.
+	// MaxLead limits how far in the future a lease starts, from 1 tick to a day. For example,
+	// a lease starts in the future if this machine's clock is behind the end of an earlier lease.
+	// This machine's clock and the store's clock may differ by at most MaxLead. 0 means the realm's
+	// lead or, in a new realm, 10 seconds. A MaxLead longer than the realm's is an error.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull], [ErrLead] or [ErrBusy].
@@ -288,7 +289,7 @@ func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
 // the past.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
 
-// Window returns how far into the future renewals extend the lease.
+// Window returns how long after the present time a renewed lease ends.
 func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 
 // Err returns why the last renewal failed, or nil.

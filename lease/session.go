@@ -110,8 +110,8 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	return nil
 }
 
-// readRoot reads the realm's record. GetMany is safe here: if a crash of the store undoes this
-// record, the crash also undoes all later changes.
+// readRoot reads the realm's record. A crash of the store can undo what GetMany returns. This is
+// safe here, because the crash also undoes all later changes.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
@@ -512,7 +512,8 @@ func (s *session) settle(ctx context.Context) error {
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
 		if errors.Is(err, ErrIllegal) {
-			// An earlier request for this grant may still arrive. Nobody uses the grant then.
+			// The store may still receive an earlier copy of this request. Then it makes the grant,
+			// but nobody uses it.
 			s.pending = nil
 			return s.failed("lease a node ID", err)
 		}

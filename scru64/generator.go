@@ -267,7 +267,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 		return 0, err
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
-		g.last-- // a later call makes this ID, when the clock is within the allowance
+		g.last-- // a later call makes this ID, when the clock is near enough
 		g.settledTick = gen.NoTick
 		return 0, err
 	}

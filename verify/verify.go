@@ -41,7 +41,8 @@ type Options struct {
 	Source string // the name in the report
 
 	// Unordered says that the IDs come from several generators, or are not in the order of
-	// generation. Then Check checks each ID separately, and reports how late IDs come.
+	// generation. Then Check checks each ID separately. It reports how far IDs are behind the
+	// latest time so far.
 	Unordered bool
 	// Stateless says that the generators keep no state. A stateless scru128 generator sets
 	// counter_hi and counter_lo at random in each ID. A stateless euid generator does not count

@@ -142,7 +142,8 @@ func TestExecStopped(t *testing.T) {
 				t.Errorf("exit code %d, want %d", code, exit.Bad)
 			}
 			ended := regexp.MustCompile(
-				`was ended, because .*its lease end.* at (\S+)`).FindStringSubmatch(w.stderr.String())
+				`was ended, because .*(?:its lease ends|the lease ended) at (\S+)`,
+			).FindStringSubmatch(w.stderr.String())
 			if ended == nil {
 				t.Fatalf("%q", &w.stderr)
 			}

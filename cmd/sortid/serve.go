@@ -79,7 +79,7 @@ func serveCommand(c *console.Console) *cobra.Command {
 			"the file is read again when it changes")
 	flags.BoolVar(&f.open, "open", false, "serve anybody who can reach the address")
 	flags.StringArrayVar(&f.hosts, "host", nil,
-		"a host `NAME` by which clients reach a server without tokens; may be repeated")
+		"a host `NAME` by which clients reach the server, if it has no --tokens; may be repeated")
 	flags.StringArrayVar(&f.origins, "cors", nil,
 		"the `ORIGIN` of web pages that may call the server from a browser; may be repeated")
 	flags.IntVar(&f.nodeBits, "node-bits", 8,

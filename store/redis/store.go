@@ -105,9 +105,10 @@ func (s *Store) prepare(ctx context.Context) error {
 	record := pipe.Eval(ctx, readScript, []string{s.prefix}, lease.Block{}.String())
 	list, now := pipe.HGetAll(ctx, s.prefix), pipe.Time(ctx)
 	_, err := connect.Ask(ctx, pipe.Exec)
+	// If the server has answered INFO, each command has its own error.
 	if err != nil && settings.info.Val() == "" {
 		return s.failed("connect", err)
-	} // the server has answered INFO, so each command has its own error
+	}
 	if s.conditions, err = settings.conditions(); err != nil {
 		return s.failed("be used", err)
 	}

@@ -86,7 +86,8 @@ func (c *Context) check(name, title string, args ...any) *findings.Check {
 	return c.Check("rules."+name, fmt.Sprintf(title, args...))
 }
 
-// watch adds a check for each field that is watched in any of the usages.
+// watch adds a check for each field that must not change, or has a largest value, in one of the
+// usages.
 func (r *Rules) watch(usages []format.Usage) {
 	checks := map[string]*findings.Check{}
 	for _, u := range usages {

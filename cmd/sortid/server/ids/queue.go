@@ -16,7 +16,7 @@ import (
 // A queue shares the IDs of one node ID among clients, by start-time fair queueing. While IDs are
 // scarce, it counts each client's IDs, and serves the waiting client with the lowest count. A
 // request counts only after it was served, so large requests get their turn, too. After a pause, a
-// client has a low count. The queue raises such a count to the field last, so a pause saves no IDs.
+// client has a low count. Then the queue raises the count to last, so a pause saves no IDs.
 type queue struct {
 	ids *rate.Limiter // how many IDs can be made now
 
@@ -100,7 +100,7 @@ func tooMany(wait time.Duration) error {
 	return httpapi.TooMany(wait, "the token's limit of IDs a second is reached")
 }
 
-// probe takes one ID, and does not wait. If no ID is left, later requests wait longer for it.
+// probe takes one ID, and does not wait. If no ID is left, later requests wait longer.
 func (q *queue) probe() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
