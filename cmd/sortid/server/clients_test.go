@@ -272,16 +272,25 @@ func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 func TestClientCA(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	url := serveTLS(t, cert, key, cert)
-	pair := check.Must(tls.LoadX509KeyPair(cert, key))(t)
-	for _, certificates := range [][]tls.Certificate{{pair}, nil} {
-		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			InsecureSkipVerify: true, Certificates: certificates}}}
+	other, otherKey := testserver.Certificate(t)
+	for _, c := range []struct {
+		cert, key string
+		ok        bool
+	}{{cert, key, true}, {other, otherKey, false}, {"", "", false}} {
+		config := &tls.Config{InsecureSkipVerify: true}
+		if c.cert != "" {
+			pair := check.Must(tls.LoadX509KeyPair(c.cert, c.key))(t)
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				return &pair, nil
+			}
+		}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
 		resp, err := client.Get(url + "/healthz")
 		if err == nil {
 			resp.Body.Close()
 		}
-		if (err == nil) != (certificates != nil) {
-			t.Errorf("%d certificates: %v", len(certificates), err)
+		if (err == nil) != c.ok {
+			t.Errorf("certificate %q: %v", c.cert, err)
 		}
 	}
 }

@@ -393,7 +393,7 @@ func TestBuildAndFiles(t *testing.T) {
 		labels := "{file=" + path + "}"
 		expect := func(what string, want bool) {
 			t.Helper()
-			time.Sleep(3 * time.Second)
+			time.Sleep(time.Second)
 			synctest.Wait()
 			var fired []string
 			for range 40 {

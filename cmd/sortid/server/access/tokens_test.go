@@ -17,7 +17,7 @@ import (
 )
 
 func untilRead() {
-	time.Sleep(3 * time.Second)
+	time.Sleep(time.Second)
 	synctest.Wait()
 }
 

@@ -42,7 +42,7 @@ func testCertificateReread(t *testing.T) {
 	config := check.Must(TLS(t.Context(), cert, key, "", slog.New(slog.NewTextHandler(&log, nil))))(t)
 	seen := func(logged string) string {
 		t.Helper()
-		time.Sleep(3 * time.Second)
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		log.Line(t, "certificate", logged)
 		state := check.Must(handshake(t, config, &tls.Config{InsecureSkipVerify: true}))(t)
@@ -103,7 +103,7 @@ func testClientCAReread(t *testing.T) {
 		slog.New(slog.NewTextHandler(&log, nil))))(t)
 	expect := func(what string, logged string, want ...bool) {
 		t.Helper()
-		time.Sleep(3 * time.Second)
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		log.Line(t, what, logged)
 		for i, client := range clients {

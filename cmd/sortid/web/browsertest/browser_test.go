@@ -214,12 +214,12 @@ func call[P, R any](tb *tab, command cdp.Command[P, R], params P) R {
 // until waits until an expression is true, also if it first leads to errors.
 func (tb *tab) until(expression string) {
 	tb.Helper()
-	for {
+	for end := time.Now().Add(5 * time.Minute); ; {
 		there, err := chromedp.Run(tb.ctx, chromedp.Evaluate[bool](expression))
 		switch {
 		case there && err == nil:
 			return
-		case tb.ctx.Err() != nil:
+		case tb.ctx.Err() != nil || time.Now().After(end):
 			tb.Fatalf("%v: %s", err, expression)
 		}
 		time.Sleep(20 * time.Millisecond)
