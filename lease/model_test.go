@@ -3,7 +3,6 @@ package lease
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/sortid/sortid/internal/soak"
 )
 
 // This file models the protocol with small limits. The model visits every state that the steps of
@@ -1173,13 +1174,12 @@ func (m *model) path(n int32) (trace []string) {
 	return trace
 }
 
-var long = flag.Bool("long", false,
-	"lease: check also larger models, which takes minutes and gigabytes of memory")
-
+// TestModel checks the largest models only with SORTID_SOAK, because they take minutes and gigabytes
+// of memory.
 func TestModel(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		size int // 0: always; 1: not with -short; 2: with -long only
+		size int // 0: always; 1: not with -short; 2: only with SORTID_SOAK
 		m    model
 	}{
 		{"one block", 0, model{ticks: 3, windows: 2, net: 1, release: true}},
@@ -1213,10 +1213,10 @@ func TestModel(t *testing.T) {
 		{"fence, release", 2, model{ticks: 3, fence: true, revisions: 4, release: true}},
 		{"fence, three blocks", 2, model{ticks: 1, fence: true, revisions: 2, halves: true}},
 	} {
+		if c.size == 1 && testing.Short() || c.size == 2 && soak.Duration(t) == 0 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
-			if c.size == 1 && testing.Short() || c.size == 2 && !*long {
-				t.SkipNow()
-			}
 			states, trace := c.m.search()
 			t.Logf("%d states", states)
 			if trace != nil {
@@ -1262,10 +1262,10 @@ func TestModelFinds(t *testing.T) {
 		{"a fence that is only a floor", floorAlone,
 			model{ticks: 1, revisions: 3, fence: true, halves: true}},
 	} {
+		if (c.m.halves || c.m.procs > 2) && testing.Short() {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
-			if (c.m.halves || c.m.procs > 2) && testing.Short() {
-				t.SkipNow()
-			}
 			c.m.variant = c.variant
 			c.m.limit = 5_000_000
 			states, trace := c.m.search()

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/internal/soak"
 	"github.com/sortid/sortid/internal/window"
 )
 
@@ -22,11 +23,7 @@ import (
 // processes stop, die and start again. All clocks are set to random times. The store is restored
 // from old copies and fenced, and machines are cloned.
 
-var (
-	simSeed  = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
-	simNodes = flag.Int("nodes", 1000, "lease: how many nodes of one realm to simulate")
-	simSoak  = flag.Duration("soak", 0, "lease: simulate for this time, with new seeds")
-)
+var simSeed = flag.Uint64("seed", 0, "lease: simulate only this seed, and print what happens")
 
 type world struct {
 	rand      *rand.Rand
@@ -730,17 +727,17 @@ const simSteps = 20_000
 
 // explore fails if something is wrong, or if one of the listed events is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
-	first, total := uint64(1), map[string]int{}
+	first, total, long := uint64(1), map[string]int{}, soak.Duration(t)
 	switch {
 	case *simSeed != 0:
 		first, worlds = *simSeed, 1
-	case *simSoak > 0:
+	case long > 0:
 		first = rand.Uint64N(1 << 40)
 	case testing.Short():
 		worlds = 5
 	}
 	n := 0
-	for start := time.Now(); n < worlds || time.Since(start) < *simSoak; n++ {
+	for start := time.Now(); n < worlds || time.Since(start) < long; n++ {
 		seed := first + uint64(n)
 		w, story := simulate(seed, change)
 		if w.wrong != "" {
@@ -802,11 +799,14 @@ func TestSimulationFinds(t *testing.T) {
 }
 
 func TestManyNodes(t *testing.T) {
-	size := 2
-	for 1<<size < 3**simNodes {
+	nodes, size := 1000, 2
+	if soak.Duration(t) > 0 {
+		nodes = 100_000
+	}
+	for 1<<size < 3*nodes {
 		size++
 	}
-	startNodes(t, *simNodes, size, *simNodes/100+1, "first", "second")
+	startNodes(t, nodes, size, nodes/100+1, "first", "second")
 	startNodes(t, 100, 7, 20, "first") // more than 3/4 of the node IDs
 }
 

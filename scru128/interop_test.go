@@ -29,7 +29,8 @@ func install(t *testing.T) (dir string) {
 	}
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			missing("no %s here, so the independent implementation %s was not compared", tool, peer)
+			missing("%s is not installed; to run this test: .ci/setup (on Debian and Ubuntu; "+
+				"elsewhere, install it)", tool)
 		}
 	}
 	dir = t.TempDir()
@@ -37,7 +38,8 @@ func install(t *testing.T) (dir string) {
 		peer)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		missing("npm cannot install %s, so it was not compared: %v\n%s", peer, err, out)
+		missing("npm cannot install %s: %v\n%s; to run this test: connect to npm's registry", peer,
+			err, out)
 	}
 	script, err := os.ReadFile(filepath.Join("testdata", "interop.mjs"))
 	if err != nil {
@@ -56,7 +58,8 @@ func show(id ID) string {
 
 func TestInterop(t *testing.T) {
 	if testing.Short() {
-		t.Skip("installs a package: not with -short")
+		t.Skip("it installs a package from npm, and -short is set; to run this test: " +
+			"go test without -short")
 	}
 	dir := install(t)
 	vectors := conformance.VectorsOf(t, "scru128")

@@ -546,7 +546,7 @@ func processor(b *testing.B) time.Duration {
 		}
 	}
 	if len(parent) == 0 {
-		b.Skip("processor times are read from /proc, which is not here")
+		b.Skip("only Linux shows the time of other processes; to run this: use Linux")
 	}
 	var all time.Duration
 	for pid := range parent {

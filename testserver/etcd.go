@@ -86,7 +86,7 @@ func StartEtcdCluster(t testing.TB) []*Server {
 
 func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	t.Helper()
-	notShort(t)
+	Long(t, "starts a server")
 	program := etcdProgram(t)
 	var peers, members []string
 	for i := range n {
@@ -138,8 +138,9 @@ func etcdProgram(t testing.TB) string {
 	}
 	path, err := buildEtcd()
 	if err != nil {
-		Missing(t, "no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at 127.0.0.1:2379, "+
-			"it is not installed, and cannot be built: %v", err)
+		Missing(t, fmt.Sprintf("no etcd: SORTID_TEST_ETCD_URL is not set, nobody listens at "+
+			"127.0.0.1:2379, it is not installed, and cannot be built: %v", err),
+			"connect to a network, so that the go command can fetch and build etcd")
 	}
 	return path
 }

@@ -29,7 +29,7 @@ func MySQL(t testing.TB) string {
 // database "test".
 func StartMySQL(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	notShort(t)
+	Long(t, "starts a server")
 	dir, port := tempDir(t), FreePort(t)
 	data, temporary := filepath.Join(dir, "data"), filepath.Join(dir, "tmp")
 	for _, path := range []string{data, temporary} {
@@ -56,7 +56,7 @@ func StartMySQL(t testing.TB, settings ...string) *Server {
 		command(t, start(program, "--initialize-insecure"))
 	} else {
 		Missing(t, "no MariaDB: SORTID_TEST_MYSQL_URL is not set, nobody listens at "+
-			"127.0.0.1:3306, and neither mariadbd nor mysqld is installed")
+			"127.0.0.1:3306, and neither mariadbd nor mysqld is installed", Install)
 	}
 	args := []string{fmt.Sprintf("--port=%d", port), "--bind-address=127.0.0.1",
 		"--socket=" + filepath.Join(data, "socket"), "--pid-file=" + filepath.Join(data, "pid"),
@@ -83,7 +83,8 @@ func StartGalera(t testing.TB) (a, b *Server) {
 		}
 	}
 	if _, err := exec.LookPath("rsync"); err != nil || provider == "" {
-		Missing(t, "no Galera cluster: rsync and libgalera_smm.so are not both installed")
+		Missing(t, "no Galera cluster: rsync and libgalera_smm.so are not both installed",
+			"apt-get install rsync galera-4")
 	}
 	node := func(group, others string) *Server {
 		return StartMySQL(t, "wsrep-on=ON", "wsrep-provider="+provider, "binlog-format=ROW",

@@ -84,11 +84,8 @@ func natsCall(ctx context.Context, u *url.URL, subject string) error {
 // StartNATS starts a server with JetStream and these lines of configuration.
 func StartNATS(t testing.TB, lines ...string) *Server {
 	t.Helper()
-	notShort(t)
-	program, err := exec.LookPath("nats-server")
-	if err != nil {
-		Missing(t, "nats-server is not installed: %v", err)
-	}
+	Long(t, "starts a server")
+	program := Program(t, "nats-server")
 	dir, port := tempDir(t), FreePort(t)
 	if !strings.Contains(strings.Join(lines, "\n"), "jetstream") {
 		lines = append(lines, "jetstream { }")
@@ -109,7 +106,7 @@ func StartNATS(t testing.TB, lines ...string) *Server {
 
 func StartNATSCluster(t testing.TB) (servers []*Server) {
 	t.Helper()
-	notShort(t)
+	Long(t, "starts a server")
 	var listen, routes [3]string
 	for i := range listen {
 		listen[i] = address(FreePort(t))

@@ -28,14 +28,14 @@ func Postgres(t testing.TB) string {
 // a password.
 func StartPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	notShort(t)
+	Long(t, "starts a server")
 	program, err := postgresProgram("initdb")
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
 	}
 	if err != nil {
-		Missing(t, "no PostgreSQL: SORTID_TEST_POSTGRES_URL is not set, nobody listens at "+
-			"127.0.0.1:5432, and initdb cannot run: %v", err)
+		Missing(t, fmt.Sprintf("no PostgreSQL: SORTID_TEST_POSTGRES_URL is not set, nobody "+
+			"listens at 127.0.0.1:5432, and initdb cannot run: %v", err), Install)
 	}
 	dir := tempDir(t)
 	data, passwords := filepath.Join(dir, "data"), filepath.Join(dir, "password")

@@ -31,11 +31,8 @@ func Redis(t testing.TB) string {
 // "--appendonly", "no" override this.
 func StartRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	notShort(t)
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		Missing(t, "redis-server is not installed: %v", err)
-	}
+	Long(t, "starts a server")
+	program := Program(t, "redis-server")
 	dir, port := tempDir(t), FreePort(t)
 	settings = append([]string{
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir,

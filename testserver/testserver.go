@@ -1,11 +1,12 @@
-// Package testserver starts servers for a test. They stop when the test ends.
+// Package testserver starts servers for a test. They stop when the test ends. It also skips tests
+// that need what a machine does not have.
 //
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
 // prefix or bucket for this test alone. The function uses the server that an environment variable
 // such as SORTID_TEST_POSTGRES_URL names. Without the variable, it uses a local server or, if none
 // answers, starts a server. With -short and without the variable, it skips the test. A function
 // whose name begins with Start always starts a server. If a program is not installed, the test is
-// skipped, or fails if CI is set.
+// skipped, or fails if CI is set, as in [Missing].
 package testserver
 
 import (
@@ -25,22 +26,6 @@ import (
 	"testing"
 	"time"
 )
-
-// Missing skips the test, or fails it if CI is set.
-func Missing(t testing.TB, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") != "" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
-func notShort(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("needs a server: not with -short")
-	}
-}
 
 // Only one goroutine at a time may use a Server.
 type Server struct {
@@ -123,7 +108,7 @@ func choose(t testing.TB, variable string, serves func(ctx context.Context, serv
 	t.Helper()
 	server := os.Getenv(variable)
 	if server == "" {
-		notShort(t)
+		Long(t, "needs a server")
 		if i := slices.IndexFunc(local, func(url string) bool {
 			return serves(t.Context(), url) == nil
 		}); i >= 0 {

@@ -20,7 +20,8 @@ func runAs(t testing.TB, name string, dirs ...string) func(*exec.Cmd) {
 	}
 	u, err := user.Lookup(name)
 	if err != nil {
-		Missing(t, "the server does not run as root, and there is no user %s", name)
+		Missing(t, "the server does not run as root, and there is no user "+name,
+			"useradd --system "+name)
 	}
 	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 	gid, _ := strconv.ParseUint(u.Gid, 10, 32)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/soak"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -28,10 +29,10 @@ func check(t testing.TB, formatName string, lines []string, o Options) *report.R
 
 func options(s model.Subject) Options { return Options{Nodes: s.Nodes, NodeBits: s.NodeBits} }
 
-// Correct IDs pass with any seed, pace of the clock and length. With -soak, each seed has all
-// paces.
+// Correct IDs pass with any seed, pace of the clock and length. With SORTID_SOAK, each seed
+// has all paces.
 func TestSound(t *testing.T) {
-	seeds := 40
+	seeds, allPaces := 40, soak.Duration(t) > 0
 	if testing.Short() {
 		seeds = 4
 	}
@@ -39,7 +40,7 @@ func TestSound(t *testing.T) {
 		t.Run(s.Format+"/"+s.Mode, func(t *testing.T) {
 			for seed := range uint64(seeds) {
 				for i, pace := range []float64{1, 0.3, 0.05, 0.01, 0.002} {
-					if !*soak && i != int(seed%5) {
+					if !allPaces && i != int(seed%5) {
 						continue
 					}
 					n := 10 + int(seed*seed*seed)%40_000

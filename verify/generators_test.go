@@ -2,7 +2,6 @@ package verify
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/soak"
 	"github.com/sortid/sortid/verify/internal/model"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -198,14 +198,11 @@ func byChance(o report.Outcome) bool {
 	return strings.HasPrefix(o.Name, "random.") || strings.HasPrefix(o.Name, "rules.counter")
 }
 
-var soak = flag.Bool("soak", false,
-	"make ten times as many IDs with each generator, and more streams")
-
 // Our generators pass in each mode and with each function.
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {
-	case *soak:
+	case soak.Duration(t) > 0:
 		n *= 10
 	case model.UnderRace:
 		n = 20_000

@@ -35,13 +35,9 @@ var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease 
 // Documented commands print what the documents show, except for new IDs and times.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it takes half a minute")
-	}
+	testserver.Long(t, "runs a hundred commands")
 	for _, program := range []string{"bash", "curl", "jq", "timeout", "zcat"} {
-		if _, err := exec.LookPath(program); err != nil {
-			testserver.Missing(t, "%s is not installed", program)
-		}
+		testserver.Program(t, program)
 	}
 	dir := t.TempDir()
 	address := freeAddress(t)

@@ -26,10 +26,7 @@ import (
 func interpreters(t *testing.T) map[string][]string {
 	all := map[string][]string{}
 	for name, file := range map[string]string{"python3": "scru64.py", "node": "scru64.mjs"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			testserver.Missing(t, "%s is not installed", name)
-		}
+		path := testserver.Program(t, name)
 		file = check.Must(filepath.Abs(filepath.Join("testdata", "exec", file)))(t)
 		all[name] = []string{path, file}
 	}
@@ -72,9 +69,7 @@ func countTwice(t *testing.T, files []string) (ids, twice int) {
 // twice, and the test finds them.
 func TestExecTorture(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it takes a while")
-	}
+	testserver.Long(t, "kills programs again and again")
 	command, dir := commandPath(t, "sortid"), t.TempDir()
 	programs := interpreters(t)
 	store := "bolt:" + filepath.Join(dir, "s.db")

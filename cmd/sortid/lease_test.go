@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
+	"github.com/sortid/sortid/testserver"
 	"go.etcd.io/bbolt"
 )
 
@@ -120,12 +122,14 @@ func (l *locker) Write(b []byte) (n int, err error) {
 func TestConditions(t *testing.T) {
 	dir, err := os.MkdirTemp("/dev/shm", "sortid")
 	if err != nil {
-		t.Skipf("cannot use /dev/shm: %v", err)
+		testserver.Missing(t, fmt.Sprintf("there is no tmpfs: %v", err),
+			"mount -t tmpfs tmpfs /dev/shm")
 	}
 	defer os.RemoveAll(dir)
 	url := "bolt:" + filepath.Join(dir, "leases.db")
 	if st, err := store.Open(t.Context(), url); err != nil || st.Conditions() == nil {
-		t.Skipf("a store in /dev/shm has no conditions: %v", err)
+		testserver.Missing(t, fmt.Sprintf("a store in /dev/shm has no conditions: %v", err),
+			"mount -t tmpfs tmpfs /dev/shm")
 	}
 	var out bytes.Buffer
 	code, stderr := start(nil, &out, "new", "scru64", "--lease", url, "-n", "2")

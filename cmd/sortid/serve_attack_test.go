@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/testserver"
 )
 
 const most = 128 << 20
@@ -51,11 +52,9 @@ func (s *served) dial(t *testing.T, from net.IP, buffer int) net.Conn {
 // Answers that clients do not read need little memory.
 func TestUntakenAnswers(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux reports the largest memory of a process")
+		t.Skip("only Linux reports the largest memory of a process; to run this test: use Linux")
 	}
-	if testing.Short() {
-		t.Skip("with -short the race detector may run, which needs memory itself")
-	}
+	testserver.Long(t, "measures memory, of which the race detector needs much")
 	for _, c := range []struct {
 		name    string
 		headers map[string]string

@@ -12,17 +12,13 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/testserver"
 )
 
 // The first program in docs/verify.md fails for the reasons given there. The second passes.
 func TestDocumentedExample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("Python makes half a million IDs")
-	}
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("there is no python3")
-	}
+	testserver.Long(t, "makes half a million IDs in Python")
+	python := testserver.Program(t, "python3")
 	doc := check.Must(os.ReadFile("../../docs/verify.md"))(t)
 	programs := strings.Split(string(doc), "```python\n")[1:]
 	if len(programs) != 2 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
+	"github.com/sortid/sortid/testserver"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,11 +35,11 @@ func TestFileSystems(t *testing.T) {
 	}
 	var st unix.Statfs_t
 	if unix.Statfs("/dev/shm", &st) != nil || st.Type != unix.TMPFS_MAGIC {
-		t.Skip("no tmpfs at /dev/shm")
+		testserver.Missing(t, "there is no tmpfs at /dev/shm", "mount -t tmpfs tmpfs /dev/shm")
 	}
 	dir, err := os.MkdirTemp("/dev/shm", "sortid")
 	if err != nil {
-		t.Skip(err)
+		testserver.Missing(t, err.Error(), "chmod 1777 /dev/shm")
 	}
 	defer os.RemoveAll(dir)
 	s := must(t, "bolt:"+dir+"/sortid.db")

@@ -189,7 +189,7 @@ func TestRewrite(t *testing.T) {
 		t.Helper()
 		children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
 		if err != nil {
-			t.Skip("the process that rewrites the file cannot be found here")
+			t.Skipf("only Linux shows child processes (%v); to run this test: use Linux", err)
 		}
 		if child, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
 			syscall.Kill(child, syscall.SIGKILL)
@@ -238,9 +238,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestConnections(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits for connections to close")
-	}
+	testserver.Long(t, "waits for connections to close")
 	for _, tls := range []bool{false, true} {
 		server := testserver.StartRedis(t)
 		url := server.URL

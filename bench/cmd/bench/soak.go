@@ -1,8 +1,12 @@
 package main
 
-import "io"
+import (
+	"io"
+	"os"
+)
 
 func measureSoak(lines io.Writer, o options) error {
+	os.Setenv("SORTID_SOAK", o.benchtime)
 	return test(lines, "../cmd/sortid", "-timeout", "0", "-v", "-run", "^Test(Stores|Unfenced)$",
-		"./internal/torture", "-duration", o.benchtime, "-rate", "250000")
+		"./internal/torture", "-rate", "250000")
 }

@@ -54,9 +54,8 @@ func size() sizes {
 }
 
 func Test(t *testing.T) {
-	if testing.Short() {
-		t.Skip("this test starts servers and measures them")
-	}
+	testserver.Long(t, "starts servers and measures them")
+	testserver.Alone(t)
 	t.Run("Postgres", measurePostgres)
 	t.Run("MariaDB", measureMariaDB)
 }

@@ -88,9 +88,8 @@ func wait(t *testing.T, answers func() bool) {
 }
 
 func Test(t *testing.T) {
-	if testing.Short() {
-		t.Skip("this test starts servers and measures them")
-	}
+	testserver.Long(t, "starts servers and measures them")
+	testserver.Alone(t)
 	sortid := filepath.Join(t.TempDir(), "sortid")
 	if out, err := exec.Command("go", "build", "-o", sortid,
 		"github.com/sortid/sortid/cmd/sortid").CombinedOutput(); err != nil {
@@ -319,7 +318,7 @@ func measureMemory(t *testing.T, sortid string) {
 func resident(t *testing.T, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		t.Skipf("this system does not show the memory of a process: %v", err)
+		t.Skipf("only Linux shows the memory of a process (%v); to run this test: use Linux", err)
 	}
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	kilobytes, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)

@@ -297,13 +297,9 @@ func TestClientCA(t *testing.T) {
 
 func TestGeneratedClient(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs npm: not with -short")
-	}
+	testserver.Long(t, "installs packages from npm")
 	for _, program := range []string{"npm", "node"} {
-		if _, err := exec.LookPath(program); err != nil {
-			testserver.Missing(t, "%s is not installed", program)
-		}
+		testserver.Program(t, program)
 	}
 	s, ts := start(t, Config{Store: lease.NewMemory()})
 	waitReady(t, s)
@@ -324,8 +320,8 @@ func TestGeneratedClient(t *testing.T) {
 		"openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3",
 		"@types/node@24.0.0"); err != nil {
 		testserver.Missing(t,
-			"npm cannot install the generator of clients, so the test did not run: %v\n%s", err,
-			out)
+			fmt.Sprintf("npm cannot install the generator of clients: %v\n%s", err, out),
+			"connect to npm's registry")
 	}
 	bin := func(name string) string { return filepath.Join("node_modules", ".bin", name) }
 	for _, command := range [][]string{

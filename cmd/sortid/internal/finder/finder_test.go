@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/testserver"
 )
 
 func find(f *Finder, text string) (found []Match) {
@@ -242,14 +242,11 @@ func TestAllocates(t *testing.T) {
 	}
 }
 
-var soak = flag.Bool("soak", false,
-	"look for false IDs in 100 MB of each kind of text, not in 8 MB")
-
 // A Finder finds at most one false ID in 100 MB of code, English, Base64 and Git logs.
 func TestFalse(t *testing.T) {
 	const mega = 1 << 20
 	part := 8 * mega
-	if *soak {
+	if testserver.Soak(t) > 0 {
 		part = 100 * mega
 	}
 	rng := rand.NewChaCha8([32]byte{1})

@@ -148,7 +148,7 @@ func TestMySQLCodecs(t *testing.T) {
 				t.Errorf("%s %q (%s): %q, %v", f.name, v.Text, v.Note, got, err)
 			}
 		}
-		for range *many / 100 {
+		for range manyIDs(t) / 100 {
 			text := f.random(r)
 			if got, err := row(t, db, query, text, text, text); err != nil ||
 				got[0] != f.stored(text) || got[1] != text {
@@ -233,12 +233,7 @@ func TestMySQLExamples(t *testing.T) {
 
 func TestMySQLClient(t *testing.T) {
 	_, u := openMySQL(t)
-	name, err := exec.LookPath("mariadb")
-	if err != nil {
-		if name, err = exec.LookPath("mysql"); err != nil {
-			testserver.Missing(t, "neither mariadb nor mysql in the PATH")
-		}
-	}
+	name := testserver.Program(t, "mariadb", "mysql")
 	for range 2 {
 		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(),
 			"-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
@@ -292,7 +287,7 @@ func TestSQLite(t *testing.T) {
 			}
 			stores(id.String(), at)
 		}
-		for range *many / 50 {
+		for range manyIDs(t) / 50 {
 			stores(f.random(r), "")
 		}
 		for _, at := range mysqlTimes(f) {
@@ -344,10 +339,7 @@ func TestSQLite(t *testing.T) {
 
 // An old SQLite refuses to make tables that it could not fill. With -bail it makes nothing.
 func TestOldSQLite(t *testing.T) {
-	program, err := exec.LookPath("sqlite3")
-	if err != nil {
-		t.Skip("there is no sqlite3")
-	}
+	program := testserver.Program(t, "sqlite3")
 	version := check.Must(exec.Command(program, ":memory:", "SELECT sqlite_version()").Output())(t)
 	_, minor, _ := strings.Cut(string(version), ".")
 	minor, _, _ = strings.Cut(minor, ".")

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/big"
@@ -32,8 +31,6 @@ import (
 	"github.com/sortid/sortid/verify/duplicates"
 	"github.com/sortid/sortid/verify/report"
 )
-
-var many = flag.Int("many", 50_000, "how many random IDs of each format to convert")
 
 type database struct {
 	t      testing.TB
@@ -265,14 +262,21 @@ func TestPostgresVectors(t *testing.T) {
 	}
 }
 
-func TestPostgresRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a while")
+// manyIDs returns how many random IDs of each format to convert.
+func manyIDs(t *testing.T) int {
+	t.Helper()
+	if testserver.Soak(t) > 0 {
+		return 1_000_000
 	}
+	return 50_000
+}
+
+func TestPostgresRandom(t *testing.T) {
+	testserver.Long(t, "converts many IDs")
 	d := install(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, f := range formats {
-		for left := *many; left > 0; left -= 10_000 {
+		for left := manyIDs(t); left > 0; left -= 10_000 {
 			texts := make([]string, min(left, 10_000))
 			stored := make([]string, len(texts))
 			for i := range texts {
@@ -634,9 +638,7 @@ func unique(t testing.TB, format string, all [][]string) *report.Unique {
 }
 
 func TestPostgresGenerators(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a while")
-	}
+	testserver.Long(t, "makes many IDs")
 	d := install(t)
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -931,18 +933,9 @@ func TestPostgresRole(t *testing.T) {
 	d.run("RESET ROLE")
 }
 
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		testserver.Missing(t, "no %s in the PATH", name)
-	}
-	return path
-}
-
 func output(t *testing.T, in string, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(program(t, name), args...)
+	cmd := exec.Command(testserver.Program(t, name), args...)
 	cmd.Stdin = strings.NewReader(in)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -69,7 +69,7 @@ func TestStores(t *testing.T) {
 	clusters = append(clusters, f)
 
 	results := map[*cluster]result{}
-	torture(t, clusters, *duration, func(f *cluster, dir string) bool {
+	torture(t, clusters, roundTime(t), func(f *cluster, dir string) bool {
 		r := evaluate(t, f, dir)
 		results[f] = r
 		t.Logf("%v\n%v", r, f)
@@ -80,7 +80,7 @@ func TestStores(t *testing.T) {
 			func(kind string) bool { return f.count(kind) == 0 })
 		return r.ids > *rate && r.hands > 0 && !missing
 	})
-	printResults("Torture", clusters, results)
+	printResults(t, "Torture", clusters, results)
 }
 
 // The test finds processes that ignore the end of their window.
@@ -96,12 +96,12 @@ func TestUnfenced(t *testing.T) {
 		return cmd
 	}
 	results := map[*cluster]result{}
-	torture(t, []*cluster{f}, min(*duration, time.Minute), func(f *cluster, dir string) bool {
+	torture(t, []*cluster{f}, min(roundTime(t), time.Minute), func(f *cluster, dir string) bool {
 		results[f] = evaluate(t, f, dir)
 		t.Logf("%v\n%v", results[f], f)
 		return results[f].twice > 0
 	})
-	printResults("TortureUnfenced", []*cluster{f}, results)
+	printResults(t, "TortureUnfenced", []*cluster{f}, results)
 }
 
 type claim struct {
@@ -214,7 +214,7 @@ func gaps(faults []fault, claims []claim) map[string][]time.Duration {
 	return gaps
 }
 
-func printResults(benchmark string, clusters []*cluster, results map[*cluster]result) {
+func printResults(t *testing.T, benchmark string, clusters []*cluster, results map[*cluster]result) {
 	gaps := map[string][]time.Duration{}
 	count := map[string]int{}
 	for _, f := range clusters {
@@ -234,7 +234,7 @@ func printResults(benchmark string, clusters []*cluster, results map[*cluster]re
 				benchmark, url.PathEscape(kind), count[kind], at(0.5), at(0.99), at(1))
 		}
 	}
-	fmt.Printf("Benchmark%sTime/stores 1 %.0f s\n", benchmark, duration.Seconds())
+	fmt.Printf("Benchmark%sTime/stores 1 %.0f s\n", benchmark, roundTime(t).Seconds())
 }
 
 type server struct {

@@ -5,6 +5,7 @@ package torture
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,8 +29,6 @@ import (
 )
 
 var (
-	duration = flag.Duration("duration", 15*time.Second,
-		"how long a round takes; another round follows if too little has happened")
 	seed = flag.Uint64("seed", rand.Uint64(),
 		"decides which faults happen, but not what they cause")
 	rate = flag.Int("rate", 50_000, "IDs a second that each process wants to make")
@@ -46,7 +45,8 @@ type cluster struct {
 	bits      []int    // each process chooses one as the size of its node ID
 	faults    []string // kinds of faults of processes
 	servers   []crasher
-	around    []string // kinds of faults of servers and connections
+	around    []string      // kinds of faults of servers and connections
+	pause     time.Duration // between faults, at most
 
 	mu     sync.Mutex
 	done   []fault
@@ -96,8 +96,14 @@ func (f *cluster) count(kind string) (n int) {
 	return n
 }
 
-func between(random *rand.Rand) time.Duration {
-	return 200*time.Millisecond + rand.N(min(*duration/5, 10*time.Second))
+// roundTime returns how long a round takes. Another round follows if too little has happened.
+func roundTime(t *testing.T) time.Duration {
+	t.Helper()
+	return cmp.Or(testserver.Soak(t), 15*time.Second)
+}
+
+func (f *cluster) between() time.Duration {
+	return 200*time.Millisecond + rand.N(f.pause)
 }
 
 func (f *cluster) round(t *testing.T, dir string, round int, end time.Time) {
@@ -118,7 +124,7 @@ func (f *cluster) round(t *testing.T, dir string, round int, end time.Time) {
 	}
 	random := rand.New(rand.NewPCG(*seed+uint64(round), 1<<32))
 	for len(f.servers) > 0 && time.Until(end) > 6*time.Second {
-		time.Sleep(time.Second + between(random))
+		time.Sleep(time.Second + f.between())
 		server := f.servers[random.IntN(len(f.servers))]
 		server.Stop()
 		time.Sleep(rand.N(window / 2))
@@ -153,7 +159,7 @@ func (f *cluster) live(process *exec.Cmd, slot int, name string, random *rand.Ra
 			return time.Now().Before(until)
 		}
 	}
-	for lives(between(random)) {
+	for lives(f.between()) {
 		kind := f.faults[random.IntN(len(f.faults))]
 		switch kind {
 		case kill:
@@ -199,9 +205,10 @@ var changing = regexp.MustCompile(`[0-9a-f]{8,}|[0-9][-0-9.:TZ]*`)
 // torture runs rounds until enough has happened in all clusters.
 func torture(t *testing.T, clusters []*cluster, duration time.Duration,
 	enough func(f *cluster, dir string) bool) {
-	t.Logf("-seed %d -duration %v", *seed, duration)
+	t.Logf("-seed %d, rounds of %v", *seed, duration)
 	dir := t.TempDir()
 	for _, f := range clusters {
+		f.pause = min(duration/5, 10*time.Second)
 		check.OK(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
 	}
 	for round := 0; ; round++ {
@@ -242,7 +249,7 @@ func TestCommand(t *testing.T) {
 				"--create")
 		},
 	}
-	torture(t, []*cluster{f}, *duration, func(f *cluster, dir string) bool {
+	torture(t, []*cluster{f}, roundTime(t), func(f *cluster, dir string) bool {
 		paths, lines := files(t, dir)
 		if len(paths) == 0 {
 			return false
@@ -358,12 +365,11 @@ const (
 
 func build(t *testing.T, folder string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it takes its time")
-	}
+	testserver.Long(t, "kills and stops processes")
 	if runtime.GOOS == "windows" {
-		t.Skip("processes cannot be stopped and continued on Windows")
+		t.Skip("Windows cannot stop and continue processes; to run this test: use another system")
 	}
+	testserver.Alone(t)
 	path := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command("go", "build", "-o", path, folder).CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

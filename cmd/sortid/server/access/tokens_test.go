@@ -153,7 +153,7 @@ func TestAppendToken(t *testing.T) {
 
 func TestAppendTokenAtOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files are not locked on this system")
+		t.Skip("files are not locked on Windows; to run this test: use another system")
 	}
 	path := filepath.Join(t.TempDir(), "tokens")
 	_, line, _ := NewToken("one", []string{"ids"}, 0, 0)

@@ -22,17 +22,6 @@ import (
 	"github.com/sortid/sortid/testserver"
 )
 
-func program(t testing.TB, names ...string) string {
-	t.Helper()
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	testserver.Missing(t, "no %s here, so the page was not tested in it", names[0])
-	return ""
-}
-
 func output(t testing.TB, dir, stdin, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -95,10 +84,9 @@ func TestMain(m *testing.M) {
 
 func startBrowser(t testing.TB) context.Context {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser: not with -short")
-	}
-	path := program(t, "chromium", "chromium-browser", "google-chrome")
+	testserver.Long(t, "starts a browser")
+	testserver.Alone(t)
+	path := testserver.Program(t, "chromium", "chromium-browser", "google-chrome")
 	started.Lock()
 	defer started.Unlock()
 	if started.ctx != nil {

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,30 +17,26 @@ import (
 func npm(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command(program(t, "npm"), "install", "--silent", "--no-audit", "--no-fund",
+	cmd := exec.Command(testserver.Program(t, "npm"), "install", "--silent", "--no-audit", "--no-fund",
 		"--prefix", dir, name)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		testserver.Missing(t, "npm cannot install %s, so the test did not run: %v\n%s", name, err,
-			out)
+		testserver.Missing(t, fmt.Sprintf("npm cannot install %s: %v\n%s", name, err, out),
+			"connect to npm's registry")
 	}
 	return dir
 }
 
 // Node runs the tests of the npm package.
 func TestNode(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs Node: not with -short")
-	}
-	output(t, "..", "", program(t, "node", "nodejs"), "--test")
+	testserver.Long(t, "runs Node")
+	output(t, "..", "", testserver.Program(t, "node", "nodejs"), "--test")
 }
 
 // The packed package and the one by scru128's author read each other's IDs.
 func TestNpm(t *testing.T) {
-	if testing.Short() {
-		t.Skip("installs a package: not with -short")
-	}
-	node, dir := program(t, "node", "nodejs"), npm(t, "scru128@3.0.6")
+	testserver.Long(t, "installs a package from npm")
+	node, dir := testserver.Program(t, "node", "nodejs"), npm(t, "scru128@3.0.6")
 	output(t, "..", "", "npm", "pack", "--silent", "--pack-destination", dir)
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(packed) != 1 {
