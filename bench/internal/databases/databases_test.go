@@ -142,8 +142,8 @@ func measurePostgres(t *testing.T) {
 	defer conn.Close(context.Background())
 	pgxid.Register(conn.TypeMap())
 	p := &postgres{t, server.URL, conn, sizes}
-	functions := exec.Command("go", "run", ".", "sql", "postgres")
-	functions.Dir, functions.Stderr = "../../../cmd/sortid", os.Stderr
+	functions := exec.Command(testserver.Sortid(t), "sql", "postgres")
+	functions.Stderr = os.Stderr
 	text, err := functions.Output()
 	check(t, err)
 	p.run(string(text))

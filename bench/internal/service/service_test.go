@@ -90,11 +90,7 @@ func wait(t *testing.T, answers func() bool) {
 func Test(t *testing.T) {
 	testserver.Long(t, "starts servers and measures them")
 	testserver.Alone(t)
-	sortid := filepath.Join(t.TempDir(), "sortid")
-	if out, err := exec.Command("go", "build", "-o", sortid,
-		"github.com/sortid/sortid/cmd/sortid").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	sortid := testserver.Sortid(t)
 	measureRates(t, sortid)
 	measureMemory(t, sortid)
 	measureOutage(t, sortid)

@@ -37,12 +37,12 @@ func makers(name, program string, processes int, bits []int, urls ...string) *cl
 // through "sortid serve".
 func TestStores(t *testing.T) {
 	t.Parallel()
-	sortid, program := build(t, command), build(t, maker)
+	sortid, maker := program(t, command), program(t, maker)
 	bolt := func() string { return "bolt:" + filepath.Join(t.TempDir(), "leases.db") }
 	sizes := []int{3, 3, 4, 4}
 	clusters := []*cluster{
-		makers("bolt", program, 4, sizes, bolt()),
-		makers("bolt, realm nearly full", program, 6, []int{1, 2, 3, 3, 4}, bolt()),
+		makers("bolt", maker, 4, sizes, bolt()),
+		makers("bolt, realm nearly full", maker, 6, []int{1, 2, 3, 3, 4}, bolt()),
 	}
 	for _, s := range []struct {
 		name  string
@@ -56,7 +56,7 @@ func TestStores(t *testing.T) {
 	} {
 		server := s.start(t)
 		u := check.Must(url.Parse(server.URL))(t)
-		f := makers(s.name, program, 4, sizes)
+		f := makers(s.name, maker, 4, sizes)
 		u.Host = newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, 1<<33)), f).address
 		f.urls, f.servers = []string{u.String()}, []crasher{server}
 		f.around = append(proxied[delay:], restart)
@@ -64,7 +64,7 @@ func TestStores(t *testing.T) {
 	}
 	store := bolt()
 	a, b := serve(t, sortid, store), serve(t, sortid, store)
-	f := makers("sortid serve", program, 4, sizes, a.url, b.url)
+	f := makers("sortid serve", maker, 4, sizes, a.url, b.url)
 	f.servers, f.around = []crasher{a, b}, []string{restart}
 	clusters = append(clusters, f)
 
@@ -86,7 +86,7 @@ func TestStores(t *testing.T) {
 // The test finds processes that ignore the end of their window.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
-	f := makers("bolt, no fence", build(t, maker), 10, []int{3},
+	f := makers("bolt, no fence", program(t, maker), 10, []int{3},
 		"bolt:"+filepath.Join(t.TempDir(), "leases.db"))
 	f.faults = []string{stop, stop, kill} // after a stop, a process may use ticks twice
 	fenced := f.process

@@ -26,6 +26,13 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/testserver"
+
+	// The tests run the command, which has these packages. With the imports, the go command does
+	// not use cached results of the tests after a change there.
+	_ "github.com/sortid/sortid/store"
+	_ "github.com/sortid/sortid/verify"
+	_ "github.com/sortid/sortid/verify/duplicates"
+	_ "github.com/sortid/sortid/verify/extsort"
 )
 
 var (
@@ -237,13 +244,13 @@ func torture(t *testing.T, clusters []*cluster, duration time.Duration,
 // the same IDs.
 func TestCommand(t *testing.T) {
 	t.Parallel()
-	program := build(t, command)
+	sortid := program(t, command)
 	f := &cluster{
 		name: "sortid new", processes: 10, faults: []string{kill, end, stop, stop},
 		urls: []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
 		bits: []int{3}, // fewer node IDs than processes
 		process: func(url string, bits int) *exec.Cmd {
-			return exec.Command(program, "new", "scru64", "--lease", url, "--realm", "torture",
+			return exec.Command(sortid, "new", "scru64", "--lease", url, "--realm", "torture",
 				"--node-bits", strconv.Itoa(bits), "--guard", strconv.Itoa(24-bits),
 				"--lease-window", window.String(), "--rollback", "wait", "--rate", "2000", "--forever",
 				"--create")
@@ -254,7 +261,7 @@ func TestCommand(t *testing.T) {
 		if len(paths) == 0 {
 			return false
 		}
-		out, err := exec.Command(program,
+		out, err := exec.Command(sortid,
 			append([]string{"verify", "scru64", "--unique"}, paths...)...).CombinedOutput()
 		report, _, _ := strings.Cut(string(out), "\nSources")
 		t.Logf("%d IDs of %d processes\n%s\n%s", lines, len(paths), report, f)
@@ -303,7 +310,7 @@ func TestTogether(t *testing.T) {
 		"etcd":     func() string { return testserver.StartEtcd(t).URL },
 	} {
 		t.Run(name, func(t *testing.T) {
-			sortid, url := build(t, command), url()
+			sortid, url := program(t, command), url()
 			var all [many]*exec.Cmd
 			var first [many]string
 			var wg sync.WaitGroup
@@ -358,21 +365,18 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-const (
-	command = "../.."
-	maker   = "./maker"
-)
-
-func build(t *testing.T, folder string) string {
+// program builds a program that the test kills and stops.
+func program(t *testing.T, pkg string) string {
 	t.Helper()
 	testserver.Long(t, "kills and stops processes")
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows cannot stop and continue processes; to run this test: use another system")
 	}
 	testserver.Alone(t)
-	path := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("go", "build", "-o", path, folder).CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
+	return testserver.Build(t, pkg)
 }
+
+const (
+	command = "../.."
+	maker   = "./maker"
+)

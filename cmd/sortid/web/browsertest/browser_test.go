@@ -20,6 +20,13 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/sortid/sortid/testserver"
+
+	// The tests run the command, which has these packages. With the imports, the go command does
+	// not use cached results of the tests after a change there.
+	_ "github.com/sortid/sortid/store"
+	_ "github.com/sortid/sortid/verify"
+	_ "github.com/sortid/sortid/verify/duplicates"
+	_ "github.com/sortid/sortid/verify/extsort"
 )
 
 func output(t testing.TB, dir, stdin, name string, args ...string) string {
@@ -35,20 +42,9 @@ func output(t testing.TB, dir, stdin, name string, args ...string) string {
 	return string(out)
 }
 
-var sortid = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "sortid")
-	out, err := exec.Command("go", "build", "-o", path, "../..").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return path, err
-})
-
 func run(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
-	command, err := sortid()
-	check(t, err)
-	return output(t, "", stdin, command, args...)
+	return output(t, "", stdin, testserver.Sortid(t), args...)
 }
 
 func page(t testing.TB) string {

@@ -8,13 +8,12 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/sortid/sortid/testserver"
 )
 
 func serve(t *testing.T, args ...string) string {
 	t.Helper()
-	command, err := sortid()
-	check(t, err)
-	cmd := exec.Command(command, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(testserver.Sortid(t), append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	log, err := cmd.StderrPipe()
 	check(t, err)
 	check(t, cmd.Start())

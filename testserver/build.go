@@ -1,0 +1,60 @@
+package testserver
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Sortid returns the path of the command, built by the go command.
+//
+// A test that calls Sortid runs again if the command's source in its own module changes. If the
+// rest should have this effect too, the test must import it.
+func Sortid(t testing.TB) string {
+	t.Helper()
+	return Build(t, "github.com/sortid/sortid/cmd/sortid")
+}
+
+// Build returns the path of a program, as [Sortid] does. The package is an import path, or relative
+// to the test's folder.
+func Build(t testing.TB, pkg string) string {
+	t.Helper()
+	b, _ := built.LoadOrStore(pkg, sync.OnceValues(func() (string, error) { return build(pkg) }))
+	path, err := b.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var built sync.Map // from packages to func() (string, error)
+
+// The go command keeps programs that "go run" has built in its cache, so all tests share one build.
+func build(pkg string) (path string, err error) {
+	// The go command notes which files of its module a test looks at. If one of them changes, it
+	// does not use the test's cached result.
+	const sources = `{{if not .Standard}}{{if not .Module.Version}}{{$dir := .Dir}}` +
+		`{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}` +
+		`{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`
+	files, err := clientOutput(exec.Command("go", "list", "-deps", "-f", sources, pkg))
+	if err != nil {
+		return "", err
+	}
+	for file := range strings.Lines(files) {
+		os.Stat(strings.TrimSpace(file))
+	}
+	for range 2 { // only the second run is with the program in the cache
+		out, err := clientOutput(exec.Command("go", "run", "-exec", "go version", pkg))
+		if err != nil {
+			return "", err
+		}
+		path = out[:max(0, strings.LastIndex(out, ": "))]
+		if _, err = os.Stat(path); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("go run %s: the program is not in the go command's cache", pkg)
+}
