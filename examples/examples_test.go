@@ -32,6 +32,7 @@ var between = map[string]string{
 
 func testProgram(t *testing.T, name, databaseURL string, args ...string) {
 	t.Helper()
+	testserver.Long(t, "compiles and runs a program")
 	cmd := exec.Command("go", append([]string{"run"}, args...)...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "DATABASE_URL="+databaseURL), os.Stderr
 	got, err := cmd.Output()
@@ -62,6 +63,7 @@ func TestSQL(t *testing.T) {
 
 // TestEnt generates code in a temporary folder, and an overlay adds the code to the program.
 func TestEnt(t *testing.T) {
+	testserver.Long(t, "generates a program")
 	database, dir := testserver.Postgres(t), t.TempDir()
 	config := &gen.Config{Target: dir, Package: "github.com/sortid/sortid/examples/ent/ent"}
 	ok(t, entc.Generate("./ent/ent/schema", config))

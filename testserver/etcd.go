@@ -86,7 +86,7 @@ func StartEtcdCluster(t testing.TB) []*Server {
 
 func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	t.Helper()
-	Long(t, "starts a server")
+	needsServer(t)
 	program := etcdProgram(t)
 	var peers, members []string
 	for i := range n {

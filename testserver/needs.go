@@ -46,6 +46,13 @@ func Long(t testing.TB, reason string) {
 	}
 }
 
+func needsServer(t testing.TB) {
+	t.Helper()
+	if !raceDetector {
+		Long(t, "needs a server")
+	}
+}
+
 // Soak returns the duration in the environment variable SORTID_SOAK, or 0. A test with a long form
 // then runs this long, or has many more cases.
 func Soak(t testing.TB) time.Duration {

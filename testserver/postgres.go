@@ -28,7 +28,7 @@ func Postgres(t testing.TB) string {
 // a password.
 func StartPostgres(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	Long(t, "starts a server")
+	needsServer(t)
 	program, err := postgresProgram("initdb")
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)

@@ -31,7 +31,7 @@ func Redis(t testing.TB) string {
 // "--appendonly", "no" override this.
 func StartRedis(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	Long(t, "starts a server")
+	needsServer(t)
 	program := Program(t, "redis-server")
 	dir, port := tempDir(t), FreePort(t)
 	settings = append([]string{

@@ -4,9 +4,12 @@
 // A function with the name of a server, such as Postgres, returns the URL of a database, schema,
 // prefix or bucket for this test alone. The function uses the server that an environment variable
 // such as SORTID_TEST_POSTGRES_URL names. Without the variable, it uses a local server or, if none
-// answers, starts a server. With -short and without the variable, it skips the test. A function
-// whose name begins with Start always starts a server. If a program is not installed, the test is
-// skipped, or fails if CI is set, as in [Missing].
+// answers, starts a server. A function whose name begins with Start always starts a server. If a
+// program is not installed, the test is skipped, or fails if CI is set, as in [Missing].
+//
+// With -short, tests that need a server are skipped, but not those with the variable, and not with
+// the race detector: "make check" uses -short with the race detector, and no other step looks for
+// races in the clients of servers.
 package testserver
 
 import (
@@ -108,7 +111,7 @@ func choose(t testing.TB, variable string, serves func(ctx context.Context, serv
 	t.Helper()
 	server := os.Getenv(variable)
 	if server == "" {
-		Long(t, "needs a server")
+		needsServer(t)
 		if i := slices.IndexFunc(local, func(url string) bool {
 			return serves(t.Context(), url) == nil
 		}); i >= 0 {

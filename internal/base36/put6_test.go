@@ -59,7 +59,11 @@ func TestDivide(t *testing.T) {
 			try(q, rem)
 		}
 	}
-	for range 100_000 {
+	n := 100_000
+	if testing.Short() {
+		n /= 10
+	}
+	for range n {
 		q, rem := r.Uint64N(Limit62)>>r.IntN(62), r.Uint64N(Limit62)>>r.IntN(62)
 		try(q, rem)
 		for _, edge := range edges {

@@ -64,7 +64,9 @@ func (g *Leased[T]) Run(t *testing.T) {
 	t.Run("TooFarAhead", g.testTooFarAhead)
 	t.Run("Back", g.testBack)
 	if g.Leads {
-		t.Run("Overflow", g.testOverflow)
+		if g.Size > 3 || !testing.Short() { // with few node bits, a tick has millions of IDs
+			t.Run("Overflow", g.testOverflow)
+		}
 	} else {
 		t.Run("OverflowWait", g.testOverflowWait)
 	}

@@ -56,7 +56,6 @@ func TestStore(t *testing.T) {
 func TestFaults(t *testing.T) { faulttest.Faults(t, Open, testserver.StartEtcd(t), false) }
 
 func TestReconnect(t *testing.T) {
-	testserver.Long(t, "takes 15 s")
 	server := testserver.StartEtcd(t)
 	s := open(t, server.URL)
 	server.Stop()

@@ -238,7 +238,6 @@ func TestSettings(t *testing.T) {
 }
 
 func TestConnections(t *testing.T) {
-	testserver.Long(t, "waits for connections to close")
 	for _, tls := range []bool{false, true} {
 		server := testserver.StartRedis(t)
 		url := server.URL

@@ -24,6 +24,7 @@ import (
 
 func openMySQL(t *testing.T) (db *sql.DB, u *url.URL) {
 	t.Helper()
+	testserver.Long(t, "tests functions of a database")
 	u = check.Must(url.Parse(testserver.MySQL(t)))(t)
 	config := mysql.NewConfig()
 	config.Net, config.Addr, config.User, config.DBName = "tcp", u.Host, u.User.Username(), u.Path[1:]
@@ -247,6 +248,7 @@ func TestMySQLClient(t *testing.T) {
 
 func openSQLite(t *testing.T) *sql.DB {
 	t.Helper()
+	testserver.Long(t, "tests functions of a database")
 	db := check.Must(sql.Open("sqlite", ":memory:"))(t)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })

@@ -41,6 +41,7 @@ type database struct {
 
 func install(t testing.TB) *database {
 	t.Helper()
+	testserver.Long(t, "tests functions of a database")
 	place := testserver.Postgres(t)
 	u := check.Must(url.Parse(place))(t)
 	schema := "Sortid_" + u.Query().Get("search_path")
@@ -709,6 +710,7 @@ func TestPostgresOrder(t *testing.T) {
 // this.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
+	testserver.Long(t, "tests functions of a database")
 	server := testserver.StartPostgres(t, "max_connections=40")
 	d := connect(t, server.URL, DefaultSchema)
 	d.run(check.Must(Postgres(DefaultSchema, format.Ours()))(t))
@@ -747,6 +749,7 @@ func TestPostgresStops(t *testing.T) {
 // If the server crashes within a transaction, it does not repeat an ID that it has returned.
 func TestPostgresStopsInTransaction(t *testing.T) {
 	t.Parallel()
+	testserver.Long(t, "tests functions of a database")
 	server := testserver.StartPostgres(t)
 	d := connect(t, server.URL, DefaultSchema)
 	d.run(check.Must(Postgres(DefaultSchema, format.Ours()))(t))
@@ -948,6 +951,7 @@ func output(t *testing.T, in string, name string, args ...string) string {
 // A plain user can load the file with psql, even twice. After a restored dump, generators continue
 // after the last IDs.
 func TestPostgresDump(t *testing.T) {
+	testserver.Long(t, "tests functions of a database")
 	server := testserver.StartPostgres(t)
 	admin := connect(t, server.URL, DefaultSchema)
 	admin.run("CREATE ROLE plain LOGIN PASSWORD 'pass'")
@@ -1000,6 +1004,7 @@ func TestPostgresDump(t *testing.T) {
 
 // The SQL of one format does not need the others.
 func TestPostgresOnly(t *testing.T) {
+	testserver.Long(t, "tests functions of a database")
 	for _, only := range format.Ours() {
 		name := only.Name
 		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
