@@ -1,0 +1,232 @@
+package sqltext
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/testserver"
+)
+
+func TestPostgresInlinesTimeFunctions(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		plan := strings.Join(d.query(f.sql(
+			`EXPLAIN VERBOSE SELECT F_time(id), F_first(at), F_partman_time(id::text)
+			FROM (VALUES (NULL::TYPE, now()), (NULL, now())) AS v(id, at)`)), "\n")
+		if strings.Contains(plan, f.name+"_") || !strings.Contains(plan, "EXTRACT") {
+			t.Errorf("%s: the plan calls functions, want their expressions:\n%s", f.name, plan)
+		}
+	}
+}
+
+func TestPostgresDeclaresFunctionsForThePlanner(t *testing.T) {
+	d := install(t)
+	for _, row := range d.query(`
+		SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
+		FROM pg_proc AS p
+		WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL
+		  OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
+		  OR provolatile <> CASE WHEN proname ~ '_new|advance|begin|^clock' THEN 'v' ELSE 'i' END
+		  OR proparallel <>
+		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`,
+		`"`+d.schema+`"`) {
+		t.Errorf("no comment, or wrong STRICT, volatility or parallel safety: %s", row)
+	}
+	if n := d.one("count(*) FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+
+		`"`); n < "40" {
+		t.Errorf("%s functions in the schema, want at least 40", n)
+	}
+}
+
+func TestPostgresPrunesPartitions(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		table := f.name + "_events"
+		d.run("CREATE TABLE " + table + " (id " + f.typ + " PRIMARY KEY) PARTITION BY RANGE (id)")
+		// Partition 12 contains now.
+		start := time.Now().UTC().AddDate(0, -12, -15).Truncate(24 * time.Hour)
+		month := func(i int) string {
+			return start.AddDate(0, i, 0).Format("2006-01-02 15:04:05+00")
+		}
+		for i := range 24 {
+			d.run(fmt.Sprintf(f.sql("CREATE TABLE %[1]s_%[2]d PARTITION OF %[1]s "+
+				"FOR VALUES FROM (F_first('%[3]s')) TO (F_first('%[4]s'))"),
+				table, i, month(i), month(i+1)))
+		}
+		d.run(fmt.Sprintf(f.sql("INSERT INTO %s SELECT F_first(t) FROM generate_series("+
+			"timestamptz '%s', timestamptz '%s' - interval '1 day', '1 day') AS t"),
+			table, month(0), month(24)))
+		d.run("ANALYZE " + table)
+		where := "SELECT count(*) FROM " + table +
+			f.sql(" WHERE id >= F_first(%s) AND id < F_first(%s)")
+		literal := fmt.Sprintf(where, "'"+month(5)+"'", "'"+month(6)+"'")
+		scans := func(what, query string, partitions ...string) {
+			t.Helper()
+			plan := strings.Join(d.query("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "+query), "\n")
+			for i := range 24 {
+				name := fmt.Sprintf("%s_%d ", table, i)
+				read := strings.Contains(plan, "on "+name) ||
+					strings.Contains(plan, "using "+table+"_"+strconv.Itoa(i)+"_pkey")
+				for line := range strings.Lines(plan) {
+					if strings.Contains(line, "on "+name) &&
+						strings.Contains(line, "never executed") {
+						read = false
+					}
+				}
+				if read != slices.Contains(partitions, strconv.Itoa(i)) {
+					t.Errorf("%s, %s: partition %d read: %v\n%s", f.name, what, i, read, plan)
+					return
+				}
+			}
+		}
+		scans("literals", literal, "5")
+		for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+			d.run("SET plan_cache_mode = " + mode + "; PREPARE range_" + f.name +
+				"(timestamptz, timestamptz) AS " + fmt.Sprintf(where, "$1", "$2"))
+			scans(mode, "EXECUTE range_"+f.name+"('"+month(7)+"', '"+month(8)+"')", "7")
+			d.run("DEALLOCATE range_" + f.name)
+		}
+		d.run("RESET plan_cache_mode")
+		scans("now()", fmt.Sprintf(where, "now() - interval '1 second'", "now()"), "12")
+		d.run("SET enable_hashjoin = off; SET enable_mergejoin = off")
+		scans("a join", fmt.Sprintf("SELECT sum(x.count) FROM (VALUES (timestamptz '%s', "+
+			"timestamptz '%s')) AS v(a, b), generate_series(1, 2), LATERAL (%s) AS x",
+			month(9), month(10), fmt.Sprintf(where, "a", "b")), "9")
+		scans("a nested loop", fmt.Sprintf(f.sql("SELECT count(*) FROM generate_series("+
+			"timestamptz '%[1]s' + interval '1 day', '%[1]s'::timestamptz + interval '3 days', "+
+			"'1 day') AS t JOIN %[2]s ON id = F_first(t)"), month(3), table), "3")
+		d.run("RESET enable_hashjoin; RESET enable_mergejoin")
+		if got, want := d.query(literal)[0], start.AddDate(0, 6,
+			0).Sub(start.AddDate(0, 5, 0))/(24*time.Hour); got != fmt.Sprint(int(want)) {
+			t.Errorf("%s: %s rows in %s, want %d", f.name, got, month(5), want)
+		}
+	}
+}
+
+// A role can use the generators, but cannot move their sequences.
+func TestPostgresRoleCannotMoveSequences(t *testing.T) {
+	d := install(t)
+	role := "sortid_test_" + strconv.FormatUint(rand.Uint64(), 36)
+	d.run("CREATE ROLE " + role)
+	defer d.run("RESET ROLE; DROP OWNED BY " + role + "; DROP ROLE " + role)
+	d.run(`GRANT USAGE ON SCHEMA sortid TO ` + role)
+	d.run("SET ROLE " + role)
+	for _, g := range generators {
+		for range 3 {
+			d.one(g.text())
+		}
+	}
+	for _, query := range []string{
+		"SELECT setval('sortid.scru64_state', 1)",
+		"SELECT sortid.advance('scru64', 'sortid.scru64_state', 1, 281474976710656, 24, 1, 1)",
+		"ALTER SEQUENCE sortid.scru64_state RESTART",
+	} {
+		if code, _ := d.code(query); code != "42501" {
+			t.Errorf("%s: code %s, want 42501", query, code)
+		}
+	}
+	d.run("RESET ROLE")
+}
+
+// A plain user can load the file with psql, even twice. After a restored dump, generators continue
+// after the last IDs.
+func TestPostgresContinuesAfterRestore(t *testing.T) {
+	testserver.Long(t, "tests functions of a database")
+	server := testserver.StartPostgres(t)
+	admin := connect(t, server.URL, DefaultSchema)
+	admin.run("CREATE ROLE plain LOGIN PASSWORD 'pass'")
+	for _, name := range []string{"a", "b"} {
+		admin.run("CREATE DATABASE " + name + " OWNER plain")
+	}
+	at := func(name string) string {
+		u := check.Must(url.Parse(server.URL))(t)
+		u.User, u.Path = url.UserPassword("plain", "pass"), "/"+name
+		return u.String()
+	}
+	text := check.Must(Postgres(DefaultSchema, format.Ours()))(t)
+	for range 2 {
+		output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("a"))
+	}
+	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", "-1", at("a"))
+	a := connect(t, at("a"), DefaultSchema)
+	a.setClock()
+	a.run(`CREATE TABLE events (
+		a bigint DEFAULT sortid.scru64_new(1, 8),
+		b uuid PRIMARY KEY DEFAULT sortid.scru128_new_ordered(),
+		c uuid DEFAULT sortid.scru128_new_counted(),
+		d uuid DEFAULT sortid.euid_new(),
+		e sortid.scru160 DEFAULT sortid.scru160_new(),
+		f sortid.scru64 DEFAULT sortid.scru64_new(1, 8),
+		n int,
+		at timestamptz GENERATED ALWAYS AS (sortid.scru128_time(b)) STORED);
+		CREATE INDEX ON events (sortid.scru128_text(b));
+		INSERT INTO events (n) SELECT generate_series(1, 1000)`)
+	dump := output(t, "", "pg_dump", "--no-owner", at("a"))
+	output(t, dump, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
+	b := connect(t, at("b"), DefaultSchema)
+	if n := b.one("count(*) FROM events"); n != "1000" {
+		t.Errorf("%s rows after the restore, want 1000", n)
+	}
+	// The clock still shows the time of the last IDs.
+	b.run("INSERT INTO events (n) SELECT generate_series(1001, 1100)")
+	for column, typ := range map[string]string{"a": "bigint", "b": "uuid", "f": "bigint"} {
+		if ok := b.one("bool_and(x > y) FROM (SELECT " + column + "::" + typ + " AS x, lag(" +
+			column + "::" + typ + ") OVER (ORDER BY n) AS y FROM events) AS t"); ok != "t" {
+			t.Errorf("column %s is out of order after the restore", column)
+		}
+	}
+	// After the file has run in the restored schema, the generators continue.
+	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
+	if ok := b.one("sortid.scru128_new_ordered() > max(b::text)::uuid FROM events"); ok != "t" {
+		t.Error("out of order after the file was run again")
+	}
+}
+
+// The SQL of one format does not need the others.
+func TestPostgresInstallsOneFormatAlone(t *testing.T) {
+	testserver.Long(t, "tests functions of a database")
+	for _, only := range format.Ours() {
+		name := only.Name
+		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
+		d := connect(t, testserver.Postgres(t), schema)
+		d.run(check.Must(Postgres(schema, []*format.Format{only}))(t))
+		f := formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
+		if got := d.one(f.sql("F_text(F_first('infinity'))")); got != f.max {
+			t.Errorf("%s alone: first of infinity is %s, want %s", name, got, f.max)
+		}
+		d.run(`DROP SCHEMA "` + schema + `" CASCADE`)
+	}
+	for _, bad := range []string{"", "a b", `a"`, "1a", strings.Repeat("a", 64), "a.b"} {
+		if text, err := Postgres(bad, format.Ours()); err == nil {
+			t.Errorf("schema %q: want an error, got %.100s", bad, text)
+		}
+	}
+}
+
+// Rows with a UUIDv4 get an ID of their time; see docs/databases.md.
+func TestPostgresMigratesUUIDv4AsDocumented(t *testing.T) {
+	d := install(t)
+	doc := check.Must(os.ReadFile("../../../../docs/databases.md"))(t)
+	d.run(`CREATE TABLE events (
+			id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz);
+		INSERT INTO events (created_at)
+		SELECT generate_series(now() - interval '365 days', now(), '1 day')`)
+	_, block, _ := strings.Cut(string(doc), "- **UUIDv4.**")
+	_, block, _ = strings.Cut(block, "```sql\n")
+	block, _, _ = strings.Cut(block, "```")
+	d.run(block)
+	if got := d.one(`count(DISTINCT new_id) FROM events
+		WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002
+		  AND right(new_id::text, 12) = right(id::text, 12)`); got != "366" {
+		t.Errorf("%s of 366 rows have an ID of their time and the random bits of their UUID", got)
+	}
+}
