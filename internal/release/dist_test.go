@@ -27,7 +27,7 @@ func need(t *testing.T, program string) string {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not installed; make setup-ci installs it", program)
+			t.Fatalf("%s is not installed; .ci/setup installs it", program)
 		}
 		t.Skipf("%s is not installed", program)
 	}

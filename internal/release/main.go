@@ -69,7 +69,9 @@ func run(command string, args []string) error {
 	case command == "tag" && len(args) == 1:
 		t := &tagging{
 			repo: r, version: args[0], remote: *remote, dryRun: *dryRun, out: os.Stdout,
-			checks: [][]string{{"make", "test"}, {"make", "dist", "VERSION=" + args[0]}},
+			checks: [][]string{
+				{"make", "test"}, {"make", "check"}, {"make", "dist", "VERSION=" + args[0]},
+			},
 		}
 		return t.run()
 	case command == "notices" && len(args) == 1:

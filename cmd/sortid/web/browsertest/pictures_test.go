@@ -22,7 +22,9 @@ import (
 
 var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
 
-// "make pictures" writes the pictures for README.md and docs/command.md.
+// This writes the pictures for README.md and docs/command.md:
+//
+//	go test . -run Pictures -pictures "$PWD/../../../../docs"
 func TestPictures(t *testing.T) {
 	tb := tabOf(t)
 	take := func(name string, width, height int64, dark bool, prepare func()) {
