@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/redis/go-redis/v9/logging"
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
@@ -27,7 +26,6 @@ import (
 func main() {
 	// A write to a closed pipe must return an error, and not end the process.
 	signal.Ignore(syscall.SIGPIPE)
-	logging.Disable() // the Redis client also returns the errors that it logs
 	os.Exit(run(console.New(), os.Args[1:]))
 }
 

@@ -5,53 +5,55 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/gomodule/redigo/redis"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
 // A lease briefly needs a connection about twice a minute. By default, a server accepts 10,000
-// connections. The client closes an idle connection only when it needs another one. So each
+// connections. The pool closes an idle connection only when it needs another one. So each
 // connection closes itself after closeTime.
 const (
 	idleTime  = 200 * time.Millisecond
 	closeTime = 3 * time.Second
-	dialTime  = time.Second
 )
 
-func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn,
-	error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := connect.DialTLS(ctx, network, address, config)
-		if err != nil {
-			return nil, err
-		}
-		if raw, ok := conn.(syscall.Conn); ok {
-			return idleSocket{newIdleConn(conn), raw}, nil
-		}
-		return newIdleConn(conn), nil
+type target struct {
+	address, user, password string
+	database                int
+	tls                     *tls.Config // nil without encryption
+	prefix                  string
+}
+
+func (t target) pool() *redis.Pool {
+	most := 10 * runtime.GOMAXPROCS(0)
+	return &redis.Pool{
+		MaxActive: most, Wait: true, MaxIdle: most, IdleTimeout: idleTime,
+		DialContext: func(ctx context.Context) (redis.Conn, error) {
+			return redis.DialContext(ctx, "tcp", t.address, redis.DialContextFunc(t.dial),
+				redis.DialUsername(t.user), redis.DialPassword(t.password),
+				redis.DialDatabase(t.database))
+		},
 	}
+}
+
+func (t target) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := connect.DialTLS(ctx, network, address, t.tls)
+	if err != nil {
+		return nil, err
+	}
+	timer := time.AfterFunc(closeTime, func() { conn.Close() })
+	timer.Stop()
+	return idleConn{conn, timer}, nil
 }
 
 // An idleConn closes itself closeTime after an answer, unless it sends a request in this time.
 type idleConn struct {
 	net.Conn
 	timer *time.Timer
-}
-
-// An idleSocket also lets the client check whether the server has closed the connection.
-type idleSocket struct {
-	idleConn
-	syscall.Conn
-}
-
-func newIdleConn(conn net.Conn) idleConn {
-	timer := time.AfterFunc(closeTime, func() { conn.Close() })
-	timer.Stop()
-	return idleConn{conn, timer}
 }
 
 func (c idleConn) Write(b []byte) (int, error) {
@@ -77,8 +79,14 @@ func temporary(err error) error {
 	switch {
 	case err != nil && strings.Contains(err.Error(), "max number of clients reached"):
 		return connect.Busy(err, busyPause)
-	case redis.HasErrorPrefix(err, "LOADING"), errors.Is(err, redis.ErrPoolTimeout):
+	case isRefusal(err, "LOADING"):
 		return connect.Temporary(err)
 	}
 	return err
+}
+
+// isRefusal reports whether err is an answer of the server that begins with a code.
+func isRefusal(err error, code string) bool {
+	refusal := redis.Error("")
+	return errors.As(err, &refusal) && strings.HasPrefix(string(refusal), code+" ")
 }

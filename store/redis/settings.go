@@ -1,19 +1,13 @@
 package redis
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/gomodule/redigo/redis"
 	"github.com/sortid/sortid/store/internal/connect"
 )
-
-type settings struct {
-	info   *redis.StringCmd
-	config map[string]*redis.MapStringStringCmd
-}
 
 // wanted lists the settings with which a crash of the machine loses nothing.
 var wanted = []struct{ name, value, otherwise string }{
@@ -22,19 +16,8 @@ var wanted = []struct{ name, value, otherwise string }{
 		"while the file is rewritten, a crash of the machine forgets the last changes"},
 }
 
-func ask(ctx context.Context, pipe redis.Pipeliner) settings {
-	s := settings{pipe.Info(ctx), map[string]*redis.MapStringStringCmd{}}
-	for _, w := range wanted {
-		s.config[w.name] = pipe.ConfigGet(ctx, w.name)
-	}
-	return s
-}
-
-func (s settings) conditions() (conditions []string, err error) {
-	text, err := s.info.Result()
-	if err != nil {
-		return nil, err
-	}
+// conditions gets the answer to INFO and, for each wanted setting, the answer to CONFIG GET.
+func conditions(text string, config []any) (conditions []string, err error) {
 	info := fields(text)
 	policy := info["maxmemory_policy"]
 	switch {
@@ -76,9 +59,9 @@ func (s settings) conditions() (conditions []string, err error) {
 		conditional(rewrite, "the append-only file is being rewritten "+
 			"(aof_rewrite_in_progress is 1)")
 	}
-	for _, w := range wanted {
-		values, err := s.config[w.name].Result()
-		refusal := redis.Error(nil)
+	for i, w := range wanted {
+		values, err := redis.StringMap(config[i], nil)
+		refusal := redis.Error("")
 		switch {
 		case errors.As(err, &refusal):
 			conditional("the server does not show its settings (%v): unless %s is %s, %s", err,

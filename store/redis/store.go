@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
+	"github.com/gomodule/redigo/redis"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/kv"
@@ -20,8 +19,9 @@ const DefaultPrefix = "sortid:"
 
 type Store struct {
 	*records
-	client     *redis.Client
-	own        bool // whether Close closes the client
+	pool       *redis.Pool
+	own        bool // whether Close closes the pool
+	address    string
 	prefix     string
 	conditions []string
 }
@@ -31,99 +31,123 @@ type records = kv.Records[string]
 
 // Open opens the store at a URL. See the package comment and [lease.ErrUnsafe].
 func Open(ctx context.Context, url string) (*Store, error) {
-	options, prefix, err := parse(url)
+	target, err := parse(url)
 	if err != nil {
 		return nil, connect.BadURL(fmt.Errorf(
 			"redis: the URL: %w; want redis://user:password@host:6379/0?prefix=NAME", err))
 	}
-	client := redis.NewClient(options)
-	s, err := New(ctx, client, prefix)
+	pool := target.pool()
+	s, err := New(ctx, pool, target.address, target.prefix)
 	if err != nil {
-		client.Close()
+		pool.Close()
 		return nil, err
 	}
 	s.own = true
 	return s, nil
 }
 
-func parse(url string) (options *redis.Options, prefix string, err error) {
+func parse(url string) (t target, err error) {
 	u, err := kv.ParseURL(url, "6379", append([]string{"prefix"}, kv.TLS...)...)
 	if err != nil {
-		return nil, "", err
+		return t, err
 	}
-	options = &redis.Options{
-		Addr: u.Hosts[0], Username: u.User, Password: u.Password,
-		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
-		ConnMaxIdleTime: idleTime, DisableIdentity: true,
-		// The contexts limit the time of all requests.
-		DialTimeout: dialTime, ReadTimeout: -1, WriteTimeout: -1,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	t = target{address: u.Hosts[0], user: u.User, password: u.Password, prefix: u.Param("prefix")}
+	if t.tls, err = u.TLS("redis"); err != nil {
+		return t, err
 	}
-	config, err := u.TLS("redis")
-	if err != nil {
-		return nil, "", err
-	}
-	options.Dialer = dialer(config)
 	if len(u.Hosts) > 1 {
-		return nil, "", errors.New(
+		return t, errors.New(
 			"there are several hosts; leases need one server, because several " +
 				"can have different data")
 	}
 	if u.Path != "" {
-		if options.DB, err = strconv.Atoi(u.Path); err != nil || options.DB < 0 {
-			return nil, "", errors.New(
+		if t.database, err = strconv.Atoi(u.Path); err != nil || t.database < 0 {
+			return t, errors.New(
 				"the part after the host is not /n, the number of a database")
 		}
 	}
-	return options, u.Param("prefix"), nil
+	return t, nil
 }
 
-// New is like Open, for a program that already has a client. Close does not close this client. An
-// empty prefix means [DefaultPrefix]. The client must have MaxRetries: -1. Otherwise it may repeat
-// a change that was made, and report that the change was refused. If the client has
-// ContextTimeoutEnabled, calls end with their contexts.
-func New(ctx context.Context, client *redis.Client, prefix string) (*Store, error) {
-	s := &Store{client: client, prefix: cmp.Or(prefix, DefaultPrefix)}
+// New is like Open, for a program that already has a pool. Close does not close this pool. Errors
+// contain the address of the server. An empty prefix means [DefaultPrefix]. If the pool has
+// a DialContext, calls end with their contexts.
+func New(ctx context.Context, pool *redis.Pool, address, prefix string) (*Store, error) {
+	s := &Store{pool: pool, address: address, prefix: cmp.Or(prefix, DefaultPrefix)}
 	s.records = kv.NewRecords(kv.Server[string]{Read: s.read, Write: s.write, Failed: s.failed,
 		Key: func(realm string, _ lease.Block) string { return s.prefix + realm }})
-	if client.Options().MaxRetries > 0 {
-		return nil, s.failed("be used",
-			errors.New("the client repeats requests; make it with MaxRetries: -1"))
-	}
-	if _, err := connect.Retry(ctx, client.Options().Addr, connect.NoResult(
+	if _, err := connect.Retry(ctx, address, connect.NoResult(
 		func(ctx context.Context) error { return temporary(s.prepare(ctx)) })); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// prepare tries each kind of request, and sends all in one piece.
 func (s *Store) prepare(ctx context.Context) error {
-	conn := s.client.Conn() // the client itself would open another connection for pipelines
-	defer conn.Close()
-	pipe := conn.Pipeline()
-	settings := ask(ctx, pipe)
-	record := pipe.Eval(ctx, readScript, []string{s.prefix}, lease.Block{}.String())
-	list, now := pipe.HGetAll(ctx, s.prefix), pipe.Time(ctx)
-	_, err := connect.Ask(ctx, pipe.Exec)
-	// If the server has answered INFO, each command has its own error.
-	if err != nil && settings.info.Val() == "" {
+	requests := [][]any{
+		{"INFO"},
+		{"EVAL", readScript, 1, s.prefix, lease.Block{}.String()},
+		{"HGETALL", s.prefix},
+		{"TIME"},
+	}
+	doing := []string{"connect", "read", "list", "read the time"}
+	n := len(requests)
+	for _, w := range wanted {
+		requests = append(requests, []any{"CONFIG", "GET", w.name})
+	}
+	answers, err := connect.Ask(ctx, func(ctx context.Context) ([]any, error) {
+		return s.send(ctx, requests)
+	})
+	if err != nil {
 		return s.failed("connect", err)
 	}
-	if s.conditions, err = settings.conditions(); err != nil {
+	info, err := redis.String(answers[0], nil)
+	if err != nil {
+		return s.failed("connect", err)
+	}
+	if s.conditions, err = conditions(info, answers[n:]); err != nil {
 		return s.failed("be used", err)
 	}
-	for _, c := range []struct {
-		what string
-		err  error
-	}{{"read", record.Err()}, {"list", list.Err()}, {"read the time", now.Err()}} {
-		if c.err != nil && !errors.Is(c.err, redis.Nil) {
-			return s.failed(c.what, c.err)
+	for i, what := range doing {
+		if refusal, ok := answers[i].(redis.Error); ok {
+			return s.failed(what, refusal)
 		}
 	}
 	return nil
 }
 
-func (s *Store) String() string { return "redis at " + s.client.Options().Addr }
+// send returns an answer for each request. The answer is a [redis.Error] if the server has refused
+// the request.
+func (s *Store) send(ctx context.Context, requests [][]any) ([]any, error) {
+	conn, err := s.pool.GetContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	for _, r := range requests {
+		if err := conn.Send(r[0].(string), r[1:]...); err != nil {
+			return nil, err
+		}
+	}
+	return redis.Values(redis.DoContext(conn, ctx, ""))
+}
+
+// do sends a request once. After an error that is not from the server, the connection is closed.
+func (s *Store) do(ctx context.Context, command string, args ...any) (any, error) {
+	conn, err := s.pool.GetContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return redis.DoContext(conn, ctx, command, args...)
+}
+
+func (s *Store) eval(ctx context.Context, script, realm string, args []any) (any, error) {
+	return s.do(ctx, "EVAL", append([]any{script, 1, s.prefix + realm}, args...)...)
+}
+
+func (s *Store) String() string { return "redis at " + s.address }
 
 func (s *Store) Conditions() []string { return s.conditions }
 
@@ -152,21 +176,18 @@ func (s *Store) read(ctx context.Context, realm string,
 	for i, b := range blocks {
 		fields[i] = b.String()
 	}
-	found, err := read(ctx, func(ctx context.Context) ([]any, error) {
-		return s.client.Eval(ctx, readScript, []string{s.prefix + realm}, fields...).Slice()
+	values, err = read(ctx, func(ctx context.Context) ([][]byte, error) {
+		return redis.ByteSlices(s.eval(ctx, readScript, realm, fields))
 	})
-	if err == nil && len(found) != len(blocks) {
-		err = fmt.Errorf("%d values instead of %d", len(found), len(blocks))
+	if err == nil && len(values) != len(blocks) {
+		err = fmt.Errorf("%d values instead of %d", len(values), len(blocks))
 	}
 	if err != nil {
 		return nil, nil, s.failed("read", err)
 	}
-	values, versions = make([][]byte, len(blocks)), make([]string, len(blocks))
-	for i := range found {
-		if found[i] != nil {
-			versions[i], _ = found[i].(string)
-			values[i] = []byte(versions[i])
-		}
+	versions = make([]string, len(values))
+	for i, v := range values {
+		versions[i] = string(v)
 	}
 	return values, versions, nil
 }
@@ -182,8 +203,7 @@ func (s *Store) write(ctx context.Context, changes []lease.Change,
 		args = append(args, c.Prev.Block.String(), was[i], values[i])
 	}
 	done, err := connect.Ask(ctx, func(ctx context.Context) (bool, error) {
-		return s.client.Eval(ctx, writeScript, []string{s.prefix + changes[0].Prev.Realm},
-			args...).Bool()
+		return redis.Bool(s.eval(ctx, writeScript, changes[0].Prev.Realm, args))
 	})
 	if err != nil {
 		return nil, s.failed("write", err)
@@ -196,7 +216,7 @@ func (s *Store) write(ctx context.Context, changes []lease.Change,
 
 func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
 	values, err := read(ctx, func(ctx context.Context) (map[string]string, error) {
-		return s.client.HGetAll(ctx, s.prefix+realm).Result()
+		return redis.StringMap(s.do(ctx, "HGETALL", s.prefix+realm))
 	})
 	if err != nil {
 		return nil, s.failed("list", err)
@@ -225,37 +245,51 @@ func (s *Store) realms(ctx context.Context) (names []string, err error) {
 	found := map[string]bool{} // a scan can return a key twice
 	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s.prefix) +
 		"*"
-	scan := s.client.ScanType(ctx, 0, pattern, 1000, "hash").Iterator()
-	for scan.Next(ctx) {
-		realm := strings.TrimPrefix(scan.Val(), s.prefix)
-		if found[realm] {
-			continue
-		}
-		found[realm] = true
-		is, err := s.client.HExists(ctx, s.prefix+realm, lease.Block{}.String()).Result()
+	for cursor := "0"; ; {
+		answer, err := redis.Values(s.do(ctx, "SCAN", cursor, "MATCH", pattern, "COUNT", 1000,
+			"TYPE", "hash"))
 		if err != nil {
 			return nil, err
 		}
-		if is {
-			names = append(names, realm)
+		var keys []string
+		if _, err := redis.Scan(answer, &cursor, &keys); err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			if found[key] {
+				continue
+			}
+			found[key] = true
+			is, err := redis.Bool(s.do(ctx, "HEXISTS", key, lease.Block{}.String()))
+			if err != nil {
+				return nil, err
+			}
+			if is {
+				names = append(names, strings.TrimPrefix(key, s.prefix))
+			}
+		}
+		if cursor == "0" {
+			return names, nil
 		}
 	}
-	return names, scan.Err()
 }
 
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
-	t, err := read(ctx, func(ctx context.Context) (time.Time, error) {
-		return s.client.Time(ctx).Result()
+	t, err := read(ctx, func(ctx context.Context) ([]int64, error) {
+		return redis.Int64s(s.do(ctx, "TIME"))
 	})
+	if err == nil && len(t) != 2 {
+		err = fmt.Errorf("%d numbers instead of 2", len(t))
+	}
 	if err != nil {
 		return time.Time{}, s.failed("read the time", err)
 	}
-	return t, nil
+	return time.Unix(t[0], t[1]*1000), nil
 }
 
 func (s *Store) Close() error {
 	if s.own {
-		return s.client.Close()
+		return s.pool.Close()
 	}
 	return nil
 }
@@ -263,18 +297,18 @@ func (s *Store) Close() error {
 func (s *Store) failed(what string, err error) error {
 	hint := ""
 	switch {
-	case redis.HasErrorPrefix(err, "READONLY"):
+	case isRefusal(err, "READONLY"):
 		hint = "; it is a replica now: connect to the master, and fence the realms if there was " +
 			"a failover"
-	case redis.HasErrorPrefix(err, "OOM"):
+	case isRefusal(err, "OOM"):
 		hint = "; raise maxmemory"
-	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+	case isRefusal(err, "WRONGTYPE"):
 		hint = "; use another prefix for leases"
-	case redis.HasErrorPrefix(err, "NOPERM"),
+	case isRefusal(err, "NOPERM"),
 		strings.Contains(err.Error(), "The user executing the script"):
 		hint = "; permit it: ACL SETUSER name ~" + s.prefix +
 			"* +eval +hget +hmget +hset +hdel +hgetall +hexists +scan +time +info +config|get"
-	case redis.HasErrorPrefix(err, "NOAUTH"):
+	case isRefusal(err, "NOAUTH"):
 		hint = "; put the user and the password in the URL"
 	}
 	return fmt.Errorf("%v: cannot %s: %w%s", s, what, err, hint)

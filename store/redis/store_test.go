@@ -4,23 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
+	"github.com/gomodule/redigo/redis"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
-
-// Without this, the client prints each connection that fails.
-func init() { redis.SetLogger(&logging.VoidLogger{}) }
 
 var (
 	block          = faulttest.Block
@@ -38,15 +35,17 @@ func do(t *testing.T, url, command string) any {
 	for _, word := range strings.Fields(command) {
 		args = append(args, word)
 	}
-	options, err := redis.ParseURL(url)
+	conn, err := redis.DialURLContext(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := redis.NewClient(options)
-	defer client.Close()
-	r, err := client.Do(t.Context(), args...).Result()
+	defer conn.Close()
+	r, err := conn.Do(args[0].(string), args[1:]...)
 	if err != nil {
 		t.Fatalf("%s: %v", command, err)
+	}
+	if text, ok := r.([]byte); ok {
+		return string(text)
 	}
 	return r
 }
@@ -214,15 +213,16 @@ func TestRewrite(t *testing.T) {
 func TestSettings(t *testing.T) {
 	const info = "role:master\ncluster_enabled:0\nmaxmemory:0\nconnected_slaves:0\n" +
 		"aof_enabled:1\naof_last_bgrewrite_status:ok\n"
-	conditionsOf := func(info string, config error) ([]string, error) {
-		s := settings{redis.NewStringCmd(t.Context()), map[string]*redis.MapStringStringCmd{}}
-		s.info.SetVal(info)
+	conditionsOf := func(info string, answer any) ([]string, error) {
+		var config []any
 		for _, w := range wanted {
-			s.config[w.name] = redis.NewMapStringStringCmd(t.Context())
-			s.config[w.name].SetVal(map[string]string{w.name: w.value})
-			s.config[w.name].SetErr(config)
+			if answer == nil {
+				config = append(config, []any{[]byte(w.name), []byte(w.value)})
+			} else {
+				config = append(config, answer)
+			}
 		}
-		return s.conditions()
+		return conditions(info, config)
 	}
 	if c, err := conditionsOf(info+"aof_last_write_status:ok", nil); c != nil || err != nil {
 		t.Errorf("%q, %v", c, err)
@@ -231,9 +231,40 @@ func TestSettings(t *testing.T) {
 		lease.ErrUnsafe) || !strings.Contains(err.Error(), "aof_last_write_status") {
 		t.Errorf("a file that cannot be written: %q, %v", c, err)
 	}
-	if c, err := conditionsOf(info, io.EOF); !errors.Is(err, io.EOF) ||
+	if c, err := conditionsOf(info, int64(1)); err == nil ||
 		!strings.Contains(err.Error(), "could not be read") {
-		t.Errorf("a connection that was cut: %q, %v", c, err)
+		t.Errorf("a number instead of the settings: %q, %v", c, err)
+	}
+}
+
+// Open succeeds only with the answers to all its requests.
+func TestCutWhileOpening(t *testing.T) {
+	url := testserver.StartRedis(t, "--appendfsync", "no").URL
+	_, address, _ := strings.Cut(url, "://")
+	cuts := 0
+	for n, whole := int64(0), false; !whole; n += 97 {
+		var opened, cut atomic.Int64 // connections
+		relay := faulttest.Relay(t, address, func(client, _ net.Conn) (
+			request, answer func([]byte) bool) {
+			first, left := opened.Add(1) == 1, n
+			pass := func([]byte) bool { return true }
+			return pass, func(piece []byte) bool {
+				if !first || int64(len(piece)) <= left {
+					left -= int64(len(piece))
+					return true
+				}
+				client.Write(piece[:left])
+				client.Close()
+				cut.Add(1)
+				return false
+			}
+		})
+		faulttest.Conditions(t, open(t, faulttest.At(t, url, relay)), ": appendfsync is")
+		whole = cut.Load() == 0
+		cuts++
+	}
+	if cuts < 10 {
+		t.Errorf("Open reads less than %d bytes, want more than 970", cuts*97)
 	}
 }
 
@@ -269,28 +300,25 @@ func TestMemory(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	options, err := redis.ParseURL(testserver.StartRedis(t).URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	repeats := redis.NewClient(options)
-	defer repeats.Close()
-	if _, err := New(t.Context(), repeats, ""); err == nil ||
-		!strings.Contains(err.Error(), "MaxRetries") {
-		t.Errorf("a client that repeats: %v", err)
-	}
-	options.MaxRetries = -1
-	client := redis.NewClient(options)
-	defer client.Close()
-	s, err := New(t.Context(), client, "")
+	url := testserver.StartRedis(t).URL
+	pool := &redis.Pool{DialContext: func(ctx context.Context) (redis.Conn, error) {
+		return redis.DialURLContext(ctx, url)
+	}}
+	defer pool.Close()
+	s, err := New(t.Context(), pool, "host:1", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	faulttest.Change(t, s, none, one)
+	if s.String() != "redis at host:1" {
+		t.Errorf("the name is %q, want the address host:1", s)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := client.HLen(t.Context(), "sortid:realm").Result(); n != 1 || err != nil {
+	conn := pool.Get()
+	defer conn.Close()
+	if n, err := redis.Int(conn.Do("HLEN", "sortid:realm")); n != 1 || err != nil {
 		t.Errorf("after Close: %d fields, %v", n, err)
 	}
 }
@@ -318,12 +346,11 @@ func TestEncrypted(t *testing.T) {
 }
 
 func TestURL(t *testing.T) {
-	o, prefix, err := parse("redis://u:p@h/3?prefix=a%3a")
-	if err != nil || o.Addr != "h:6379" || o.Username != "u" || o.Password != "p" || o.DB != 3 ||
-		prefix != "a:" {
-		t.Errorf("%+v, %q, %v", o, prefix, err)
+	o, err := parse("redis://u:p@h/3?prefix=a%3a")
+	if want := (target{"h:6379", "u", "p", 3, nil, "a:"}); o != want || err != nil {
+		t.Errorf("%+v, %v, want %+v", o, err, want)
 	}
-	if o, _, err := parse("rediss://h:1"); err != nil || o.Addr != "h:1" {
+	if o, err := parse("rediss://h:1"); err != nil || o.address != "h:1" || o.tls == nil {
 		t.Errorf("%+v, %v", o, err)
 	}
 	faulttest.BadURLs(t, Open, map[string]string{
