@@ -15,7 +15,9 @@ import (
 )
 
 // Aborted requests and probes leave the server ready.
-func TestAbortedRequestsFreeTheirPlaces(t *testing.T) { inBubble(t, testAbortedRequestsFreeTheirPlaces) }
+func TestAbortedRequestsFreeTheirPlaces(t *testing.T) {
+	inBubble(t, testAbortedRequestsFreeTheirPlaces)
+}
 
 func testAbortedRequestsFreeTheirPlaces(t *testing.T) {
 	s := virtual(t, Config{})
