@@ -37,20 +37,23 @@ var roles = map[string]func(url string) error{
 type process struct {
 	*exec.Cmd
 	lines *bufio.Scanner
-	in    io.WriteCloser
 }
 
-func start(t *testing.T, role, url string) *process {
+// start starts this test program in a role. It opens few files, because some systems allow a
+// process only 256. The functions prepare run before the start.
+func start(t *testing.T, role, url string, prepare ...func(*exec.Cmd)) *process {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), "BOLT_TEST_ROLE="+role, "BOLT_TEST_URL="+url)
 	cmd.Stderr = os.Stderr
-	in, err1 := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+	for _, p := range prepare {
+		p(cmd)
+	}
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	return &process{cmd, bufio.NewScanner(out), in}
+	return &process{cmd, bufio.NewScanner(out)}
 }
 
 func playLease(url string) error {
@@ -182,7 +185,8 @@ func TestErrorNamesTheProcessThatHoldsTheFile(t *testing.T) {
 	path, url := temp(t)
 	s := must(t, url)
 	put(t, s, 1)
-	p := start(t, "hold", url)
+	in, release := io.Pipe()
+	p := start(t, "hold", url, func(cmd *exec.Cmd) { cmd.Stdin = in })
 	if !p.lines.Scan() || p.lines.Text() != "held" {
 		t.Fatal(p.lines.Text())
 	}
@@ -216,7 +220,7 @@ func TestErrorNamesTheProcessThatHoldsTheFile(t *testing.T) {
 			t.Errorf("%s: the error does not name process %d: %v", name, p.Process.Pid, err)
 		}
 	}
-	time.AfterFunc(50*time.Millisecond, func() { p.in.Close() })
+	time.AfterFunc(50*time.Millisecond, func() { release.Close() })
 	put(t, s, 2)
 	if err := p.Wait(); err != nil {
 		t.Error(err)
