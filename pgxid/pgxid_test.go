@@ -200,7 +200,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestTypes(t *testing.T) {
+func TestTypesOfColumns(t *testing.T) {
 	conn := connect(t)
 	for _, column := range []string{"bytea", "bigint", "text", "varchar"} {
 		check(t, conn, column, a64, b64, 0)
@@ -212,114 +212,6 @@ func TestTypes(t *testing.T) {
 	}
 	for _, column := range []string{"bytea", "text", "varchar"} {
 		check(t, conn, column, a160, b160, scru160.ID{})
-	}
-}
-
-type user struct{}
-
-func (user) Prefix() string { return "user" }
-
-func TestTyped(t *testing.T) {
-	conn := connect(t)
-	for _, column := range []string{"uuid", "bytea"} {
-		checkTyped[typed.ID[user, scru128.ID]](t, conn, column, a128, b128, scru128.ID{})
-		checkTyped[typed.ID[user, euid.ID]](t, conn, column, aEUID, euid.Max)
-	}
-	for _, column := range []string{"bigint", "bytea"} {
-		checkTyped[typed.ID[user, scru64.ID]](t, conn, column, a64, b64, 0)
-	}
-	checkTyped[typed.ID[user, uid60.ID]](t, conn, "bigint", aUID, uid60.Max)
-	checkTyped[typed.ID[user, scru160.ID]](t, conn, "bytea", a160, b160)
-}
-
-func checkTyped[I typed.ID[P, T], P typed.Prefixer, T typed.Inner[T]](t *testing.T, conn *pgx.Conn,
-	column string, inner ...T) {
-	ctx := context.Background()
-	oid := map[string]uint32{"uuid": pgtype.UUIDOID, "bigint": pgtype.Int8OID,
-		"bytea": pgtype.ByteaOID}[column]
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec,
-		pgx.QueryExecModeSimpleProtocol} {
-		for _, inner := range inner {
-			id := typed.From[I](inner)
-			if mode != pgx.QueryExecModeCacheStatement && column == "bytea" &&
-				id.String() != "user_"+a160.String() {
-				continue
-			}
-			var stored string
-			var back typed.ID[P, T]
-			var pointer *typed.ID[P, T]
-			var null sql.Null[typed.ID[P, T]]
-			sent := any(id)
-			for range 2 {
-				err := conn.QueryRow(ctx, "SELECT ($1::"+column+")::text, $1::"+column+", $1::"+
-					column+", $1::"+column, mode, sent).Scan(&stored, &back, &pointer, &null)
-				if err != nil || stored != show(column, any(inner).(fmt.Stringer)) || back != id ||
-					pointer == nil || *pointer != id || null.V != id || !null.Valid {
-					t.Errorf("%T in %s, %v: %s, %v, %v, %v, %v", id, column, mode, stored, back,
-						pointer, null, err)
-				}
-				sent = &id
-			}
-			var none *typed.ID[P, T]
-			err := conn.QueryRow(ctx, "SELECT $1::"+column+", $2::"+column, mode, none,
-				sql.Null[typed.ID[P, T]]{}).Scan(&pointer, &null)
-			if err != nil || pointer != nil || null.Valid {
-				t.Errorf("%T in %s, %v: NULL is %v, %v, %v", id, column, mode, pointer, null, err)
-			}
-			if err := conn.QueryRow(ctx, "SELECT NULL::"+column).Scan(&back); err == nil ||
-				!strings.Contains(err.Error(), "sql.Null") || back != id {
-				t.Errorf("%T in %s: NULL: %v", id, column, err)
-			}
-			if mode != pgx.QueryExecModeCacheStatement {
-				continue
-			}
-			var list []typed.ID[P, T]
-			err = conn.QueryRow(ctx, "SELECT $1::"+column+"[]",
-				[]typed.ID[P, T]{id, id}).Scan(&list)
-			if err != nil || len(list) != 2 || list[1] != id {
-				t.Errorf("%T in %s[]: %v, %v", id, column, list, err)
-			}
-			for _, format := range []int16{pgx.TextFormatCode, pgx.BinaryFormatCode} {
-				b, err := conn.TypeMap().Encode(oid, format, id, nil)
-				if err == nil {
-					back = typed.ID[P, T]{}
-					err = conn.TypeMap().Scan(oid, format, b, &back)
-				}
-				if err != nil || back != id {
-					t.Errorf("%T in %s, format %d: %q, %v, %v", id, column, format, b, back, err)
-				}
-			}
-			var text typed.Text[P, T]
-			var free typed.Any[T]
-			err = conn.QueryRow(ctx, "SELECT $1::text, $1::text, $2::text", id.Text(),
-				id.Any()).Scan(&text, &free, &stored)
-			if err != nil || text.ID != id || free != id.Any() || stored != id.String() {
-				t.Errorf("%T as text: %v, %v, %s, %v", id, text, free, stored, err)
-			}
-			err = conn.QueryRow(ctx, "SELECT $1::jsonb, ($1::jsonb)::text", id).Scan(&back, &stored)
-			if err != nil || back != id || stored != `"`+id.String()+`"` {
-				t.Errorf("%T as JSON: %v, %s, %v", id, back, stored, err)
-			}
-			if _, err := conn.Exec(ctx, "SELECT $1::text", id); err == nil ||
-				!strings.Contains(err.Error(), "id.Text()") {
-				t.Errorf("%T into text: %v", id, err)
-			}
-		}
-	}
-	table := pgx.Identifier{"typed_" + column}
-	if _, err := conn.Exec(ctx, "DROP TABLE IF EXISTS "+table[0]+"; CREATE TABLE "+table[0]+" (id "+
-		column+")"); err != nil {
-		t.Fatal(err)
-	}
-	id := typed.From[I](inner[0])
-	if _, err := conn.CopyFrom(ctx, table, []string{"id"},
-		pgx.CopyFromRows([][]any{{id}, {&id}, {nil}})); err != nil {
-		t.Errorf("%T in %s: CopyFrom: %v", id, column, err)
-	}
-	var n int
-	if err := conn.QueryRow(ctx, "SELECT count(*) FROM "+table[0]+" WHERE id = $1",
-		id).Scan(&n); err != nil || n != 2 {
-		t.Errorf("%T in %s: %d rows after CopyFrom, %v", id, column, n, err)
 	}
 }
 
@@ -424,7 +316,7 @@ func TestModes(t *testing.T) {
 }
 
 // A connection knows a domain after LoadType.
-func TestDomain(t *testing.T) {
+func TestDomainIsKnownAfterLoadType(t *testing.T) {
 	conn := connect(t)
 	ctx := context.Background()
 	if _, err := conn.Exec(ctx, `CREATE DOMAIN short AS bigint CHECK (VALUE >= 0);
@@ -460,7 +352,7 @@ func TestDomain(t *testing.T) {
 type plainUUID struct{ pgtype.UUIDCodec }
 
 // If a program registers another codec and calls Register again, both codecs work.
-func TestRegisterAgain(t *testing.T) {
+func TestRegisterKeepsOtherCodecs(t *testing.T) {
 	m := pgtype.NewMap()
 	for range 20 {
 		pgxid.Register(m)
@@ -477,7 +369,7 @@ func TestRegisterAgain(t *testing.T) {
 }
 
 // Encoding and scanning an ID allocate nothing.
-func TestAllocations(t *testing.T) {
+func TestEncodingAllocatesNothing(t *testing.T) {
 	m := pgtype.NewMap()
 	pgxid.Register(m)
 	buf := make([]byte, 0, 64)

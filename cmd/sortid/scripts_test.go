@@ -84,8 +84,11 @@ func call(ts *testscript.TestScript, args []string) (code int) {
 
 type oneByOne struct{ *testing.T }
 
-func (oneByOne) Parallel()     {}
-func (oneByOne) Verbose() bool { return testing.Verbose() }
+func (oneByOne) Parallel() {}
+
+// Verbose reports false, because some scripts print megabytes. The log of a script that fails is
+// printed anyway.
+func (oneByOne) Verbose() bool { return false }
 
 func (t oneByOne) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(oneByOne{t}) })

@@ -61,7 +61,7 @@ var built = sync.OnceValues(func() (string, error) {
 func buildSortid(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("builds the command")
+		t.Skip("it builds the command, and -short is set; to run this test: go test without -short")
 	}
 	sortid, err := built()
 	if err != nil {

@@ -29,7 +29,8 @@ func need(t *testing.T, program string) string {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("%s is not installed; .ci/setup installs it", program)
 		}
-		t.Skipf("%s is not installed", program)
+		t.Skipf("%s is not installed; to run this test: .ci/setup (on Debian and Ubuntu; "+
+			"elsewhere, install it)", program)
 	}
 	return path
 }
@@ -43,7 +44,8 @@ func check(t testing.TB, err error) {
 
 func TestDistribution(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the command twice")
+		t.Skip("it builds the command twice, and -short is set; to run this test: " +
+			"go test without -short")
 	}
 	r, err := open(filepath.Join("..", ".."))
 	check(t, err)
@@ -74,7 +76,7 @@ func TestDistribution(t *testing.T) {
 		}
 	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != arch {
-		t.Skip("the packages are for Linux, so nothing in them runs here")
+		t.Skip("the packages are for Linux; to run this test: use Linux")
 	}
 	t.Run("archive", func(t *testing.T) { testArchive(t, base+".tar.gz") })
 	t.Run("bill of materials",
@@ -89,7 +91,7 @@ func TestDistribution(t *testing.T) {
 	})
 	t.Run("kubernetes", func(t *testing.T) {
 		if _, err := os.Stat(sortid); err != nil {
-			t.Skip("the package has no binary for this machine")
+			t.Skip("dpkg-deb has not unpacked the command; to run this test: .ci/setup")
 		}
 		testKubernetes(t, sortid)
 	})

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// MaxFanIn is how many inputs one merge should have at most.
-	MaxFanIn = 256
+	// MaxFanIn is how many inputs one merge should have at most. Some systems let a process open
+	// only 256 files.
+	MaxFanIn = 128
 
 	// mergeMemory is the memory for all runs of a merge, in bytes. Long records can need more.
 	mergeMemory = 32 << 20

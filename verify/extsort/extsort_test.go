@@ -150,9 +150,9 @@ func TestTrouble(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A merge checks the context after 65,536 records: 256 runs of 256 records.
+	// A merge checks the context after 65,536 records: 128 runs of 512 records.
 	for i := range s.runs {
-		for j := range uint64(1 << 8) {
+		for j := range uint64(1 << 9) {
 			w.Add(Key{2: j}, nil)
 		}
 		if s.runs[i], err = w.Finish(); err != nil {

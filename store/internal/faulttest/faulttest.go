@@ -145,7 +145,7 @@ func recovers(t *testing.T, s lease.Store) {
 // ends before the cut.
 func LostAnswers[S lease.Store](t *testing.T, open Opener[S], url string) {
 	t.Helper()
-	const workers = 8
+	const workers = 4 // for each kind and connection; more would open more than 256 files
 	direct := Open(t, open, url)
 	var unknown [3]atomic.Int32
 	var wg sync.WaitGroup
