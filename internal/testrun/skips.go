@@ -13,7 +13,7 @@ import (
 // A skip is a test or a step that did not run.
 type skip struct{ who, why string }
 
-// prefix begins a line of a step, or the message of a test, that lacks something to run.
+// prefix begins a line of a step that lacks something to run.
 const prefix = "skipped: "
 
 // listSkips prints the skips by their reasons, and returns those that fail in CI.

@@ -25,7 +25,7 @@ type event struct {
 // A testReport collects the results of all packages.
 type testReport struct {
 	w                       io.Writer
-	short                   bool // then list only skips of tests that lack something
+	short                   bool // then do not list tests that -short skips
 	passed, failed, skipped int
 	failures                []string
 	skips                   []skip
@@ -106,8 +106,8 @@ func (r *testReport) add(e event) {
 		r.failures = append(r.failures, name)
 	case e.Action == "skip":
 		r.skipped++
-		why, lacks := reason(p.output[e.Test])
-		if lacks || !r.short {
+		why := reason(p.output[e.Test])
+		if !r.short || !strings.Contains(why, "-short") {
 			r.skips = append(r.skips, skip{name, why})
 		}
 		delete(p.output, e.Test)
@@ -173,19 +173,15 @@ func (r *testReport) finish(permits []*regexp.Regexp) (ok bool) {
 
 var position = regexp.MustCompile(`^\s*\S+\.go:\d+: `)
 
-// reason returns the last message in the output of a skipped test, and whether it says that
-// something is missing.
-func reason(output string) (why string, lacks bool) {
+// reason returns the last message in the output of a skipped test.
+func reason(output string) (why string) {
 	for line := range strings.Lines(output) {
 		if position.MatchString(line) {
 			why, line = "", position.ReplaceAllString(line, "")
 		}
 		why = strings.TrimSpace(why + " " + strings.TrimSpace(line))
 	}
-	if why == "" {
-		why = "no reason given"
-	}
-	return strings.CutPrefix(why, prefix)
+	return cmp.Or(why, "no reason given")
 }
 
 // short returns an import path without the path of this repository.
