@@ -34,6 +34,9 @@ type Config struct {
 	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
 	// can share a realm.
 	NodeBits int
+	// OneSize makes a new realm grant only node IDs of NodeBits. A realm of a Format that is not
+	// Mixed always grants one size.
+	OneSize bool
 
 	// Window is from 4 ticks to a day. A renewal extends the lease to the present time plus Window.
 	// If the store is down, generators continue for at least half a window. A process that dies

@@ -16,15 +16,17 @@ import (
 
 // A Format is what a lease must know about an ID format.
 type Format struct {
+	Name  string        // such as "scru64"; "" for a realm that serves any generator
+	Mixed bool          // leases of several sizes may share a realm
 	Bits  int           // the largest node ID size
 	Tick  time.Duration // the unit of the timestamp; whole milliseconds
 	Epoch time.Time     // the start of tick 0; whole milliseconds
 }
 
 var (
-	SCRU64  = Format{Bits: 23, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}
-	SCRU160 = Format{Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
-	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
+	SCRU64  = Format{Name: "scru64", Mixed: true, Bits: 23, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}
+	SCRU160 = Format{Name: "scru160", Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
+	UID60   = Format{Name: "uid60", Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
 const MaxBits = 24
@@ -149,6 +151,9 @@ type Terms struct {
 	Tick  int64 `json:"tick"`  // in milliseconds
 	Epoch int64 `json:"epoch"` // the start of tick 0, in Unix milliseconds
 
+	Format string `json:"format,omitzero"` // the format's name; "" if any generator may lease
+	Only   int    `json:"only,omitzero"`   // the only size of node IDs; 0: any up to Bits
+
 	Window int64 `json:"window"` // how many ticks ahead a renewal extends a lease
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
 
@@ -235,6 +240,10 @@ type Record struct {
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	Name     string `json:"name,omitzero"`
+	// Window is the lease's own window in ticks; 0 means the realm's.
+	Window int64 `json:"window,omitzero"`
+	// Peak is the highest HWM that the block ever had. No release lowers it.
+	Peak int64 `json:"peak,omitzero,string"`
 
 	// Key proves that the owner released the block: the hash of Key was Owner.
 	Key Owner `json:"key,omitzero"`
