@@ -50,14 +50,13 @@ func random() string { return crand.Text() }
 
 func (h *holder) keep(ctx context.Context, used int64) error {
 	if h.held {
-		if err := h.renew(ctx, used); err != nil || h.held {
-			return err
-		}
+		return h.renew(ctx, used)
 	}
 	return h.acquire(ctx, used, h.wait(ctx))
 }
 
-// renew extends the lease. If the lease was lost, renew returns nil, and h.held is false.
+// renew extends the lease. If the lease was lost, renew returns the error at once, because the
+// generators must stop before a new lease is acquired.
 func (h *holder) renew(ctx context.Context, used int64) error {
 	again := h.renewal != ""
 	if !again {
@@ -69,8 +68,10 @@ func (h *holder) renew(ctx context.Context, used int64) error {
 	})
 	switch {
 	case errors.Is(err, ErrLost):
-		h.lose(err)
-		return nil
+		h.config.Logger.Warn("lease: node ID lost", "realm", h.config.Realm, "node",
+			h.grant.Block.String(), "error", err)
+		h.held, h.withdrawn, h.renewal = false, true, ""
+		return h.failed("renew the lease", err)
 	case err != nil:
 		return h.failed("renew the lease", h.leads(err, used))
 	case g.ID != h.grant.ID || g.Secret != h.grant.Secret || g.Block != h.grant.Block:
@@ -225,18 +226,12 @@ func (h *holder) suits(g Grant) error {
 	return nil
 }
 
-func (h *holder) lose(err error) {
-	h.config.Logger.Warn("lease: node ID lost", "realm", h.config.Realm, "node",
-		h.grant.Block.String(), "error", err)
-	h.held, h.withdrawn, h.renewal = false, true, ""
-}
-
 // release first finds out about requests without an answer, because they may have changed what is
 // to be given back.
 func (h *holder) release(ctx context.Context, used int64) error {
 	switch {
 	case h.held && h.renewal != "":
-		if err := h.renew(ctx, used); err != nil && !isPermanent(err) {
+		if err := h.renew(ctx, used); err != nil && h.held && !isPermanent(err) {
 			return err
 		}
 	case !h.held && h.asked:
