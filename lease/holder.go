@@ -162,12 +162,17 @@ func (h *holder) leads(err error, used int64) error {
 	if !errors.As(err, &wrong) || used == window.None {
 		return err
 	}
-	ahead := h.terms.Time(used).Sub(h.config.Now())
-	if ahead <= 0 || wrong.Difference < 0 || wrong.Difference-ahead > wrong.Max {
+	// The difference is the generator's lead over this clock plus the clock's lead.
+	ahead := h.terms.Time(used).Sub(h.config.Now().Round(0))
+	if ahead <= 0 || wrong.Difference-ahead >= ahead {
 		return err
 	}
-	return fmt.Errorf("%w: the generator has reached %s, %v ahead; at most %v are allowed",
-		ErrLead, h.terms.Time(used).Format(timeFormat), wrong.Difference, wrong.Max)
+	most := ""
+	if wrong.Max != 0 {
+		most = fmt.Sprintf("; at most %v are allowed", wrong.Max)
+	}
+	return fmt.Errorf("%w: the generator has reached %s, %v ahead%s", ErrLead,
+		h.terms.Time(used).Format(timeFormat), wrong.Difference, most)
 }
 
 // take replaces the grant, unless the answer is older.

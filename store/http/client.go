@@ -174,16 +174,14 @@ func (c *Client) Holdings(ctx context.Context, realm, after string,
 	return rows, answer.Next, nil
 }
 
-// CreateRealm makes a realm with the Realm, Format, NodeBits, OneSize, Window and MaxLead of
-// config, and reports whether it did. It fails with [lease.ErrRealm] if the realm exists with other
-// terms.
+// CreateRealm makes a realm with the Realm, Format, NodeBits, Window and MaxLead of config, and
+// reports whether it did. With NodeBits, the realm grants only node IDs of this size. Without a
+// Format, it serves any generator. CreateRealm fails with [lease.ErrRealm] if the realm exists with
+// other terms.
 func (c *Client) CreateRealm(ctx context.Context, config lease.Config) (lease.RealmInfo, bool,
 	error) {
-	body := realmTermsBody{Format: config.Format.Name, Window: milliseconds(config.Window),
-		Lead: milliseconds(config.MaxLead)}
-	if config.OneSize || config.Format.Name == "" {
-		body.NodeBits = config.NodeBits
-	}
+	body := realmTermsBody{Format: config.Format.Name, NodeBits: config.NodeBits,
+		Window: milliseconds(config.Window), Lead: milliseconds(config.MaxLead)}
 	var answer realmBody
 	status, err := c.patiently(ctx, http.MethodPut, realmPath(config.Realm), body, &answer)
 	if err != nil {
