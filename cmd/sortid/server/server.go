@@ -175,6 +175,9 @@ func New(c Config) (*Server, error) {
 		s.grants = grants.New(lessor, c.Conditions, c.Tokens, s.gates, c.Logger)
 		s.grants.Register(s.api, s.mux)
 		s.monitor.Metrics.MustRegister(s.grants.Metrics()...)
+	} else {
+		s.mux.HandleFunc(httpapi.RealmsPath, refuseLeases)
+		s.mux.HandleFunc(httpapi.RealmsPath+"/", refuseLeases)
 	}
 	s.registerPage()
 
@@ -200,6 +203,12 @@ func refuseIDs(w http.ResponseWriter, _ *http.Request) {
 	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
 		"this server makes no IDs, because it was started with --leases-only; "+
 			"ask a server that was started without it"))
+}
+
+func refuseLeases(w http.ResponseWriter, _ *http.Request) {
+	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+		"this server has no store, so it leases no node IDs; "+
+			"ask a server that was started with --store"))
 }
 
 // ready returns an error if the server cannot do what it is for.
@@ -304,7 +313,20 @@ func (s *Server) registerPage() {
 			ctx.BodyWriter().Write([]byte(s.endpoints()))
 		}}, nil
 	})
+	s.mux.HandleFunc("GET "+httpapi.ProblemsPath+"{code}", explain)
 	s.mux.HandleFunc(httpapi.Fallback, s.fallback)
+}
+
+// explain answers requests for the type of a problem.
+func explain(w http.ResponseWriter, r *http.Request) {
+	code := httpapi.Code(r.PathValue("code"))
+	title, ok := httpapi.Titles[code]
+	if !ok {
+		refusePath(w)
+		return
+	}
+	w.Header().Set("Content-Type", httpapi.TypeText)
+	fmt.Fprintf(w, "%s: %s.\nThe detail of the problem says what to do about it.\n", code, title)
 }
 
 func (s *Server) endpoints() string {
@@ -333,8 +355,7 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
-			"no such path; /openapi.json lists all paths"))
+		refusePath(w)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
@@ -344,4 +365,9 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 	}
 	httpapi.Refuse(w, httpapi.New(http.StatusMethodNotAllowed, httpapi.Method,
 		"this path accepts only %s", strings.Join(allowed, ", ")))
+}
+
+func refusePath(w http.ResponseWriter) {
+	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+		"no such path; /openapi.json lists all paths"))
 }

@@ -91,17 +91,24 @@ func NewGates() *Gates {
 	}
 }
 
-// Listener limits the open connections. It closes a new connection if its client gets no place.
-func Listener(l net.Listener) net.Listener {
-	return limitedListener{l, newGate(maxConnections, "connections")}
-}
-
-type limitedListener struct {
+// A Listener limits the open connections. It closes a new connection if its client gets no place.
+type Listener struct {
 	net.Listener
 	open *Gate
 }
 
-func (l limitedListener) Accept() (net.Conn, error) {
+func NewListener(l net.Listener) *Listener {
+	return &Listener{l, newGate(maxConnections, "connections")}
+}
+
+// Open returns how many connections are open.
+func (l *Listener) Open() int {
+	l.open.mu.Lock()
+	defer l.open.mu.Unlock()
+	return l.open.taken
+}
+
+func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
