@@ -31,7 +31,7 @@ func ExampleRecords() {
 	store := lease.NewMemory()
 	for _, size := range []int{1, 2} {
 		l, err := lease.Acquire(ctx, store, lease.Config{
-			Realm: "orders", Format: lease.UID60, NodeBits: size, Name: fmt.Sprint("host-", size),
+			Realm: "orders", Format: lease.SCRU64, NodeBits: size, Name: fmt.Sprint("host-", size),
 		})
 		if err != nil {
 			fmt.Println(err)

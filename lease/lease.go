@@ -32,7 +32,7 @@ type Config struct {
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
 	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
-	// can share a realm.
+	// can share a realm of a Format that is Mixed.
 	NodeBits int
 	// OneSize makes a new realm grant only node IDs of NodeBits. A realm of a Format that is not
 	// Mixed always grants one size.
@@ -115,6 +115,9 @@ func (c Config) terms() Terms {
 		Tick:  c.Format.Tick.Milliseconds(),
 		Epoch: c.Format.Epoch.UnixMilli(),
 	}
+	if t.Format = c.Format.Name; !c.Format.Mixed || c.OneSize {
+		t.Only = cmp.Or(c.NodeBits, c.Format.Bits)
+	}
 	t.Window = max(4, t.ticks(cmp.Or(c.Window, DefaultWindow)))
 	t.Lead = t.ticks(cmp.Or(c.MaxLead, DefaultMaxLead))
 	return t
@@ -137,7 +140,12 @@ func (c Config) check(t Terms) error {
 	case t.Epoch != mine.Epoch:
 		return wrong("the epoch", t.Time(0).Format(timeFormat), mine.Time(0).Format(timeFormat),
 			other)
-	case t.Bits != mine.Bits:
+	case t.Format != "" && mine.Format != "" && t.Format != mine.Format:
+		return wrong("the format", t.Format, mine.Format, other)
+	case t.Only != 0 && c.NodeBits != 0 && t.Only != c.NodeBits:
+		return fmt.Errorf("%w: realm %q grants node IDs of %d bits, not %d", ErrRealm, c.Realm,
+			t.Only, c.NodeBits)
+	case t.Only == 0 && t.Bits != mine.Bits:
 		return wrong("a largest node ID size of", t.Bits, mine.Bits, other)
 	case c.Window != 0 && mine.Window > t.Window:
 		return wrong("windows of at most", t.Rounded(t.Window), c.Window, less)

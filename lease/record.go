@@ -32,7 +32,8 @@ var (
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
-// its bits: 42/8 contains its halves 84/9 and 85/9. The zero Block is the whole realm.
+// its bits: 42/8 contains its halves 84/9 and 85/9. The zero Block is the whole realm. A Block of 25
+// bits is not a node ID: its record helps a [StoreLessor] to find leases.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -51,7 +52,7 @@ func ParseBlock(s string) (Block, error) {
 	n, err1 := strconv.ParseUint(node, 10, 32)
 	k, err2 := strconv.ParseUint(size, 10, 8)
 	b := Block{uint32(n), uint8(k)}
-	if err1 != nil || err2 != nil || k > MaxBits || n >= 1<<k || b.String() != s {
+	if err1 != nil || err2 != nil || k > bucketSize || n >= 1<<min(k, MaxBits) || b.String() != s {
 		return Block{}, fmt.Errorf("%w: %.40q", ErrBlock, s)
 	}
 	return b, nil
@@ -239,13 +240,16 @@ type Record struct {
 	// Request is the Revision of the merging block.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
-	Name     string `json:"name,omitzero"`
+	// The holder's name. After a release or an eviction, Name and From are the former owner's.
+	Name string `json:"name,omitzero"`
 	// Window is the lease's own window in ticks; 0 means the realm's.
 	Window int64 `json:"window,omitzero"`
 	// Peak is the highest HWM that the block ever had. No release lowers it.
 	Peak int64 `json:"peak,omitzero,string"`
 
-	// Key proves that the owner released the block: the hash of Key was Owner.
+	// While a client of a [StoreLessor] holds the block, Key is random: from Key and the client's
+	// request, the lessor computes the client's secret. After a release or an eviction, Key is the
+	// former Owner.
 	Key Owner `json:"key,omitzero"`
 
 	// Only the realm's record has Terms and Generation. Generation is random.

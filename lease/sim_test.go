@@ -94,7 +94,7 @@ func newWorld(seed uint64) *world {
 		hasTime: r.IntN(3) > 0, trouble: []float64{0, 0.02, 0.1, 0.3}[r.IntN(4)],
 	}
 	w.atomic = r.IntN(2) == 0
-	w.format = Format{Bits: 2 + r.IntN(4),
+	w.format = Format{Mixed: true, Bits: 2 + r.IntN(4),
 		Tick: []time.Duration{1, 16, 256}[r.IntN(3)] * time.Millisecond, Epoch: time.UnixMilli(0)}
 	span := func(lo, hi int64) time.Duration {
 		return time.Duration(lo+r.Int64N(hi-lo)) * time.Millisecond
