@@ -44,7 +44,7 @@ func ExampleRecords() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("windows of", realm.Terms.Duration(realm.Terms.Window))
+	fmt.Println("windows of", realm.Terms.Rounded(realm.Terms.Window))
 	for _, r := range blocks {
 		if r.Name != "" {
 			// r.Block is the node ID. The lease ends at realm.Terms.Time(r.HWM).

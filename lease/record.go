@@ -87,7 +87,7 @@ func ownerOf(key Owner) Owner {
 }
 
 func newGeneration() string {
-	var b [generationBytes]byte
+	var b [8]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
@@ -236,8 +236,8 @@ type Record struct {
 	Owner Owner `json:"owner,omitzero"`
 	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
-	// Request is a new random number for each request. In a retired half of a merging block,
-	// Request is the Revision of the merging block.
+	// Request is a new random number for each request of a session. A client of a [StoreLessor] can
+	// determine it for each renewal.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
 	// The holder's name. After a release or an eviction, Name and From are the former owner's.
@@ -278,20 +278,6 @@ func checkName(what, s string) error {
 		return fmt.Errorf("%w: the %s %q is not UTF-8", ErrConfig, what, s)
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return fmt.Errorf("%w: the %s %q has control characters", ErrConfig, what, s)
-	}
-	return nil
-}
-
-const generationBytes = 8
-
-// MaxRealmLen is the greatest length of a Record's Realm, in bytes.
-const MaxRealmLen = maxName + 1 + 2*generationBytes
-
-func checkGeneration(s string) error {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != generationBytes || hex.EncodeToString(b) != s {
-		return fmt.Errorf("%w: the generation %.40q: want %d hexadecimal digits", ErrConfig, s,
-			2*generationBytes)
 	}
 	return nil
 }

@@ -533,7 +533,6 @@ func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	if err != nil {
 		return r, err
 	}
-	next.Request = merging.Revision // proves that this write came after the merging record
 	return s.write(ctx, r, next)
 }
 
@@ -575,12 +574,6 @@ func (s *session) settle(ctx context.Context) error {
 	last := p.last()
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
-		if errors.Is(err, ErrIllegal) {
-			// The store may still receive an earlier copy of this request. Then it makes the grant,
-			// but nobody uses it.
-			s.pending = nil
-			return s.failed("lease a node ID", err)
-		}
 		if err != nil {
 			p.unsure = true
 			return s.failed("lease a node ID", err)
