@@ -59,8 +59,8 @@ func (e *Endpoints) problem(in *request, err error) error {
 		return httpapi.New(http.StatusNotFound, httpapi.NotFound,
 			"no lease with this ID is held; GET %s lists the leases", leasesPath)
 	case errors.Is(err, lease.ErrForgotten):
-		return conflict(httpapi.Forgotten, "%s. Holders go on until valid_until. "+
-			"Do not acquire anew: fence the realm at the store with \"sortid lease fence\" first", text)
+		return conflict(httpapi.Forgotten, "%s, with \"sortid lease fence\". "+
+			"Go on until valid_until, and do not acquire anew before the fence", text)
 	case errors.Is(err, lease.ErrRequestDiffers):
 		return conflict(httpapi.RequestDiffers,
 			"%s; use a new random request for each lease", text)

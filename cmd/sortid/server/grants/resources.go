@@ -33,14 +33,14 @@ type acquireBody struct {
 
 type renewBody struct {
 	Secret  *string `json:"secret" required:"true" minLength:"1" maxLength:"512"`
-	EndTick *int64  `json:"end_tick" required:"true" minimum:"0" maximum:"9007199254740991"`
+	EndTick *int64  `json:"end_tick" required:"true" minimum:"1" maximum:"9007199254740991"`
 	Renewal *string `json:"renewal,omitempty" minLength:"1" maxLength:"128"`
 	TimeMS  *int64  `json:"time_ms,omitempty" minimum:"0" maximum:"9007199254740991"`
 }
 
 type releaseBody struct {
 	Secret     *string `json:"secret" required:"true" minLength:"1" maxLength:"512"`
-	EndTick    *int64  `json:"end_tick,omitempty" minimum:"0" maximum:"9007199254740991"`
+	EndTick    *int64  `json:"end_tick,omitempty" minimum:"1" maximum:"9007199254740991"`
 	LastTimeMS *int64  `json:"last_time_ms,omitempty" minimum:"0" maximum:"9007199254740991"`
 }
 
