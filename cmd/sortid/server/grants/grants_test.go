@@ -320,21 +320,16 @@ func TestBodies(t *testing.T) {
 	post(atLeases+"/x/evict", "{}")
 }
 
-// A realm gets the terms of its format, or ticks of 1 ms since 1970 without a format.
+// A realm has the format and the size that the body names.
 func TestRealmConfigs(t *testing.T) {
-	any := func(bits int) lease.Format {
-		return lease.Format{Bits: bits, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
-	}
 	for body, want := range map[string]lease.Config{
-		`{"format":"scru64"}`:               {Format: lease.SCRU64, NodeBits: 23},
-		`{"format":"scru64","node_bits":8}`: {Format: lease.SCRU64, NodeBits: 8, OneSize: true},
-		`{"format":"uid60"}`:                {Format: lease.UID60, NodeBits: 9},
-		`{"format":"SCRU160","node_bits":5}`: {Format: lease.SCRU160, NodeBits: 5,
-			OneSize: true},
-		`{"node_bits":24,"lead_ms":1000}`: {Format: any(24), NodeBits: 24, OneSize: true,
-			MaxLead: time.Second},
-		`{"node_bits":1,"format":null,"lease_window_ms":5000}`: {Format: any(1), NodeBits: 1,
-			OneSize: true, Window: 5 * time.Second},
+		`{"format":"scru64"}`:                {Format: lease.SCRU64},
+		`{"format":"scru64","node_bits":8}`:  {Format: lease.SCRU64, NodeBits: 8},
+		`{"format":"uid60"}`:                 {Format: lease.UID60},
+		`{"format":"SCRU160","node_bits":5}`: {Format: lease.SCRU160, NodeBits: 5},
+		`{"node_bits":24,"lead_ms":1000}`:    {NodeBits: 24, MaxLead: time.Second},
+		`{"node_bits":1,"format":null,"lease_window_ms":5000}`: {NodeBits: 1,
+			Window: 5 * time.Second},
 	} {
 		f := &fake{}
 		_, h := serve(f)
@@ -343,8 +338,7 @@ func TestRealmConfigs(t *testing.T) {
 			t.Errorf("%s: %d: %s", body, w.Code, w.Body)
 		}
 		if f.made.Realm != want.Realm || f.made.Format != want.Format ||
-			f.made.NodeBits != want.NodeBits || f.made.OneSize != want.OneSize ||
-			f.made.Window != want.Window || f.made.MaxLead != want.MaxLead {
+			f.made.NodeBits != want.NodeBits || f.made.Window != want.Window || f.made.MaxLead != want.MaxLead {
 			t.Errorf("%s: %+v, want %+v", body, f.made, want)
 		}
 	}
@@ -375,9 +369,8 @@ func TestMemoryOfBodies(t *testing.T) {
 			}
 		}
 		runtime.ReadMemStats(&after)
-		// The lists of 8 KiB took 200 KiB as Go values.
 		used := (after.TotalAlloc - before.TotalAlloc) / times
-		if most := uint64(1 << 20); used > most {
+		if most := uint64(512 << 10); used > most {
 			t.Errorf("%s: a body of %d bytes takes %d bytes, want at most %d", name, len(body), used,
 				most)
 		}
