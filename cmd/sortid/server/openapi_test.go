@@ -117,7 +117,9 @@ func TestOpenAPI(t *testing.T) {
 						answers = append(answers, sendBegin(t, conn, method, request, 1<<30, admin))
 					case status == "415":
 						add(request, body, admin, "Content-Type: text/plain")
-						add(request, body, admin, "Content-Type: ")
+						if body != "" {
+							add(request, body, admin, "Content-Type: ")
+						}
 					case status == "422":
 						separator := "?"
 						if strings.Contains(request, "?") {
@@ -298,7 +300,7 @@ func (c leaseClient) leads(operation, status string) []answer {
 		return []answer{l.renew("")}
 	case "POST /v1/realms/{realm}/leases/{id}/renew 404":
 		l, _ := c.acquire("orders", "")
-		l.Realm = realm
+		l.ID = realm
 		return []answer{l.renew("")}
 	case "POST /v1/realms/{realm}/leases/{id}/renew 409":
 		l, _ := c.acquire("orders", "")

@@ -61,13 +61,14 @@ func tooLarge() error {
 func decode(body []byte, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	fields := fieldsOf(v.Type())
+	const most = 10 // mistakes, to save memory
 	var wrong []httpapi.Mistake
 	mistake := func(field, format string, args ...any) {
 		wrong = append(wrong, httpapi.Mistake{Field: field, Detail: fmt.Sprintf(format, args...)})
 	}
 	seen := make([]string, 0, 8)
 	d := json.NewDecoder(bytes.NewReader(body))
-	if err := object(body, d, func(name string, value json.RawMessage) {
+	if err := object(body, d, func(name string, value json.RawMessage) (more bool) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		switch {
 		case i < 0:
@@ -77,12 +78,13 @@ func decode(body []byte, into any) error {
 		default:
 			seen = append(seen, name)
 			if string(value) == "null" {
-				return
+				break
 			}
 			if detail := fields[i].set(v.Field(i), value); detail != "" {
 				mistake(name, "%s", detail)
 			}
 		}
+		return len(wrong) < most
 	}); err != nil {
 		return httpapi.Invalid("body", "%v; want a JSON object as /openapi.json describes", err)
 	}
@@ -93,14 +95,13 @@ func decode(body []byte, into any) error {
 		}
 	}
 	if len(wrong) > 0 {
-		const shown = 10
-		return httpapi.Mistaken(wrong[:min(shown, len(wrong))]...)
+		return httpapi.Mistaken(wrong...)
 	}
 	return nil
 }
 
-// object calls each for all members of the only JSON value in body.
-func object(body []byte, d *json.Decoder, each func(string, json.RawMessage)) error {
+// object calls each for all members of the only JSON value in body, until each returns false.
+func object(body []byte, d *json.Decoder, each func(string, json.RawMessage) bool) error {
 	switch {
 	case len(body) == 0:
 		return errors.New("empty")
@@ -123,7 +124,9 @@ func object(body []byte, d *json.Decoder, each func(string, json.RawMessage)) er
 		if err := d.Decode(&value); err != nil {
 			return fmt.Errorf("not JSON: %w", err)
 		}
-		each(name.(string), value)
+		if !each(name.(string), value) {
+			return nil
+		}
 	}
 	if _, err := d.Token(); err != nil {
 		return fmt.Errorf("not JSON: %w", err)

@@ -167,7 +167,7 @@ var (
 )
 
 func (e *Endpoints) serve(rt route, in *request) (answer, error) {
-	if err := in.parseQuery(rt.list); err != nil {
+	if err := in.check(rt.list); err != nil {
 		return answer{}, err
 	}
 	a, err := rt.serve(e, in)
@@ -177,8 +177,14 @@ func (e *Endpoints) serve(rt route, in *request) (answer, error) {
 	return a, nil
 }
 
-// parseQuery refuses all parameters except the parameters of lists.
-func (in *request) parseQuery(list bool) (err error) {
+// check refuses names that no realm has, and all parameters except the parameters of lists.
+func (in *request) check(list bool) (err error) {
+	if in.realm != "" {
+		c := lease.Config{Realm: in.realm, Format: lease.UID60, NodeBits: 1}
+		if err := c.Validate(); err != nil {
+			return invalid("realm", "%.300s", configDetail(err))
+		}
+	}
 	if in.URL.RawQuery == "" {
 		return nil
 	}

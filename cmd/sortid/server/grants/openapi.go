@@ -66,7 +66,7 @@ var descriptions = map[string]description{
 			"failure, with jitter. It takes the answer with the largest valid_until whole, in " +
 			"whatever order answers arrive. After 410, it stops at once.", renewBody{},
 		map[int]any{200: leaseAnswer{}},
-		codeList{404: {httpapi.NoRealm}, 409: {httpapi.Forgotten}, 410: {httpapi.LeaseLost},
+		codeList{404: {httpapi.NotFound}, 409: {httpapi.Forgotten}, 410: {httpapi.LeaseLost},
 			422: {httpapi.ClockDiffers}}},
 	"POST " + leasePath + "/release": {"release-lease", "Give a lease back",
 		"With last_time_ms, the node ID is free from the next tick on; without it, from " +

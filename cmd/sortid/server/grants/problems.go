@@ -59,8 +59,8 @@ func (e *Endpoints) problem(in *request, err error) error {
 		return httpapi.New(http.StatusNotFound, httpapi.NotFound,
 			"no lease with this ID is held; GET %s lists the leases", leasesPath)
 	case errors.Is(err, lease.ErrForgotten):
-		return conflict(httpapi.Forgotten, "%s. Holders go on until valid_until. "+
-			"Do not acquire anew: fence the realm at the store with \"sortid lease fence\" first", text)
+		return conflict(httpapi.Forgotten, "%s, with \"sortid lease fence\". "+
+			"Go on until valid_until, and do not acquire anew before the fence", text)
 	case errors.Is(err, lease.ErrRequestDiffers):
 		return conflict(httpapi.RequestDiffers,
 			"%s; use a new random request for each lease", text)
@@ -76,7 +76,7 @@ func (e *Endpoints) problem(in *request, err error) error {
 	case errors.Is(err, lease.ErrFull), errors.Is(err, lease.ErrLead):
 		return noneFree(err, text)
 	case errors.Is(err, lease.ErrConfig):
-		return invalid("body", "%s", strings.TrimPrefix(text, "invalid configuration: "))
+		return invalid("body", "%s", configDetail(err))
 	case errors.Is(err, lease.ErrBusy):
 		return httpapi.Busy(time.Second, httpapi.Limit, "%s; send the same again", text)
 	}
@@ -86,6 +86,11 @@ func (e *Endpoints) problem(in *request, err error) error {
 	return httpapi.Busy(time.Second, httpapi.StoreUnavailable,
 		"the store did not answer, or refused the request, so the outcome is unknown: "+
 			"send the same again; the server's log says more")
+}
+
+// configDetail returns the text of an error that matches [lease.ErrConfig].
+func configDetail(err error) string {
+	return strings.TrimPrefix(err.Error(), lease.ErrConfig.Error()+": ")
 }
 
 // noneFree returns the problem for errors that match [lease.ErrFull] or [lease.ErrLead].

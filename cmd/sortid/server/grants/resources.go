@@ -33,14 +33,14 @@ type acquireBody struct {
 
 type renewBody struct {
 	Secret  *string `json:"secret" required:"true" minLength:"1" maxLength:"512"`
-	EndTick *int64  `json:"end_tick" required:"true" minimum:"0" maximum:"9007199254740991"`
+	EndTick *int64  `json:"end_tick" required:"true" minimum:"1" maximum:"9007199254740991"`
 	Renewal *string `json:"renewal,omitempty" minLength:"1" maxLength:"128"`
 	TimeMS  *int64  `json:"time_ms,omitempty" minimum:"0" maximum:"9007199254740991"`
 }
 
 type releaseBody struct {
 	Secret     *string `json:"secret" required:"true" minLength:"1" maxLength:"512"`
-	EndTick    *int64  `json:"end_tick,omitempty" minimum:"0" maximum:"9007199254740991"`
+	EndTick    *int64  `json:"end_tick,omitempty" minimum:"1" maximum:"9007199254740991"`
 	LastTimeMS *int64  `json:"last_time_ms,omitempty" minimum:"0" maximum:"9007199254740991"`
 }
 
@@ -200,26 +200,20 @@ func newHoldingAnswer(realm string, t lease.Terms, h lease.Holding) holdingAnswe
 	}
 }
 
-// realmConfig returns the configuration of a new realm.
+// realmConfig returns the configuration of a new realm. Without a Format, the realm is for any
+// generator. Without NodeBits, it has the sizes of the format.
 func realmConfig(realm string, b realmBody) (lease.Config, error) {
-	c := lease.Config{Realm: realm, NodeBits: int(value(b.NodeBits, 0)), OneSize: b.NodeBits != nil,
+	c := lease.Config{Realm: realm, NodeBits: int(value(b.NodeBits, 0)),
 		Window: duration(b.WindowMS), MaxLead: duration(b.LeadMS)}
-	switch {
-	case b.Format != nil:
-		f, err := formatNamed(*b.Format)
-		if err != nil {
-			return c, err
-		}
-		c.Format = f
-		if c.NodeBits == 0 {
-			c.NodeBits = f.Bits
-		}
-	case b.NodeBits != nil: // for any generator
-		c.Format = lease.Format{Bits: c.NodeBits, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
-	default:
+	if b.Format == nil && b.NodeBits == nil {
 		return c, invalid("format", "missing; want a format, node_bits, or both")
 	}
-	return c, nil
+	if b.Format == nil {
+		return c, nil
+	}
+	var err error
+	c.Format, err = formatNamed(*b.Format)
+	return c, err
 }
 
 // formatNamed returns how node IDs of a format are leased.
