@@ -89,7 +89,8 @@ type claimant struct {
 	bucket Block
 	tag    tag
 	record Record // the bucket's
-	wrote  Record // the bucket's record that the last refused change would have written
+	tried  entry  // the entry of the last grant that was asked for
+	void   entry  // the request has this entry, but its grant was not made
 
 	// The client's clock is ahead of the store's by this much. It is known after the first reading
 	// of the store's time.
@@ -127,7 +128,7 @@ func (c *claimant) demand(ctx context.Context, s *session) (request, error) {
 			t.UTC().Format(timeFormat))
 	}
 	if b, tag := bucketOf(c.Request, terms); b != c.bucket {
-		c.bucket, c.tag, c.record, c.wrote = b, tag, Record{}, Record{}
+		c.bucket, c.tag = b, tag
 	}
 	var salt Owner
 	s.read(salt[:])
@@ -183,11 +184,15 @@ func (l *StoreLessor) acquire(ctx context.Context, c *claimant) (Grant, error) {
 	s.claimant = c
 	s.setRoot(root)
 	err = s.acquire(ctx, window.None)
-	var found *foundError
-	switch {
-	case errors.As(err, &found):
-		return l.repeat(ctx, c, s.root, found.block)
-	case err != nil:
+	if found := (*foundError)(nil); errors.As(err, &found) {
+		g, err := l.repeat(ctx, c, s.root, found.entry)
+		if err == errVoid {
+			c.void = found.entry
+			return l.acquire(ctx, c)
+		}
+		return g, err
+	}
+	if err != nil {
 		return Grant{}, err
 	}
 	l.remember(s.held)
@@ -222,20 +227,30 @@ func (l *StoreLessor) earlier(ctx context.Context, c *claimant, root Record, wro
 	c.tag = tag
 	var found *foundError
 	if err := c.see(records[0]); errors.As(err, &found) {
-		return l.repeat(ctx, c, root, found.block)
+		if g, err := l.repeat(ctx, c, root, found.entry); err != errVoid {
+			return g, err
+		}
 	}
 	return Grant{}, wrong
 }
 
+// errVoid: the grant of an entry was not made.
+var errVoid = errors.New("lease: no grant")
+
 // repeat returns the lease of an earlier copy of the request. Nothing is written, so the record
 // must come from Get: a crash could undo what GetMany returns.
-func (l *StoreLessor) repeat(ctx context.Context, c *claimant, root Record, b Block) (Grant, error) {
+func (l *StoreLessor) repeat(ctx context.Context, c *claimant, root Record, e entry) (Grant,
+	error) {
+	b := e.block
 	r, err := l.store.Get(ctx, spaceOf(root), b)
 	if err != nil {
 		return Grant{}, fmt.Errorf("lease: realm %q: cannot read a node ID: %w", c.realm, err)
 	}
 	key := clientKey(c.Request, spaceOf(root), r.Key)
 	if r.State != Whole || r.Owner != ownerOf(key) {
+		if e == c.tried || !e.granted(r) {
+			return Grant{}, errVoid
+		}
 		return Grant{}, fmt.Errorf("%w: it had node ID %v of realm %q", ErrLost, b, c.realm)
 	}
 	if c.NodeBits != 0 && c.NodeBits != int(b.Size) || c.NodeID >= 0 &&

@@ -13,11 +13,15 @@ import (
 // A lessor must find the lease that an earlier copy of a request got, without a list of all leases.
 // So each grant to a client also writes an entry into a bucket, in the same CompareAndSetMany. A
 // bucket is a record of the space. Its Block has the size bucketSize, and its Name has the entries.
-// The request's hash determines the bucket. An entry has a tag, which is a part of that hash, and
-// a block. The tag is also the beginning of the Key of the block's record.
+// The request's hash determines the bucket. An entry has a tag, which is a part of that hash,
+// a block, and the revision of the grant. The tag is also the beginning of the Key of the block's
+// record.
+//
+// Some stores may write an entry without the grant. If the revision shows that the grant was not
+// made, another copy of the request may replace the entry.
 const (
 	bucketSize    = MaxBits + 1
-	bucketEntries = 7  // the Name has at most maxName bytes
+	bucketEntries = 7
 	bucketsKept   = 3  // of a full bucket, enter keeps at least this many entries
 	maxBucketBits = 16 // 65,536 buckets take about 20 MB
 )
@@ -25,8 +29,9 @@ const (
 type tag [6]byte
 
 type entry struct {
-	tag   tag
-	block Block
+	tag      tag
+	block    Block
+	revision uint32 // its low bits
 }
 
 // bucketOf returns the bucket and the tag of a request.
@@ -45,14 +50,15 @@ func bucketOf(request string, t Terms) (Block, tag) {
 // entries returns the entries of a bucket, the oldest first.
 func entries(bucket Record) (es []entry, err error) {
 	text, err := base64.RawStdEncoding.DecodeString(bucket.Name)
-	const size = len(tag{}) + 4
+	const size = len(tag{}) + 8
 	if err != nil || len(text)%size != 0 {
 		return nil, fmt.Errorf("%w: %.120q is not a list of leases, in the record of %v of %q",
 			ErrRecord, bucket.Name, bucket.Block, bucket.Realm)
 	}
 	for e := range slices.Chunk(text, size) {
-		n := binary.BigEndian.Uint32(e[len(tag{}):])
-		es = append(es, entry{tag(e), Block{n & (1<<MaxBits - 1), uint8(n >> MaxBits)}})
+		n, revision := binary.BigEndian.Uint32(e[len(tag{}):]), e[len(tag{})+4:]
+		es = append(es, entry{tag(e), Block{n & (1<<MaxBits - 1), uint8(n >> MaxBits)},
+			binary.BigEndian.Uint32(revision)})
 	}
 	return es, nil
 }
@@ -63,26 +69,32 @@ func bucketName(es []entry) string {
 		text = append(text, e.tag[:]...)
 		text = binary.BigEndian.AppendUint32(text,
 			uint32(e.block.Size)<<MaxBits|e.block.NodeID)
+		text = binary.BigEndian.AppendUint32(text, e.revision)
 	}
 	return base64.RawStdEncoding.EncodeToString(text)
 }
 
 // A foundError says that a request has an entry in its bucket.
-type foundError struct{ block Block }
+type foundError struct{ entry }
 
 func (e *foundError) Error() string {
 	return "lease: an earlier copy of this request got " + e.block.String()
 }
 
-// see remembers the bucket's record. It fails with a foundError if the claimant's request is in it.
+// granted reports whether the grant of the entry may have been made: then it has ended since. The
+// record r of the entry's block does not belong to the request.
+func (e entry) granted(r Record) bool { return int32(uint32(r.Revision)-e.revision) > 0 }
+
+// see remembers the bucket's record. It fails with a foundError if the claimant's request has an
+// entry that is not void.
 func (c *claimant) see(bucket Record) error {
 	es, err := entries(bucket)
 	if err != nil {
 		return err
 	}
 	c.record = bucket
-	if i := c.index(es); i >= 0 && bucket != c.wrote {
-		return &foundError{es[i].block}
+	if i := c.index(es); i >= 0 && es[i] != c.void {
+		return &foundError{es[i]}
 	}
 	return nil
 }
@@ -91,15 +103,14 @@ func (c *claimant) index(es []entry) int {
 	return slices.IndexFunc(es, func(e entry) bool { return e.tag == c.tag })
 }
 
-// enter returns the change that enters the claimant and a block into the bucket. The nonce shows later
-// whether it was this change that wrote the record.
-func (c *claimant) enter(ctx context.Context, s *session, b Block) (Change, error) {
+// enter returns the change that enters the claimant and a grant into the bucket.
+func (c *claimant) enter(ctx context.Context, s *session, grant Record) (Change, error) {
 	prev := c.record
 	es, err := entries(prev)
 	if err != nil {
 		return Change{}, err
 	}
-	if i := c.index(es); i >= 0 { // this claimant wrote it, but got no grant
+	if i := c.index(es); i >= 0 { // the entry is void
 		es = slices.Delete(es, i, i+1)
 	}
 	if len(es) >= bucketEntries {
@@ -107,11 +118,10 @@ func (c *claimant) enter(ctx context.Context, s *session, b Block) (Change, erro
 			return Change{}, err
 		}
 	}
+	c.tried = entry{c.tag, grant.Block, uint32(grant.Revision)}
 	next := prev
 	next.Revision++
-	next.Name = bucketName(append(es, entry{c.tag, b}))
-	next.Request = s.nonce()
-	c.wrote = next
+	next.Name = bucketName(append(es, c.tried))
 	return Change{prev, next}, nil
 }
 
@@ -142,7 +152,7 @@ func (c *claimant) tidy(ctx context.Context, s *session, es []entry) ([]entry, e
 
 // confirmed reads the bucket again if the store may have written it without the grant. Then another
 // copy of the request may have changed it before the grant was made.
-func (c *claimant) confirmed(ctx context.Context, s *session, b Block) (bool, error) {
+func (c *claimant) confirmed(ctx context.Context, s *session) (bool, error) {
 	if c.lessor.atomic {
 		return true, nil
 	}
@@ -155,5 +165,5 @@ func (c *claimant) confirmed(ctx context.Context, s *session, b Block) (bool, er
 		return false, err
 	}
 	i := c.index(es)
-	return i >= 0 && es[i].block == b, nil
+	return i >= 0 && es[i] == c.tried, nil
 }

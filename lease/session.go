@@ -393,13 +393,6 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 		}
 	}
 	var changes []Change
-	if s.claimant != nil {
-		entry, err := s.claimant.enter(ctx, s, leaf)
-		if err != nil {
-			return err
-		}
-		changes = append(changes, entry)
-	}
 	for prev.Block != leaf {
 		parent, err := split(whole, q.now)
 		if err != nil {
@@ -417,7 +410,16 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 	if err != nil {
 		return errRefused
 	}
-	if err := s.propose(ctx, append(changes, Change{prev, next})); err != nil {
+	next.Revision = prev.Revision + 1
+	changes = append(changes, Change{prev, next})
+	if s.claimant != nil {
+		entry, err := s.claimant.enter(ctx, s, next)
+		if err != nil {
+			return err
+		}
+		changes = append([]Change{entry}, changes...)
+	}
+	if err := s.propose(ctx, changes); err != nil {
 		return err
 	}
 	if s.held.Revision == 0 {
@@ -612,7 +614,7 @@ func (s *session) settle(ctx context.Context) error {
 		s.setRoot(root)
 	}
 	if s.claimant != nil {
-		if ok, err := s.claimant.confirmed(ctx, s, last.Next.Block); !ok || err != nil {
+		if ok, err := s.claimant.confirmed(ctx, s); !ok || err != nil {
 			return err
 		}
 	}
