@@ -483,8 +483,9 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 	}
 	fmt.Fprintf(w, "NODE ID\tSTATE\tUNTIL\tFREE FROM\t%s\tHOLDER\n", who)
 	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom,
-			cmp.Or(e.Owner, e.ID), e.Holder)
+		id := cmp.Or(e.Owner, e.ID[max(0, len(e.ID)-8):]) // a lease's ID begins with the node ID
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom, id,
+			e.Holder)
 	}
 	w.Flush()
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
