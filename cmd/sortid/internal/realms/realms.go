@@ -228,6 +228,9 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	if from := r.freeFrom(rec); from > r.now {
 		e.FreeFrom = format.FormatTime(t.Time(from))
 	}
+	if e.State == "free" {
+		e.Holder = "" // it was given back
+	}
 	if r.fromServer() { // the other members are known only to the store
 		e.ID = r.ids[rec.Block]
 		e.HWM, e.Revision, e.Owner, e.Request, e.Deadline = "", "", "", "", ""
