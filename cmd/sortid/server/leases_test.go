@@ -80,7 +80,11 @@ func TestLeasesOfTwoServers(t *testing.T) {
 	if renewed.ID != l.ID || renewed.FirstTick != l.FirstTick || renewed.EndTick < l.EndTick {
 		t.Errorf("renewed: %+v, before %+v", renewed, l)
 	}
-	list := one.send("GET", "orders/leases", "")
+	var list answer
+	check.Soon(func() bool { // a list may be some seconds old
+		list = one.send("GET", "orders/leases", "")
+		return strings.Contains(list.body, l.ID)
+	})
 	if !strings.Contains(list.body, `"id":"`+l.ID+`"`) || strings.Contains(list.body, l.Secret) ||
 		!strings.Contains(list.body, `"state":"held"`) ||
 		!strings.Contains(list.body, fmt.Sprintf(`"since_ms":%d`, l.ValidFromMS)) ||
@@ -250,6 +254,7 @@ func TestAttacks(t *testing.T) {
 			}
 		}
 	}
+	time.Sleep(300 * time.Millisecond) // more than a tick, so that the renewal moves the end
 	victim.c.wants("the victim renews", victim.renew(`,"renewal":"mine"`), 200, "")
 	mine.c.wants("a clone renews", victim.renew(`,"renewal":"clone"`), 410, "lease-lost")
 }
@@ -276,7 +281,12 @@ func TestSecrets(t *testing.T) {
 	l, body := c.acquire("orders", "")
 	_, request, _ := strings.Cut(body, `"request":"`)
 	request = request[:16]
-	said := c.send("GET", "orders/leases", "").body + c.send("GET", "orders", "").body +
+	said := ""
+	check.Soon(func() bool { // a list may be some seconds old
+		said = c.send("GET", "orders/leases", "").body
+		return strings.Contains(said, l.ID)
+	})
+	said += c.send("GET", "orders/leases", "").body + c.send("GET", "orders", "").body +
 		l.renew(`,"end_tick":1`).body + c.send("POST", "orders/leases",
 		strings.Replace(body, "}", `,"node_id":77}`, 1)).body
 	l.release("")

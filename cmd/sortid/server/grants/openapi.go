@@ -191,34 +191,22 @@ func parameters(rt route) (all []*huma.Param) {
 // schemaOf returns a reference to the schema of a struct.
 func schemaOf(doc *huma.OpenAPI, body any) *huma.Schema {
 	t := reflect.TypeOf(body)
-	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
-	isNew := doc.Components.Schemas.Map()[name] == nil
-	ref := doc.Components.Schemas.Schema(t, true, name)
+	ref := doc.Components.Schemas.Schema(t, true, t.Name())
 	schema := doc.Components.Schemas.SchemaFromRef(ref.Ref)
-	if !isNew {
-		return ref
-	}
 	request := strings.HasSuffix(t.Name(), "Body")
 	for name, property := range schema.Properties {
-		if property.Ref != "" {
-			continue
-		}
 		property.Description = fields[name]
 		if example, ok := examples[name]; ok {
 			property.Examples = []any{example}
 		}
-		if request {
-			property.Nullable = !slices.Contains(schema.Required, name)
-		}
+		property.Nullable = name == "next" || request && !slices.Contains(schema.Required, name)
 	}
 	if !request {
 		schema.AdditionalProperties = true // later releases may add some
 	}
 	for i := range t.NumField() {
-		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); t.Field(i).Type.Kind() ==
-			reflect.Slice && t.Field(i).Type.Elem().Kind() == reflect.Struct {
-			schema.Properties[name].Items = schemaOf(doc, reflect.Zero(t.Field(i).Type.Elem()).
-				Interface())
+		if f := t.Field(i).Type; f.Kind() == reflect.Slice && f.Elem().Kind() == reflect.Struct {
+			schemaOf(doc, reflect.Zero(f.Elem()).Interface())
 		}
 	}
 	return ref
