@@ -24,6 +24,9 @@ func Records(ctx context.Context, store Store,
 	}
 	var strange []string
 	blocks = slices.DeleteFunc(blocks, func(r Record) bool {
+		if r.Block.Size == bucketSize {
+			return true
+		}
 		legal := r.Block.Size >= 1 && int(r.Block.Size) <= root.Terms.Bits && r.State <= Merging
 		if !legal {
 			strange = append(strange, r.Block.String())
@@ -66,12 +69,16 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 	if err != nil {
 		return false, err
 	}
+	return evict(ctx, store, realm+"@"+root.Generation, b, owner)
+}
+
+func evict(ctx context.Context, store Store, space string, b Block, owner Owner) (bool, error) {
 	for {
-		r, err := store.Get(ctx, realm+"@"+root.Generation, b)
+		r, err := store.Get(ctx, space, b)
 		if err != nil || r.Owner == (Owner{}) || owner != (Owner{}) && r.Owner != owner {
 			return false, err
 		}
-		next := vacate(r)
+		next := end(r)
 		next.Revision++
 		if ok, err := store.CompareAndSet(ctx, r, next); ok || err != nil {
 			return ok, err
@@ -82,11 +89,10 @@ func Evict(ctx context.Context, store Store, realm string, b Block, owner Owner)
 // maxSkew limits the parameter skew of Fence, because a fence cannot be undone.
 const maxSkew = 24 * time.Hour
 
-// Create makes the realm of a configuration, and reports whether it did. NodeBits is not needed. If
-// the realm exists and suits the configuration, Create returns false and no error.
+// Create makes the realm of a configuration, and reports whether it did. NodeBits may be 0. If the
+// realm exists and suits the configuration, Create returns false and no error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
-	config.NodeBits = max(config.NodeBits, 1)
-	config, err := config.complete()
+	config, err := config.completeRealm()
 	if err != nil {
 		return false, err
 	}
@@ -235,8 +241,18 @@ func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	if config.Format == (Format{}) {
 		return config, nil
 	}
-	config.NodeBits = max(config.NodeBits, 1)
-	return config.complete()
+	return config.completeRealm()
+}
+
+// completeRealm completes the configuration of a realm, for which NodeBits may be 0.
+func (c Config) completeRealm() (Config, error) {
+	bits := c.NodeBits
+	if bits == 0 {
+		c.NodeBits = 1
+	}
+	c, err := c.complete()
+	c.NodeBits = bits
+	return c, err
 }
 
 func (c Config) fencedTerms(root Record) (Terms, error) {

@@ -32,6 +32,8 @@
 // If clocks are wrong, node IDs are wasted or refused, but never shared; docs/leases.md says why.
 // This package cannot detect that a running virtual machine is cloned, that two stores serve one
 // realm, or that a store silently loses data. Two clones can make the same IDs until each has
-// renewed its lease. If clients change a store through a server, the server must check each change
-// with [Known.Check].
+// renewed its lease.
+//
+// A program that does not take part in this protocol leases from a [Lessor], which takes part for it.
+// The server of the command sortid does this for clients in all languages.
 package lease

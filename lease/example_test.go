@@ -31,7 +31,7 @@ func ExampleRecords() {
 	store := lease.NewMemory()
 	for _, size := range []int{1, 2} {
 		l, err := lease.Acquire(ctx, store, lease.Config{
-			Realm: "orders", Format: lease.UID60, NodeBits: size, Name: fmt.Sprint("host-", size),
+			Realm: "orders", Format: lease.SCRU64, NodeBits: size, Name: fmt.Sprint("host-", size),
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -44,7 +44,7 @@ func ExampleRecords() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("windows of", realm.Terms.Duration(realm.Terms.Window))
+	fmt.Println("windows of", realm.Terms.Rounded(realm.Terms.Window))
 	for _, r := range blocks {
 		if r.Name != "" {
 			// r.Block is the node ID. The lease ends at realm.Terms.Time(r.HWM).

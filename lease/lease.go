@@ -27,13 +27,17 @@ type Config struct {
 	// 1 to 100 bytes of UTF-8, without control characters and @.
 	Realm string
 	// If the realm is missing, [Acquire] creates it. With MustExist, Acquire fails with
-	// [ErrNoRealm] instead, because the store may have lost the realm.
+	// [ErrNoRealm] instead, because the store may have lost the realm. [AcquireFrom] never creates
+	// a realm.
 	MustExist bool
 	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
 	Format Format
 	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
-	// can share a realm.
+	// can share a realm of a Format that is Mixed.
 	NodeBits int
+	// OneSize makes a new realm grant only node IDs of NodeBits. A realm of a Format that is not
+	// Mixed always grants one size.
+	OneSize bool
 
 	// Window is from 4 ticks to a day. A renewal extends the lease to the present time plus Window.
 	// If the store is down, generators continue for at least half a window. A process that dies
@@ -43,7 +47,8 @@ type Config struct {
 	// MaxLead limits how far in the future a lease starts, from 1 tick to a day. For example,
 	// a lease starts in the future if this machine's clock is behind the end of an earlier lease.
 	// This machine's clock and the store's clock may differ by at most MaxLead. 0 means the realm's
-	// lead or, in a new realm, 10 seconds. A MaxLead longer than the realm's is an error.
+	// lead or, in a new realm, 10 seconds. A MaxLead longer than the realm's is an error. With
+	// [AcquireFrom], MaxLead must be 0.
 	MaxLead time.Duration
 
 	// Wait makes [Acquire] wait instead of failing with [ErrFull], [ErrLead] or [ErrBusy].
@@ -112,6 +117,9 @@ func (c Config) terms() Terms {
 		Tick:  c.Format.Tick.Milliseconds(),
 		Epoch: c.Format.Epoch.UnixMilli(),
 	}
+	if t.Format = c.Format.Name; !c.Format.Mixed || c.OneSize {
+		t.Only = cmp.Or(c.NodeBits, c.Format.Bits)
+	}
 	t.Window = max(4, t.ticks(cmp.Or(c.Window, DefaultWindow)))
 	t.Lead = t.ticks(cmp.Or(c.MaxLead, DefaultMaxLead))
 	return t
@@ -123,19 +131,20 @@ func (c Config) check(t Terms) error {
 		return fmt.Errorf("%w: %q has %s %v, this process wants %v; %s", ErrRealm, c.Realm, what,
 			has, want, advice)
 	}
-	const (
-		other = "it serves IDs of another format: " +
-			"use the realm that all generators of this format use"
-		less = "ask for less, or change the realm (sortid lease set)"
-	)
+	const less = "ask for less, or change the realm (sortid lease set)"
 	switch {
 	case t.Tick != mine.Tick:
-		return wrong("ticks of", t.Duration(1), mine.Duration(1), other)
+		return wrong("ticks of", t.Duration(1), mine.Duration(1), otherFormat)
 	case t.Epoch != mine.Epoch:
 		return wrong("the epoch", t.Time(0).Format(timeFormat), mine.Time(0).Format(timeFormat),
-			other)
-	case t.Bits != mine.Bits:
-		return wrong("a largest node ID size of", t.Bits, mine.Bits, other)
+			otherFormat)
+	case t.Format != "" && mine.Format != "" && t.Format != mine.Format:
+		return wrong("the format", t.Format, mine.Format, otherFormat)
+	case t.Only != 0 && c.NodeBits != 0 && t.Only != c.NodeBits:
+		return fmt.Errorf("%w: realm %q grants node IDs of %d bits, not %d", ErrRealm, c.Realm,
+			t.Only, c.NodeBits)
+	case t.Only == 0 && t.Bits != mine.Bits:
+		return wrong("a largest node ID size of", t.Bits, mine.Bits, otherFormat)
 	case c.Window != 0 && mine.Window > t.Window:
 		return wrong("windows of at most", t.Rounded(t.Window), c.Window, less)
 	case c.MaxLead != 0 && mine.Lead > t.Lead:
@@ -143,6 +152,9 @@ func (c Config) check(t Terms) error {
 	}
 	return nil
 }
+
+const otherFormat = "it serves IDs of another format: " +
+	"use the realm that all generators of this format use"
 
 func (c Config) ticks(t Terms) (window, lead int64) {
 	window, lead = t.Window, t.Lead
@@ -163,11 +175,13 @@ var _ sortid.Lease = (*Lease)(nil)
 // If the store is down, generators continue to the end of the window. Then they fail or wait. If
 // another process takes the node ID, the lease gets a new one, and the IDs still increase.
 type Lease struct {
+	config  Config
+	terms   Terms // only Tick and Epoch matter here
 	window  *window.Window
 	node    atomic.Uint32
 	length  atomic.Int64
-	session *session // until done is closed, only the goroutine of renewLoop may use it
-	renewAt int64    // renewLoop renews when this many ticks are left; nothing else uses it
+	keeper  keeper // until done is closed, only the goroutine of renewLoop may use it
+	renewAt int64  // renewLoop renews when this many ticks are left; nothing else uses it
 	stop    context.CancelFunc
 	done    chan struct{}
 
@@ -175,8 +189,8 @@ type Lease struct {
 	closed  bool
 }
 
-// Acquire leases a node ID. The store must stay open until the lease is closed. The context limits
-// only this call.
+// Acquire leases a node ID from a store. The store must stay open until the lease is closed. The
+// context limits only this call.
 //
 // Acquire fails with [ErrConfig], [ErrRealm], [ErrNoRealm], [ErrFull], [ErrLead], [ErrClock],
 // [ErrBusy], [ErrForgotten], or an error of the store or the context.
@@ -185,23 +199,39 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSession(store, config)
+	return start(ctx, newSession(store, config), config)
+}
+
+// AcquireFrom is like [Acquire], but leases from a lessor, such as a server. It never makes a
+// realm, because a realm that was lost and made again would grant held node IDs. So if the realm is
+// missing, AcquireFrom fails with [ErrNoRealm].
+//
+// If an error of the lessor has a method RetryAfter() time.Duration, the lease sends the next
+// request after this time or later.
+func AcquireFrom(ctx context.Context, lessor Lessor, config Config) (*Lease, error) {
+	config, err := config.complete()
+	if err != nil {
+		return nil, err
+	}
+	if config.MaxLead != 0 {
+		return nil, fmt.Errorf("%w: a MaxLead of %v; a lessor uses the realm's, so leave it 0",
+			ErrConfig, config.MaxLead)
+	}
+	return start(ctx, newHolder(lessor, config), config)
+}
+
+func start(ctx context.Context, k keeper, config Config) (*Lease, error) {
 	var took time.Duration
-	acquire := func() error {
+	try := func() error {
 		began := time.Now()
 		defer func() { took = time.Since(began) }()
-		if s.root.Revision == 0 {
-			if err := s.enter(ctx, !config.MustExist); err != nil {
-				return err
-			}
-		}
-		return s.renew(ctx, window.None)
+		return k.keep(ctx, window.None)
 	}
-	err = retry(ctx, acquire)
+	err := retry(ctx, try)
 	for config.Wait && passes(err) {
 		full := err
-		if clock.Sleep(ctx, jitter(waitPause)) == nil {
-			err = retry(ctx, acquire)
+		if clock.Sleep(ctx, pauseAfter(err, jitter(waitPause))) == nil {
+			err = retry(ctx, try)
 		}
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("%w; gave up waiting: %w", full, context.Cause(ctx))
@@ -209,19 +239,21 @@ func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 		}
 	}
 	if err != nil {
-		if s.pending != nil {
-			// The store may have made the grant. Release it, so that other processes can have the
-			// node ID.
+		if k.unsure() {
+			// The grant may have been made. Release it, so that other processes can have the node
+			// ID.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = s.release(ctx, window.None)
+			_ = k.release(ctx, window.None)
 		}
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	l := &Lease{
+		config:  config,
+		terms:   config.terms(),
 		window:  window.New(config.NodeBits, config.Format.Tick, config.Format.Epoch),
-		session: s,
+		keeper:  k,
 		stop:    stop,
 		done:    make(chan struct{}),
 		closing: make(chan struct{}, 1),
@@ -246,16 +278,55 @@ func isAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// retry calls f up to four times, until f succeeds or fails permanently.
+// retry calls f up to four times, until f succeeds or fails permanently. It does not count errors
+// that say when to try again. Then it ends with ctx or, without a deadline, after maxBusy.
 func retry(ctx context.Context, f func() error) (err error) {
-	pause := 200 * time.Millisecond
-	for range 4 {
-		if err = f(); err == nil || isPermanent(err) || clock.Sleep(ctx, jitter(pause)) != nil {
+	began, pause := time.Now(), 200*time.Millisecond
+	_, limited := ctx.Deadline()
+	for n := 0; n < 4; {
+		if err = f(); err == nil || isPermanent(err) {
 			return err
 		}
-		pause *= 2
+		wait, busy := retryAfter(err)
+		if busy && !limited && time.Since(began)+wait > maxBusy {
+			return err
+		}
+		if clock.Sleep(ctx, pauseAfter(err, jitter(pause))) != nil {
+			return err
+		}
+		pause = min(2*pause, maxPause)
+		if !busy {
+			n++
+		}
 	}
 	return err
+}
+
+const (
+	maxPause = 1600 * time.Millisecond
+	maxBusy  = 30 * time.Second
+)
+
+// retryAfter returns how long the server wants the client to wait after err.
+func retryAfter(err error) (time.Duration, bool) {
+	var e interface {
+		error
+		RetryAfter() time.Duration
+	}
+	if !errors.As(err, &e) || e.RetryAfter() <= 0 {
+		return 0, false
+	}
+	return e.RetryAfter(), true
+}
+
+// pauseAfter returns the pause or, if err asks for a longer one, a time that is up to half as long
+// again as err asks.
+func pauseAfter(err error, pause time.Duration) time.Duration {
+	d, _ := retryAfter(err)
+	if d = min(d, time.Minute); d < pause {
+		return pause
+	}
+	return d + rand.N(d/2+1)
 }
 
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
@@ -296,58 +367,63 @@ func (l *Lease) Window() time.Duration { return time.Duration(l.length.Load()) }
 func (l *Lease) Err() error { return l.window.Err() }
 
 func (l *Lease) publish(reason error) {
-	s := l.session
-	l.length.Store(int64(s.root.Terms.Duration(s.window)))
+	is := l.keeper.state()
+	l.length.Store(int64(l.terms.Duration(is.window)))
 	switch {
-	case s.held.Revision == 0 && s.withdrawn:
+	case !is.held && is.withdrawn:
 		l.window.Renew(window.Grant{Lo: window.None, Hi: window.None}, window.None, reason)
 		return
-	case s.held.Revision == 0:
+	case !is.held:
 		l.window.Fail(reason) // the last grant stays valid
 		return
 	}
-	if id := s.held.Block.NodeID; l.node.Swap(id) != id {
-		s.log.Info("lease: got a node ID", "realm", s.config.Realm, "node", s.held.Block.String())
+	if id := is.block.NodeID; l.node.Swap(id) != id {
+		l.config.Logger.Info("lease: got a node ID", "realm", l.config.Realm, "node",
+			is.block.String())
 	}
-	l.window.Renew(window.Grant{NodeID: s.held.Block.NodeID, Lo: s.held.From, Hi: s.held.HWM},
-		s.held.HWM-l.renewAt, reason)
+	l.window.Renew(window.Grant{NodeID: is.block.NodeID, Lo: is.from, Hi: is.end},
+		is.end-l.renewAt, reason)
 }
 
 // rest lets the store close idle connections if the next renewal is probably a second or more away.
 func (l *Lease) rest() {
-	s := l.session
-	if store, ok := s.store.(interface{ CloseIdleConnections() }); ok &&
-		s.root.Terms.Duration(s.window) >= 3*time.Second {
-		store.CloseIdleConnections()
+	c, ok := l.keeper.connections().(interface{ CloseIdleConnections() })
+	if ok && l.Window() >= 3*time.Second {
+		c.CloseIdleConnections()
 	}
 }
 
 func (l *Lease) left() int64 {
-	s, g := l.session, l.window.Grant()
-	return g.Hi - min(g.Hi, max(l.window.Used(), s.root.Terms.At(s.config.Now())))
+	g := l.window.Grant()
+	return g.Hi - min(g.Hi, max(l.window.Used(), l.terms.At(l.config.Now())))
 }
 
 // spread puts the next renewal at a random time in the first half of the window. So leases that
 // were acquired or renewed together do not renew together again.
-func (l *Lease) spread() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/2+1) }
+func (l *Lease) spread() {
+	w := l.keeper.state().window
+	l.renewAt = w/2 + rand.Int64N(w/2+1)
+}
 
-func (l *Lease) next() { l.renewAt = l.session.window/2 + rand.Int64N(l.session.window/8+1) }
+func (l *Lease) next() {
+	w := l.keeper.state().window
+	l.renewAt = w/2 + rand.Int64N(w/8+1)
+}
 
 // renewLoop renews the lease whenever about half of the window is left, until ctx ends. It counts
 // the ticks that are left after the generators' last tick or the clock's tick, whichever is later.
 // It allows a renewal twice the time that Acquire took, because the renewal may have to connect.
 func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 	defer close(l.done)
-	s := l.session
-	terms := s.root.Terms
+	k, terms := l.keeper, l.terms
 	// If somebody sets the clock, a timer does not notice. So look at the clock regularly.
-	look := max(terms.Duration(s.window)/8, time.Millisecond)
+	look := max(l.Window()/8, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
 	pause, failing := first, time.Time{} // failing: the time of the first failure
 	for ctx.Err() == nil {
 		if spare := l.left() - l.renewAt; spare > 0 {
-			timer := time.NewTimer(min(look, terms.Duration(min(spare, s.window))))
+			timer := time.NewTimer(min(look, terms.Duration(min(spare, k.state().window))))
 			select {
 			case <-timer.C:
 			case <-l.window.RenewalRequests():
@@ -357,7 +433,7 @@ func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, patience)
-		err := s.renew(limited, l.window.Used())
+		err := k.keep(limited, l.window.Used())
 		slow := limited.Err() != nil
 		cancel()
 		switch {
@@ -373,19 +449,19 @@ func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 		if err == nil {
 			l.rest()
 			pause = first
-			if l.left() > s.window/2 {
+			if l.left() > k.state().window/2 {
 				continue
 			}
 			// The next renewal is already due, but pause first.
 		} else if ctx.Err() == nil {
-			s.log.Warn("lease: not renewed", "realm", s.config.Realm, "node",
+			l.config.Logger.Warn("lease: not renewed", "realm", l.config.Realm, "node",
 				Block{l.NodeID(), uint8(l.NodeBits())}.String(), "left", terms.Duration(l.left()),
 				"error", err)
 			if slow { // the next renewal may need more time
 				patience = max(patience, min(2*patience, maxPatience))
 			}
 		}
-		if clock.Sleep(ctx, rand.N(pause+1)) != nil {
+		if clock.Sleep(ctx, pauseAfter(err, rand.N(pause+1))) != nil {
 			return
 		}
 		pause = min(2*pause, look, max(leastPause, time.Since(failing)/32))
@@ -423,7 +499,7 @@ func (l *Lease) Close(ctx context.Context) error {
 	if l.closed {
 		return nil
 	}
-	err := retry(ctx, func() error { return l.session.release(ctx, used) })
+	err := retry(ctx, func() error { return l.keeper.release(ctx, used) })
 	l.closed = err == nil
 	return err
 }

@@ -32,6 +32,8 @@ type request struct {
 	at     int64 // the later of the generator's last tick and the tick of the process's clock
 	window int64
 	lead   int64
+	own    int64 // the lease's own window; 0: the realm's
+	salt   Owner // the Key of the granted record
 }
 
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
@@ -46,7 +48,7 @@ func (q request) grant(r Record) (Record, error) {
 	if max(lo, q.at) > q.now+q.lead {
 		return r, errAhead
 	}
-	r.From = lo
+	r.From, r.Key = lo, q.salt
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 
@@ -66,8 +68,9 @@ func (q request) extend(r Record) (Record, error) {
 }
 
 func (q request) hold(r Record, hi int64) Record {
+	r.Peak = max(r.Peak, r.HWM, hi)
 	r.HWM, r.Deadline = hi, hi+q.window/2
-	r.Owner, r.Request, r.Name, r.Key = q.owner, q.nonce, q.name, Owner{}
+	r.Owner, r.Request, r.Name, r.Window = q.owner, q.nonce, q.name, q.own
 	return r
 }
 
@@ -78,16 +81,29 @@ func release(r, held Record, used int64) (Record, error) {
 	if r != held || r.State != Whole {
 		return r, errRefused
 	}
+	return end(cut(r, used)), nil
+}
+
+// cut gives back the ticks after the last used tick.
+func cut(r Record, used int64) Record {
+	r.Peak = max(r.Peak, r.HWM)
 	if used < r.From {
 		r.HWM = min(r.HWM, r.From)
 	} else {
 		r.HWM = min(r.HWM, used+1)
 	}
-	return vacate(r), nil
+	return r
+}
+
+// end takes a block from its owner, but keeps its HWM. The record still shows who the owner was.
+func end(r Record) Record {
+	r.Key, r.Owner, r.Request, r.Deadline, r.Window = r.Owner, Owner{}, 0, 0, 0
+	return r
 }
 
 func vacate(r Record) Record {
-	r.Owner, r.From, r.Request, r.Deadline, r.Name, r.Key = Owner{}, 0, 0, 0, "", Owner{}
+	r = end(r)
+	r.From, r.Name, r.Key = 0, "", Owner{}
 	return r
 }
 

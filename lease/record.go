@@ -16,21 +16,24 @@ import (
 
 // A Format is what a lease must know about an ID format.
 type Format struct {
+	Name  string        // such as "scru64"; "" for a realm that serves any generator
+	Mixed bool          // leases of several sizes may share a realm
 	Bits  int           // the largest node ID size
 	Tick  time.Duration // the unit of the timestamp; whole milliseconds
 	Epoch time.Time     // the start of tick 0; whole milliseconds
 }
 
 var (
-	SCRU64  = Format{Bits: 23, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}
-	SCRU160 = Format{Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
-	UID60   = Format{Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
+	SCRU64  = Format{Name: "scru64", Mixed: true, Bits: 23, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}
+	SCRU160 = Format{Name: "scru160", Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
+	UID60   = Format{Name: "uid60", Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
-// its bits: 42/8 contains its halves 84/9 and 85/9. The zero Block is the whole realm.
+// its bits: 42/8 contains its halves 84/9 and 85/9. The zero Block is the whole realm. A Block of 25
+// bits is not a node ID: its record helps a [StoreLessor] to find leases.
 type Block struct {
 	NodeID uint32
 	Size   uint8
@@ -49,7 +52,7 @@ func ParseBlock(s string) (Block, error) {
 	n, err1 := strconv.ParseUint(node, 10, 32)
 	k, err2 := strconv.ParseUint(size, 10, 8)
 	b := Block{uint32(n), uint8(k)}
-	if err1 != nil || err2 != nil || k > MaxBits || n >= 1<<k || b.String() != s {
+	if err1 != nil || err2 != nil || k > bucketSize || n >= 1<<min(k, MaxBits) || b.String() != s {
 		return Block{}, fmt.Errorf("%w: %.40q", ErrBlock, s)
 	}
 	return b, nil
@@ -84,7 +87,7 @@ func ownerOf(key Owner) Owner {
 }
 
 func newGeneration() string {
-	var b [generationBytes]byte
+	var b [8]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
@@ -148,6 +151,9 @@ type Terms struct {
 	Bits  int   `json:"bits"`  // the largest node ID size
 	Tick  int64 `json:"tick"`  // in milliseconds
 	Epoch int64 `json:"epoch"` // the start of tick 0, in Unix milliseconds
+
+	Format string `json:"format,omitzero"` // the format's name; "" if any generator may lease
+	Only   int    `json:"only,omitzero"`   // the only size of node IDs; 0: any up to Bits
 
 	Window int64 `json:"window"` // how many ticks ahead a renewal extends a lease
 	Lead   int64 `json:"lead"`   // how many ticks ahead a grant may start
@@ -230,13 +236,20 @@ type Record struct {
 	Owner Owner `json:"owner,omitzero"`
 	// The first tick granted to the owner.
 	From int64 `json:"from,omitzero,string"`
-	// Request is a new random number for each request. In a retired half of a merging block,
-	// Request is the Revision of the merging block.
+	// Request is a new random number for each request of a session. A client of a [StoreLessor] can
+	// determine it for each renewal.
 	Request  uint64 `json:"request,omitzero,string"`
 	Deadline int64  `json:"deadline,omitzero,string"` // the tick when others may take the block
-	Name     string `json:"name,omitzero"`
+	// The holder's name. After a release or an eviction, Name and From are the former owner's.
+	Name string `json:"name,omitzero"`
+	// Window is the lease's own window in ticks; 0 means the realm's.
+	Window int64 `json:"window,omitzero"`
+	// Peak is the highest HWM that the block ever had. No release lowers it.
+	Peak int64 `json:"peak,omitzero,string"`
 
-	// Key proves that the owner released the block: the hash of Key was Owner.
+	// While a client of a [StoreLessor] holds the block, Key is random: from Key and the client's
+	// request, the lessor computes the client's secret. After a release or an eviction, Key is the
+	// former Owner.
 	Key Owner `json:"key,omitzero"`
 
 	// Only the realm's record has Terms and Generation. Generation is random.
@@ -265,20 +278,6 @@ func checkName(what, s string) error {
 		return fmt.Errorf("%w: the %s %q is not UTF-8", ErrConfig, what, s)
 	case strings.ContainsFunc(s, unicode.IsControl):
 		return fmt.Errorf("%w: the %s %q has control characters", ErrConfig, what, s)
-	}
-	return nil
-}
-
-const generationBytes = 8
-
-// MaxRealmLen is the greatest length of a Record's Realm, in bytes.
-const MaxRealmLen = maxName + 1 + 2*generationBytes
-
-func checkGeneration(s string) error {
-	b, err := hex.DecodeString(s)
-	if err != nil || len(b) != generationBytes || hex.EncodeToString(b) != s {
-		return fmt.Errorf("%w: the generation %.40q: want %d hexadecimal digits", ErrConfig, s,
-			2*generationBytes)
 	}
 	return nil
 }

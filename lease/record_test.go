@@ -13,14 +13,15 @@ import (
 )
 
 func TestBlock(t *testing.T) {
-	for _, s := range []string{"0/0", "0/1", "1/1", "42/8", "255/8", "16777215/24"} {
+	for _, s := range []string{"0/0", "0/1", "1/1", "42/8", "255/8", "16777215/24",
+		"16777215/25"} {
 		b, err := ParseBlock(s)
 		if err != nil || b.String() != s {
 			t.Errorf("ParseBlock(%q) = %v, %v", s, b, err)
 		}
 	}
-	for _, s := range []string{"", "/", "42", "42/", "/8", "256/8", "1/0", "0/25", "042/8", "42/08",
-		"+42/8", "-1/8", "42/8 ", "42/8/1", "0x2/8", "99999999999/24"} {
+	for _, s := range []string{"", "/", "42", "42/", "/8", "256/8", "1/0", "0/26", "16777216/25",
+		"042/8", "42/08", "+42/8", "-1/8", "42/8 ", "42/8/1", "0x2/8", "99999999999/24"} {
 		b := Block{1, 1}
 		if err := b.UnmarshalText([]byte(s)); !errors.Is(err, ErrBlock) || b != (Block{1, 1}) {
 			t.Errorf("UnmarshalText(%q): %v, %v", s, b, err)

@@ -31,12 +31,12 @@ type session struct {
 	window int64  // in ticks
 	lead   int64  // in ticks
 
-	area Block // find searches this block first
+	area     Block     // find searches this block first
+	claimant *claimant // nil if the session's own process is the holder
 
 	// The record of the held block. Its Revision is 0 if no block is held. The store may have a
 	// newer record.
 	held Record
-	key  Owner // secret; its hash is the owner
 	// The session's block was lost: none of its ticks may be used.
 	withdrawn bool
 
@@ -69,8 +69,9 @@ func newSession(store Store, config Config) *session {
 }
 
 func (s *session) newOwner() Owner {
-	s.read(s.key[:])
-	return ownerOf(s.key)
+	var key Owner
+	s.read(key[:])
+	return ownerOf(key)
 }
 
 // enter reads the realm's record. If the realm is missing and create is set, enter creates it.
@@ -113,6 +114,9 @@ func (s *session) enter(ctx context.Context, create bool) error {
 // readRoot reads the realm's record. A crash of the store can undo what GetMany returns. This is
 // safe here, because the crash also undoes all later changes.
 func (s *session) readRoot(ctx context.Context) (Record, error) {
+	if s.claimant != nil {
+		return s.claimant.readRoot(ctx)
+	}
 	records, err := s.store.GetMany(ctx, s.config.Realm, []Block{{}})
 	if err != nil {
 		return Record{}, s.failed("read the realm", err)
@@ -130,6 +134,9 @@ func (s *session) setRoot(root Record) {
 func (s *session) space() string { return s.config.Realm + "@" + s.root.Generation }
 
 func (s *session) request(ctx context.Context, owner Owner, used int64) (request, error) {
+	if s.claimant != nil {
+		return s.claimant.demand(ctx, s)
+	}
 	before := s.config.Now()
 	t, err := s.store.Time(ctx)
 	after := s.config.Now()
@@ -164,7 +171,7 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	return request{
 		owner: owner, name: s.config.Name,
 		now: now, at: max(min(terms.At(before), now+s.lead), used),
-		window: s.window, lead: s.lead,
+		window: s.window, lead: s.lead, own: s.ownWindow(),
 	}, nil
 }
 
@@ -251,6 +258,9 @@ func (s *session) waiting() error {
 // each loss, find searches a wider area and reads fewer records.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
+	if s.claimant != nil && s.claimant.NodeID >= 0 {
+		return s.findExact(ctx, q, Block{uint32(s.claimant.NodeID), size})
+	}
 	const (
 		listing  = 16 // Losses after which find always lists the realm.
 		probes   = 6  // Reads in an area before find looks elsewhere.
@@ -303,11 +313,10 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 			}
 		}
 	}
-	records, err := s.store.List(ctx, s.space())
+	v, err := s.list(ctx, q, lost < listing)
 	if err != nil {
-		return nil, Block{}, s.failed("list the node IDs", err)
+		return nil, Block{}, err
 	}
-	v := newSurvey(records, s.root.HWM, q.now, size, false)
 	leaf, ok := v.choose(Block{}, s.lead, lost, s.rand)
 	if !ok {
 		return nil, Block{}, s.full(v)
@@ -315,12 +324,53 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
+// findExact returns the block that a client asks for, or a [HeldError].
+func (s *session) findExact(ctx context.Context, q request, b Block) (*survey, Block, error) {
+	v, err := s.look(ctx, q, path(b))
+	if err != nil {
+		return nil, b, err
+	}
+	if !v.grantable(b, s.lead) {
+		// The path does not show the parts of b.
+		if v, err = s.list(ctx, q, true); err != nil {
+			return nil, b, err
+		}
+	}
+	if !v.grantable(b, s.lead) {
+		return nil, b, s.notFree(v, b)
+	}
+	return v, b, nil
+}
+
+// list surveys all records of the realm.
+func (s *session) list(ctx context.Context, q request, looked bool) (*survey, error) {
+	if s.claimant != nil && !looked {
+		if _, err := s.look(ctx, q, nil); err != nil {
+			return nil, err
+		}
+	}
+	records, err := s.store.List(ctx, s.space())
+	if err != nil {
+		return nil, s.failed("list the node IDs", err)
+	}
+	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), false), nil
+}
+
 // look reads and surveys a few blocks. The caller must list smaller blocks first, because a half
 // must not be read after its parent.
 func (s *session) look(ctx context.Context, q request, blocks []Block) (*survey, error) {
+	if s.claimant != nil {
+		blocks = append([]Block{s.claimant.bucket}, blocks...)
+	}
 	records, err := s.store.GetMany(ctx, s.space(), blocks)
 	if err != nil {
 		return nil, s.failed("read node IDs", err)
+	}
+	if s.claimant != nil {
+		if err := s.claimant.see(records[0]); err != nil {
+			return nil, err
+		}
+		records = records[1:]
 	}
 	return newSurvey(records, s.root.HWM, q.now, uint8(s.config.NodeBits), true), nil
 }
@@ -360,7 +410,16 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 	if err != nil {
 		return errRefused
 	}
-	if err := s.propose(ctx, append(changes, Change{prev, next})); err != nil {
+	next.Revision = prev.Revision + 1
+	changes = append(changes, Change{prev, next})
+	if s.claimant != nil {
+		entry, err := s.claimant.enter(ctx, s, next)
+		if err != nil {
+			return err
+		}
+		changes = append([]Change{entry}, changes...)
+	}
+	if err := s.propose(ctx, changes); err != nil {
 		return err
 	}
 	if s.held.Revision == 0 {
@@ -476,7 +535,6 @@ func (s *session) retirePart(ctx context.Context, merging Record, i uint32,
 	if err != nil {
 		return r, err
 	}
-	next.Request = merging.Revision // proves that this write came after the merging record
 	return s.write(ctx, r, next)
 }
 
@@ -495,13 +553,20 @@ func (s *session) write(ctx context.Context, prev, next Record) (Record, error) 
 // propose requests the changes. The last change is the grant. Its random nonce comes from the
 // operating system at the last moment, so clones of a process have different nonces.
 func (s *session) propose(ctx context.Context, changes []Change) error {
-	var nonce [8]byte
-	s.read(nonce[:])
+	if s.claimant != nil && ctx.Err() != nil { // the client has hung up
+		return context.Cause(ctx)
+	}
 	last := &changes[len(changes)-1]
 	last.Next.Revision = last.Prev.Revision + 1
-	last.Next.Request = binary.BigEndian.Uint64(nonce[:])
+	last.Next.Request = s.nonce()
 	s.pending = &attempt{changes: changes}
 	return s.settle(ctx)
+}
+
+func (s *session) nonce() uint64 {
+	var nonce [8]byte
+	s.read(nonce[:])
+	return binary.BigEndian.Uint64(nonce[:])
 }
 
 // settle finds out whether the pending grant was made. If so, the session holds it. After an error,
@@ -511,12 +576,6 @@ func (s *session) settle(ctx context.Context) error {
 	last := p.last()
 	if !p.made {
 		ok, err := s.compareAndSet(ctx, p.changes)
-		if errors.Is(err, ErrIllegal) {
-			// The store may still receive an earlier copy of this request. Then it makes the grant,
-			// but nobody uses it.
-			s.pending = nil
-			return s.failed("lease a node ID", err)
-		}
 		if err != nil {
 			p.unsure = true
 			return s.failed("lease a node ID", err)
@@ -553,6 +612,11 @@ func (s *session) settle(ctx context.Context) error {
 	s.fresh = false
 	if root != s.root && cmp.Or(checkTerms(root), s.config.check(root.Terms)) == nil {
 		s.setRoot(root)
+	}
+	if s.claimant != nil {
+		if ok, err := s.claimant.confirmed(ctx, s); !ok || err != nil {
+			return err
+		}
 	}
 	s.held, s.top, s.withdrawn = last.Next, max(s.top, last.Next.HWM), false
 	return nil
@@ -601,7 +665,6 @@ func (s *session) release(ctx context.Context, used int64) error {
 		if err != nil {
 			break // another process has changed the record
 		}
-		next.Key = s.key
 		if _, err = s.write(ctx, r, next); err == nil {
 			break
 		}
@@ -636,4 +699,12 @@ func (s *session) full(v *survey) error {
 		e.From = s.root.Terms.Time(from)
 	}
 	return e
+}
+
+// ownWindow returns the lease's window in ticks if its configuration has one, or 0.
+func (s *session) ownWindow() int64 {
+	if s.config.Window == 0 {
+		return 0
+	}
+	return s.window
 }

@@ -43,15 +43,12 @@ type world struct {
 	restores   bool  // the store is restored at times
 	skew       int64
 	unfenced   bool
-	hostile    bool // a hostile client changes records
-	unchecked  bool // nobody calls [Known.Check]
 	fences     bool // the realm is fenced at times, although the store has lost nothing
 	clones     bool
 	forgetHWM  bool // a fence carries over no hwm
 	forgets    bool // the store loses a change at times
 	blind      bool
-	told       int64 // the latest time that a client used
-	atomic     bool  // the store makes all changes of a request or none
+	atomic     bool // the store makes all changes of a request or none
 	trouble    float64
 
 	draws  int
@@ -91,7 +88,7 @@ func newWorld(seed uint64) *world {
 		hasTime: r.IntN(3) > 0, trouble: []float64{0, 0.02, 0.1, 0.3}[r.IntN(4)],
 	}
 	w.atomic = r.IntN(2) == 0
-	w.format = Format{Bits: 2 + r.IntN(4),
+	w.format = Format{Mixed: true, Bits: 2 + r.IntN(4),
 		Tick: []time.Duration{1, 16, 256}[r.IntN(3)] * time.Millisecond, Epoch: time.UnixMilli(0)}
 	span := func(lo, hi int64) time.Duration {
 		return time.Duration(lo+r.Int64N(hi-lo)) * time.Millisecond
@@ -184,16 +181,13 @@ func (w *world) happen() {
 	for i := 0; i < len(w.late); i++ {
 		if c := w.late[i]; c.at <= w.now {
 			w.late = slices.Delete(w.late, i, i+1)
-			if w.allows(c.changes) && w.applyAll(c.changes) {
+			if w.applyAll(c.changes) {
 				w.count["late change"]++
 			}
 			i--
 		}
 	}
-	if w.hostile && w.chance(0.1) {
-		w.harm()
-	}
-	if w.chance(0.0005) && !w.hostile {
+	if w.chance(0.0005) {
 		w.storeClock = w.wrongBy()
 		w.tell("the store's clock is %d ms ahead", w.storeClock)
 	}
@@ -256,48 +250,6 @@ func (w *world) get(realm string, b Block) Record {
 		return r
 	}
 	return Record{Realm: realm, Block: b}
-}
-
-// The function allows checks changes as a server does. The real client must never ask for an
-// illegal change.
-func (w *world) allows(changes []Change) bool {
-	if w.unfenced || w.forgets || w.blind || w.forgetHWM || w.unchecked {
-		return true
-	}
-	realm, blocks, err := Evidence(changes)
-	if err != nil {
-		w.wrong = err.Error()
-		return false
-	}
-	for _, c := range changes {
-		if !w.get(c.Prev.Realm, c.Prev.Block).Matches(c.Prev) {
-			return true
-		}
-	}
-	ok, err := w.known(realm, blocks).Check(changes)
-	switch {
-	case err != nil && w.hostile: // the hostile client may have changed the realm
-		w.count["refused"]++
-	case err != nil:
-		w.wrong = fmt.Sprintf("%v\nof %+v", err, changes)
-	case !ok:
-		w.count["conflict"]++
-		w.tell("   %v: not now", changes[0].Prev.Block)
-	}
-	w.count["check"]++
-	return ok
-}
-
-func (w *world) known(realm string, blocks []Block) Known {
-	k := Known{Root: w.get("sim", Block{}), Now: time.UnixMilli(w.now - w.skew)}
-	if w.hasTime {
-		k.Now = time.UnixMilli(w.now + w.storeClock)
-	}
-	k.Ahead = max(0, time.UnixMilli(w.told).Sub(k.Now))
-	for _, b := range blocks {
-		k.Records = append(k.Records, w.get(realm, b))
-	}
-	return k
 }
 
 func (w *world) applyAll(changes []Change) bool {
@@ -680,8 +632,7 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 	}
 	last := changes[len(changes)-1]
 	is := w.get(last.Prev.Realm, last.Prev.Block)
-	// The changes of a fence, where s.p is nil, are not checked.
-	ok := (s.p == nil || w.allows(changes)) && w.applyAll(changes)
+	ok := w.applyAll(changes)
 	if !ok && is == last.Next {
 		w.count["own grant found"]++
 	}
@@ -691,18 +642,12 @@ func (s *simStore) CompareAndSetMany(_ context.Context, changes []Change) (bool,
 func (s *simStore) Time(context.Context) (time.Time, error) {
 	w := s.w
 	if !w.hasTime {
-		w.told = max(w.told, w.now+w.skew)
-		if s.p != nil {
-			w.told = max(w.told, s.p.now().UnixMilli())
-		}
 		return time.Time{}, ErrNoTime
 	}
 	if err := s.travel(); err != nil {
 		return time.Time{}, err
 	}
-	t := time.UnixMilli(w.now + w.storeClock)
-	w.told = max(w.told, t.UnixMilli())
-	return t, s.travel()
+	return time.UnixMilli(w.now + w.storeClock), s.travel()
 }
 
 // If something is wrong, simulate runs the world again and returns the last events.
@@ -784,7 +729,6 @@ func TestSimulationFinds(t *testing.T) {
 			w.fences, w.restores, w.hasTime, w.forgetHWM = true, false, false, true
 			w.wild, w.skew = 60_000, 100
 		},
-		"a server that checks nothing": func(w *world) { hostileWorld(w); w.unchecked = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := uint64(1); seed <= 100; seed++ {

@@ -22,7 +22,8 @@ import (
 // should return when ctx ends.
 //
 // If a Store has a method CloseIdleConnections(), a lease calls it when the lease will probably
-// send no request for a second or more.
+// send no request for a second or more. If Time can be wrong by more than a millisecond, the Store
+// must have a method TimePrecision() time.Duration that returns by how much.
 type Store interface {
 	// Get returns a record. If the record is missing, Get returns a Record with only Realm and
 	// Block set. The parameters realm and b may have any values.
@@ -42,9 +43,8 @@ type Store interface {
 
 	// CompareAndSetMany makes several changes in one realm, in their order, each as CompareAndSet
 	// does. It stops at the first refused change, and reports whether it made all changes. It
-	// should make all changes or none, but may make the changes before the refused change. A server
-	// returns an error that matches [ErrIllegal] for changes that [Known.Check] forbids. Then
-	// CompareAndSetMany has changed nothing.
+	// should make all changes or none. If it may make the changes before the refused change, the
+	// Store must have a method Atomic() bool that returns false.
 	CompareAndSetMany(ctx context.Context, changes []Change) (bool, error)
 
 	// List returns all records with exactly this realm, in any order. The records may be outdated

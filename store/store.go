@@ -1,13 +1,23 @@
-// Package store opens a store of leases by its URL. Import it if your program learns only at run
-// time which store it uses. Otherwise import only that store's package.
+// Package store leases node IDs from a store or from a server, by its URL. Import it if your program
+// learns only at run time which one it uses. Otherwise import only the store's package, or package
+// [github.com/sortid/sortid/store/http] for a server.
 //
-// All stores have this in common:
+//	source, err := store.OpenSource(ctx, os.Getenv("SORTID_LEASE"))
+//	...
+//	l, err := source.Acquire(ctx, lease.Config{
+//		Realm: "orders", Format: lease.SCRU64, NodeBits: 8, MustExist: true,
+//	})
+//
+// A [Source] is a store or a server. Over a store, the process itself takes part in the protocol of
+// leases, and may do all that package lease offers. Over a server, the server takes part, and the
+// process only holds its leases. So a process cannot fence a realm through a server. All URLs of
+// stores and servers have this in common:
 //
 //   - In user and password, write the characters : / ? # @ % as %3A %2F %3F %23 %40 %25.
 //   - The values of the parameters ca, cert and key are names of files. They contain the
 //     certificates to trust (by default the system's), this client's certificate, and its key.
-//   - If the server cannot be reached or is busy, Open tries again until ctx ends or, without
-//     a deadline, for 30 seconds.
+//   - If the server cannot be reached or is busy, the functions that open try again until ctx ends
+//     or, without a deadline, for 30 seconds.
 //   - No error contains a password.
 //   - The disk must keep the data that it reports as stored. Nobody may edit or delete records.
 //   - If a failover has lost changes, or if you have restored a copy: stop all processes, call
@@ -16,6 +26,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,7 +72,14 @@ var kinds = []kind{
 	server("NATS JetStream", "[USER:PASSWORD@]HOST[:PORT][,HOST...][/BUCKET]", nats.Open, "nats",
 		"natss"),
 	server("Redis or Valkey", "[[USER]:PASSWORD@]HOST[:PORT][/DB]", redis.Open, "redis", "rediss"),
-	server("a sortid server", "HOST[:PORT][/PATH][?token=env:NAME]", http.Open, "https", "http"),
+	{[]string{"https", "http"}, "https://HOST[:PORT][/PATH][?token=env:NAME]", "a sortid server",
+		notStore, notStore},
+}
+
+// notStore is how Open opens a server.
+func notStore(context.Context, string) (Store, error) {
+	return nil, connect.BadURL(errors.New("store: this is the URL of a sortid server, not of a store; " +
+		"give the URL of the server's own store"))
 }
 
 func server[S Store](what, form string, open func(context.Context, string) (S, error),
@@ -100,6 +118,78 @@ func OpenExisting(ctx context.Context, url string) (Store, error) {
 		return nil, err
 	}
 	return k.existing(ctx, url)
+}
+
+// A Source leases node IDs. Exactly one of Store and Server is not nil.
+type Source struct {
+	Store  Store
+	Server *http.Client
+}
+
+// OpenSource opens the store or the server at a URL. It is like [Open], but also takes the URL of a
+// server, such as https://ids.example.com?token=env:SORTID_TOKEN.
+func OpenSource(ctx context.Context, url string) (*Source, error) {
+	return openSource(ctx, url, Open)
+}
+
+// OpenExistingSource is like OpenSource, but creates no file; see [OpenExisting].
+func OpenExistingSource(ctx context.Context, url string) (*Source, error) {
+	return openSource(ctx, url, OpenExisting)
+}
+
+func openSource(ctx context.Context, url string,
+	open func(context.Context, string) (Store, error)) (*Source, error) {
+	if IsServer(url) {
+		c, err := http.Open(ctx, url)
+		if err != nil {
+			return nil, err
+		}
+		return &Source{Server: c}, nil
+	}
+	s, err := open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Store: s}, nil
+}
+
+// IsServer reports whether the URL begins with http:// or https://.
+func IsServer(url string) bool {
+	name, _, _ := strings.Cut(url, ":")
+	return strings.EqualFold(name, "https") || strings.EqualFold(name, "http")
+}
+
+// Acquire leases a node ID with [lease.Acquire] or [lease.AcquireFrom]. The Source must stay open
+// until the lease is closed.
+func (s *Source) Acquire(ctx context.Context, config lease.Config) (*lease.Lease, error) {
+	if s.Server != nil {
+		return lease.AcquireFrom(ctx, s.Server, config)
+	}
+	return lease.Acquire(ctx, s.Store, config)
+}
+
+// String returns the name of the store or the server, without a password or a token.
+func (s *Source) String() string {
+	if s.Server != nil {
+		return s.Server.String()
+	}
+	return s.Store.String()
+}
+
+// Conditions lists, in sentences, the conditions that the store could not verify.
+func (s *Source) Conditions() []string {
+	if s.Server != nil {
+		return s.Server.Conditions()
+	}
+	return s.Store.Conditions()
+}
+
+// Close releases the Source's resources. It does not end leases.
+func (s *Source) Close() error {
+	if s.Server != nil {
+		return s.Server.Close()
+	}
+	return s.Store.Close()
 }
 
 func Names() (names []string) {

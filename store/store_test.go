@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -47,7 +48,7 @@ func TestBadURLs(t *testing.T) {
 		"/var/lib/sortid.db":        "begins with no scheme",
 		"ftp://u:hunter2@h/d?x=y:z": `unknown scheme "ftp"`,
 	} {
-		s, err := store.Open(t.Context(), url)
+		s, err := store.OpenSource(t.Context(), url)
 		if s != nil || !errors.Is(err, store.ErrURL) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", url, err, want)
 			continue
@@ -55,8 +56,12 @@ func TestBadURLs(t *testing.T) {
 		if strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: the password is in the error: %v", url, err)
 		}
-		if _, err := store.OpenExisting(t.Context(), url); !errors.Is(err, store.ErrURL) {
-			t.Errorf("%q: OpenExisting: %v", url, err)
+		_, err1 := store.Open(t.Context(), url)
+		_, err2 := store.OpenExisting(t.Context(), url)
+		_, err3 := store.OpenExistingSource(t.Context(), url)
+		if !errors.Is(err1, store.ErrURL) || !errors.Is(err2, store.ErrURL) ||
+			!errors.Is(err3, store.ErrURL) {
+			t.Errorf("%q: %v, %v, %v", url, err1, err2, err3)
 		}
 	}
 }
@@ -68,7 +73,7 @@ func TestNames(t *testing.T) {
 	for _, name := range store.Names() {
 		for _, rest := range []string{"", "//u:hunter2@%zz/d?"} {
 			for _, name := range []string{name, strings.ToUpper(name)} {
-				s, err := store.Open(t.Context(), name+":"+rest)
+				s, err := store.OpenSource(t.Context(), name+":"+rest)
 				if s != nil || !errors.Is(err, store.ErrURL) {
 					t.Errorf("%s:%s: %v, want an error of the URL", name, rest, err)
 					continue
@@ -93,19 +98,37 @@ func TestBolt(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("OpenExisting made a file")
 	}
+	if _, err := store.OpenExistingSource(t.Context(), "bolt:"+path); !errors.Is(err,
+		fs.ErrNotExist) {
+		t.Errorf("OpenExistingSource of nothing: %v", err)
+	}
 	for _, url := range []string{"bolt:" + path, "bolt://" + path, "BOLT:" + path} {
-		s, err := store.Open(t.Context(), url)
+		s, err := store.OpenSource(t.Context(), url)
 		if err != nil {
 			t.Errorf("%s: %v", url, err)
 			continue
 		}
-		l, err := lease.Acquire(t.Context(), s, lease.Config{Realm: "r", Format: lease.SCRU64,
+		l, err := s.Acquire(t.Context(), lease.Config{Realm: "r", Format: lease.SCRU64,
 			NodeBits: 8})
 		if err == nil {
 			err = l.Close(t.Context())
 		}
 		if err = errors.Join(err, s.Close()); err != nil {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// A server is no store, and the error does not show its URL.
+func TestServerIsNoStore(t *testing.T) {
+	for _, url := range []string{"https://host?token=hunter2", "HTTP://host?token=hunter2"} {
+		for name, open := range map[string]func(context.Context, string) (store.Store, error){
+			"Open": store.Open, "OpenExisting": store.OpenExisting} {
+			_, err := open(t.Context(), url)
+			if !errors.Is(err, store.ErrURL) || !strings.Contains(err.Error(), "not of a store") ||
+				strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s(%s): %v", name, url, err)
+			}
 		}
 	}
 }

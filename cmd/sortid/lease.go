@@ -58,7 +58,11 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 		case *unused:
 			which = realms.OutOfUse
 		}
-		return st.Print(args[0], func(ctx context.Context, s store.Store) (out []byte, err error) {
+		if *every && leases.IsServer(args[0]) {
+			return exit.Usagef("--all: a server shows only node IDs that somebody holds, or nobody " +
+				"can have yet; run this with the URL of the server's own store")
+		}
+		return st.Print(args[0], func(ctx context.Context, s *store.Source) (out []byte, err error) {
 			all, err := realms.ReadAll(ctx, c, s, st.Realm)
 			for i, r := range all {
 				entries := r.Entries(which)
@@ -87,7 +91,7 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 	output := flags.Choose(cmd, "output", "o", "what to print", "card", "card", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return st.Print(args[0], func(ctx context.Context, s store.Store) ([]byte, error) {
+		return st.Print(args[0], func(ctx context.Context, s *store.Source) ([]byte, error) {
 			items, err := itemsOf(ctx, c, s, st.Realm, args[1:])
 			if output.Value == "json" {
 				return realms.AppendJSON(nil, items...), err
@@ -107,7 +111,7 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 
 // itemsOf returns the realms' summaries or, if a node ID is given, the entries that overlap with
 // this node ID.
-func itemsOf(ctx context.Context, c *console.Console, s store.Store, realm string,
+func itemsOf(ctx context.Context, c *console.Console, s *store.Source, realm string,
 	given []string) (items []realms.Item, err error) {
 	if len(given) == 0 {
 		all, err := realms.ReadAll(ctx, c, s, realm)
@@ -135,27 +139,61 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	of := leases.ChooseFormat(cmd, "the format of the realm's node IDs")
+	var bits flags.Count
+	cmd.Flags().Var(&bits, "node-bits",
+		"grant only node IDs of this size (default: of scru64, all sizes; "+
+			"of other formats, the largest size)")
+	cmd.Flags().Lookup("node-bits").DefValue = "0"
 	window, lead := leases.ChooseTerms(cmd, "1m0s", "10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		f := of.One()
-		if f == nil {
-			return exit.Usagef("create wants --format: one of %s",
-				strings.Join(format.NamesOf(format.WithNode()), ", "))
+		if f == nil && bits == 0 {
+			return exit.Usagef("create wants --format: one of %s; for generators of other formats, "+
+				"--node-bits", strings.Join(format.NamesOf(format.WithNode()), ", "))
 		}
-		config := lease.Config{Realm: cmp.Or(st.Realm, f.Name), Format: f.Lease,
-			NodeBits: 1, Window: *window, MaxLead: *lead}
-		if err := config.Validate(); err != nil {
+		config, err := newRealm(f, st.Realm, int(bits))
+		if err != nil {
+			return err
+		}
+		config.Window, config.MaxLead = *window, *lead
+		if err := validate(config); err != nil {
 			return exit.Usage(err)
 		}
-		return st.Open(args[0], store.Open, func(ctx context.Context, s store.Store) error {
-			for _, condition := range s.Conditions() {
-				c.Say("%s", condition)
-			}
-			return leases.Create(ctx, c, s, &leases.Options{URL: args[0]}, config)
-		})
+		return leases.UseWith(st, args[0], store.OpenSource,
+			func(ctx context.Context, s *store.Source) error {
+				conditions := s.Conditions()
+				for _, condition := range conditions {
+					c.Say("%s", condition)
+				}
+				err := leases.Create(ctx, c, s, &leases.Options{URL: args[0]}, config)
+				if len(conditions) == 0 { // a server tells them with its first realm
+					for _, condition := range s.Conditions() {
+						c.Say("%s", condition)
+					}
+				}
+				return err
+			})
 	}
 	return cmd
+}
+
+// newRealm returns the configuration of a realm. Without a format, the realm serves any generator.
+func newRealm(f *format.Format, name string, bits int) (lease.Config, error) {
+	if f == nil {
+		if name == "" {
+			return lease.Config{}, exit.Usagef("without --format, create wants --realm NAME")
+		}
+		return lease.Config{Realm: name, NodeBits: bits, OneSize: true,
+			Format: lease.Format{Bits: bits, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}}, nil
+	}
+	return lease.Config{Realm: cmp.Or(name, f.Name), Format: f.Lease, NodeBits: bits,
+		OneSize: bits != 0}, nil
+}
+
+func validate(config lease.Config) error {
+	config.NodeBits = cmp.Or(config.NodeBits, 1)
+	return config.Validate()
 }
 
 func leaseSetCommand(c *console.Console) *cobra.Command {
@@ -171,12 +209,12 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 		if *window == 0 && *lead == 0 {
 			return exit.Usagef("set wants --lease-window or --lead")
 		}
-		return st.Use(args[0], func(ctx context.Context, s store.Store) error {
+		return st.Use(args[0], func(ctx context.Context, s *store.Source) error {
 			r, err := realms.ReadOne(ctx, c, s, st.Realm)
 			if err != nil {
 				return err
 			}
-			terms, err := lease.SetTerms(ctx, s, r.Name, *window, *lead)
+			terms, err := setTerms(ctx, s, r.Name, *window, *lead)
 			if errors.Is(err, lease.ErrConfig) {
 				return exit.Usage(err)
 			}
@@ -199,6 +237,15 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
+func setTerms(ctx context.Context, s *store.Source, realm string, window,
+	lead time.Duration) (lease.Terms, error) {
+	if s.Server == nil {
+		return lease.SetTerms(ctx, s.Store, realm, window, lead)
+	}
+	info, err := s.Server.SetRealm(ctx, realm, window, lead)
+	return info.Terms, err
+}
+
 func leaseEvictCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "evict URL ID/BITS", SuggestFor: []string{"revoke"},
@@ -214,7 +261,7 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 		}
 		var r *realms.Realm
 		var e realms.Entry
-		if err := st.Use(args[0], func(ctx context.Context, s store.Store) (err error) {
+		if err := st.Use(args[0], func(ctx context.Context, s *store.Source) (err error) {
 			if r, err = realms.ReadOne(ctx, c, s, st.Realm); err != nil {
 				return err
 			}
@@ -224,7 +271,7 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 		}); err != nil {
 			return err
 		}
-		if e.Owner == "" {
+		if !e.IsHeld() {
 			return fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
 		}
 		if err := c.Confirm(*yes, `Node ID %s of realm %q is held by %s, granted until %s.
@@ -232,7 +279,7 @@ The process can use it until then at most, and then gets another node ID.
 Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 			return err
 		}
-		return st.Use(args[0], func(ctx context.Context, s store.Store) error {
+		return st.Use(args[0], func(ctx context.Context, s *store.Source) error {
 			held, err := r.Evict(ctx, s, e)
 			switch {
 			case err != nil:
@@ -271,13 +318,17 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 		if err := c.CanAsk(cmd.Name(), *yes); err != nil {
 			return err
 		}
+		if leases.IsServer(args[0]) {
+			return exit.Usagef("fence: a server cannot fence its store, because no process may reach " +
+				"the store until it is fenced; stop the server, and run this with the URL of its store")
+		}
 		open := store.OpenExisting
 		if of.One() != nil {
 			open = store.Open
 		}
 		f := &realms.Fencing{Console: c, Realm: st.Realm, Lost: of.One(), Skew: *skew,
 			Window: *window, Lead: *lead}
-		if err := st.Open(args[0], open, f.Find); err != nil {
+		if err := leases.UseWith(st, args[0], open, f.Find); err != nil {
 			return err
 		}
 		if err := c.Confirm(*yes, `Fence %q?
@@ -286,7 +337,7 @@ wait, and then get other node IDs.
 Do it?`, f.Names, *skew); err != nil {
 			return err
 		}
-		return f.End(st.Open(args[0], open, f.Run))
+		return f.End(leases.UseWith(st, args[0], open, f.Run))
 	}
 	return cmd
 }

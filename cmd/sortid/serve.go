@@ -33,6 +33,9 @@ import (
 const (
 	// drainPause gives load balancers time to see that the server is not ready.
 	drainPause = time.Second
+	// drainIdle is how long accepted connections can bring requests after the server no longer
+	// accepts new ones. Balancers do not repeat POST requests.
+	drainIdle = 5 * time.Second
 	// drainPatience limits how long the last requests may take.
 	drainPatience = 20 * time.Second
 	// The server needs little memory. With Go's default of 100, it would collect garbage many times
@@ -48,6 +51,7 @@ type serving struct {
 	listen, store, tokens string
 	cert, key, clientCA   string
 	open, create          bool
+	leasesOnly            bool
 	hosts, origins        []string
 	nodeBits              int
 }
@@ -56,7 +60,7 @@ func serveCommand(c *console.Console) *cobra.Command {
 	f := &serving{}
 	cmd := &cobra.Command{
 		Use:               "serve",
-		Short:             "serve IDs, inspection and a store of leases over HTTP",
+		Short:             "serve IDs, inspection and leases of node IDs over HTTP",
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -69,6 +73,8 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags.BoolVar(&f.create, "create", false,
 		"make the realms scru64 and uid60 if the store does not have them; "+
 			"without --create, only a new file gets them")
+	flags.BoolVar(&f.leasesOnly, "leases-only", false,
+		"make no IDs, and only lease node IDs to clients; the store needs no realms for the server")
 	flags.StringVar(&f.tokens, "tokens", "", "a `FILE` of tokens; it is read again when it changes")
 	flags.StringVar(&f.cert, "tls-cert", "",
 		"a `FILE` with the server's certificate, for HTTPS; it is read again when it changes")
@@ -107,6 +113,11 @@ func (f *serving) check() error {
 		return exit.Usagef("--node-bits needs --store URL")
 	case f.create && f.store == "":
 		return exit.Usagef("--create needs --store URL")
+	case f.leasesOnly && f.store == "":
+		return exit.Usagef("--leases-only needs --store URL")
+	case f.leasesOnly && (f.create || f.changed("node-bits")):
+		return exit.Usagef("--create and --node-bits are for the server's own node IDs, " +
+			"and with --leases-only it has none")
 	case (f.cert == "") != (f.key == ""):
 		return exit.Usagef("--tls-cert and --tls-key need each other")
 	case f.clientCA != "" && f.cert == "":
@@ -209,7 +220,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
 		Name: leases.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
-		Version: version(), Logger: log,
+		Version: version(), Logger: log, LeasesOnly: f.leasesOnly,
 	}
 	if c.Page, c.PagePolicy, err = web.Page(); err != nil {
 		return c, err
@@ -230,20 +241,28 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	ctx, cancel := context.WithTimeout(ctx, leases.Patience)
 	defer cancel()
 	l := &leases.Options{URL: f.store, Create: f.create, Log: log}
+	if f.leasesOnly {
+		return leases.Open(ctx, c, l)
+	}
 	var realms []lease.Config
 	for _, s := range format.Leased() {
-		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease})
+		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease, NodeBits: f.nodeBits})
 	}
-	return leases.Open(ctx, c, l, realms...)
+	st, err := leases.Open(ctx, c, l, realms...)
+	if errors.Is(err, lease.ErrNoRealm) {
+		err = fmt.Errorf("%w. \"sortid serve --create\" makes the realms of the server's own node IDs. "+
+			"If the server only leases node IDs to clients, add --leases-only", err)
+	}
+	return st, err
 }
 
 func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server,
 	listener net.Listener, log *slog.Logger) error {
-	address := "http://" + listener.Addr().String()
-	serve := func() error { return hs.Serve(limit.Listener(listener)) }
+	address, accepts := "http://"+listener.Addr().String(), limit.NewListener(listener)
+	serve := func() error { return hs.Serve(accepts) }
 	if hs.TLSConfig != nil {
 		address = "https://" + listener.Addr().String()
-		serve = func() error { return hs.ServeTLS(limit.Listener(listener), "", "") }
+		serve = func() error { return hs.ServeTLS(certs.Listener(accepts), "", "") }
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- serve() }()
@@ -257,6 +276,10 @@ func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Serv
 	log.Info("shutting down")
 	s.Drain()
 	drain()
+	listener.Close()
+	for end := time.Now().Add(drainIdle); accepts.Open() > 0 && time.Now().Before(end); {
+		time.Sleep(50 * time.Millisecond)
+	}
 	patience, cancel := context.WithTimeout(context.Background(), drainPatience)
 	defer cancel()
 	if err := hs.Shutdown(patience); err != nil {
@@ -264,7 +287,7 @@ func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Serv
 		return fmt.Errorf("some requests were cut off, because they did not end within %v: %w",
 			drainPatience, err)
 	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
 	return nil

@@ -20,7 +20,10 @@ import (
 // Run tests a kind of store. For each test it calls the function setup, which prepares an empty
 // store, and returns a function that opens a connection to it. Run closes the connections.
 func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
-	run(t, setup, []test{
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, open func() lease.Store)
+	}{
 		{"Open", testOpen},
 		{"Absent", testAbsent},
 		{"Fields", testFields},
@@ -35,22 +38,8 @@ func Run(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
 		{"Context", testContext},
 		{"Time", testTime},
 		{"Leases", testLeases},
-	})
-}
-
-// Leases tests a kind of store that allows only the protocol's changes, such as a server. Use [Run]
-// for the store behind the server.
-func Leases(t *testing.T, setup func(t *testing.T) (open func() lease.Store)) {
-	run(t, setup, []test{{"Time", testTime}, {"Leases", testLeases}})
-}
-
-type test struct {
-	name string
-	test func(t *testing.T, open func() lease.Store)
-}
-
-func run(t *testing.T, setup func(t *testing.T) (open func() lease.Store), tests []test) {
-	for _, c := range tests {
+		{"Lessor", testLessor},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			open := setup(t)
 			c.test(t, func() lease.Store {
@@ -70,7 +59,9 @@ func full(realm string, b lease.Block, revision uint64) lease.Record {
 		Owner: lease.Owner{0, 1, 0x7f, 0x80, 0xff, 0, '\'', '"', '\\', '%', '\n', 11, 12, 13, 14,
 			15},
 		Request: 1<<64 - 1, Deadline: 1<<62 + 1, Name: `a "name", it's 50% \ <b> ü 名 😀`,
-		Terms:      lease.Terms{Bits: 23, Tick: 256, Epoch: 1519862400000, Window: 234, Lead: 39},
+		From: -7, Window: 1<<53 - 1, Peak: math.MaxInt64, Key: lease.Owner{0xfe, 15: 1},
+		Terms: lease.Terms{Bits: 23, Tick: 256, Epoch: 1519862400000, Window: 234, Lead: 39,
+			Format: "scru64", Only: 8, MostWindow: 235, MostLead: 40},
 		Generation: "0123456789abcdef",
 	}
 }
@@ -150,6 +141,8 @@ func testFields(t *testing.T, open func() lease.Store) {
 		func(r *lease.Record) { r.State = lease.Merging },
 		func(r *lease.Record) { r.Owner, r.Name, r.Request, r.Deadline = lease.Owner{}, "", 0, 0 },
 		func(r *lease.Record) { r.Terms, r.Generation = lease.Terms{}, "" },
+		func(r *lease.Record) { r.From, r.Window, r.Peak, r.Key = 0, 0, 0, lease.Owner{} },
+		func(r *lease.Record) { r.Terms.Format, r.Terms.Only = "", 0 },
 		func(r *lease.Record) { r.Name = strings.Repeat("ü", 50) },
 		func(r *lease.Record) { r.Deadline = math.MaxInt64 },
 		func(r *lease.Record) { r.Revision = 1<<63 - 1 },
@@ -219,7 +212,7 @@ func testKeys(t *testing.T, open func() lease.Store) {
 	var want []lease.Record
 	blocks := []lease.Block{{}, {NodeID: 0, Size: 1}, {NodeID: 0, Size: 2}, {NodeID: 1, Size: 2},
 		{NodeID: 1, Size: 24}, {NodeID: 12, Size: 8}, {NodeID: 1, Size: 12}, {NodeID: 1<<24 - 1,
-			Size: 24}}
+			Size: 24}, {NodeID: 1<<24 - 1, Size: 25}, {NodeID: 0, Size: 25}}
 	for i, name := range names {
 		for j, b := range blocks {
 			r := full(name, b, uint64(1+i*len(blocks)+j))
@@ -545,7 +538,8 @@ func testTime(t *testing.T, open func() lease.Store) {
 	}
 }
 
-var format = lease.Format{Bits: 4, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
+var format = lease.Format{Mixed: true, Bits: 4, Tick: time.Millisecond,
+	Epoch: time.UnixMilli(0)}
 
 // Many processes lease node IDs of mixed sizes again and again. No tick is used twice.
 func testLeases(t *testing.T, open func() lease.Store) {
@@ -618,4 +612,78 @@ func testLeases(t *testing.T, open func() lease.Store) {
 			t.Errorf("%v is still held by %s", r.Block, r.Name)
 		}
 	}
+}
+
+// Two lessors over one store serve many clients at once. Each request is sent to both.
+func testLessor(t *testing.T, open func() lease.Store) {
+	const clients = 12
+	lessors := []*lease.StoreLessor{lease.NewLessor(open(), lease.LessorOptions{}),
+		lease.NewLessor(open(), lease.LessorOptions{})}
+	_, _, err := lessors[0].CreateRealm(t.Context(), lease.Config{Realm: "lessor",
+		Format: lease.SCRU160, NodeBits: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	var mu sync.Mutex
+	holders := map[lease.Block]int{}
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() {
+			if err := testClient(t, lessors, i, func(g lease.Grant) {
+				mu.Lock()
+				defer mu.Unlock()
+				if other, ok := holders[g.Block]; ok {
+					t.Errorf("clients %d and %d have node ID %v", i, other, g.Block)
+				}
+				holders[g.Block] = i
+			}); err != nil {
+				t.Errorf("client %d: %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	info, err := lessors[1].Realm(t.Context(), "lessor")
+	if err != nil || info.Held+info.Waiting+info.Free != 16 {
+		t.Errorf("after %v: %+v, %v", time.Since(begin), info, err)
+	}
+}
+
+// testClient acquires, renews and releases a lease, each time at both lessors.
+func testClient(t *testing.T, lessors []*lease.StoreLessor, i int,
+	got func(g lease.Grant)) error {
+	request := lease.AcquireRequest{Request: fmt.Sprintf("request %16d", i), NodeID: -1}
+	var g lease.Grant
+	for n := range lessors {
+		again, err := lessors[(i+n)%2].Acquire(t.Context(), "lessor", request)
+		switch {
+		case err != nil:
+			return fmt.Errorf("acquire: %w", err)
+		case n > 0 && (again.ID != g.ID || again.Secret != g.Secret || !again.Repeated):
+			return fmt.Errorf("one request got two leases: %+v and %+v", g, again)
+		}
+		g = again
+	}
+	got(g)
+	time.Sleep(10 * time.Millisecond)
+	renewal := lease.RenewRequest{Secret: g.Secret, EndTick: g.EndTick, Renewal: "renewal"}
+	for n := range lessors {
+		next, err := lessors[(i+n)%2].Renew(t.Context(), "lessor", g.ID, renewal)
+		if err != nil || next.EndTick < renewal.EndTick || n > 0 && next.EndTick != g.EndTick {
+			return fmt.Errorf("renewal: %+v after %+v: %w", next, g, err)
+		}
+		g = next
+	}
+	release := lease.ReleaseRequest{Secret: g.Secret, EndTick: g.EndTick}
+	for n := range lessors {
+		if err := lessors[(i+n)%2].Release(t.Context(), "lessor", g.ID, release); err != nil {
+			return fmt.Errorf("release: %w", err)
+		}
+	}
+	renewal.EndTick = g.EndTick
+	if _, err := lessors[i%2].Renew(t.Context(), "lessor", g.ID,
+		renewal); !errors.Is(err, lease.ErrLost) {
+		return fmt.Errorf("renewal after the release: %w, want %w", err, lease.ErrLost)
+	}
+	return nil
 }

@@ -300,6 +300,9 @@ func (s *Store) Time(ctx context.Context) (time.Time, error) {
 	return t, err
 }
 
+// TimePrecision returns the precision of an HTTP answer's Date.
+func (s *Store) TimePrecision() time.Duration { return time.Second }
+
 func (s *Store) String() string { return "etcd at " + s.hosts }
 
 // Close closes the connection. Calls in progress fail.

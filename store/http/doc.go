@@ -1,7 +1,11 @@
-// Package http leases node IDs from the store of a server, "sortid serve". Programs need only HTTP,
-// and no database password.
+// Package http leases node IDs from a server, "sortid serve". Programs need only HTTP, and no
+// database password.
 //
-//	store, err := http.Open(ctx, "https://ids.example.com?token=env:SORTID_TOKEN")
+//	client, err := http.Open(ctx, "https://ids.example.com?token=env:SORTID_TOKEN")
+//	...
+//	l, err := lease.AcquireFrom(ctx, client, lease.Config{
+//		Realm: "orders", Format: lease.SCRU64, NodeBits: 8,
+//	})
 //
 // The URL is https://HOST:PORT/PATH?token=TOKEN, or http:// without encryption. PATH is only
 // needed if a proxy in front of the server requires it. The parameters are
@@ -9,10 +13,9 @@
 //   - token: the token, or env:NAME if the environment variable NAME has the token;
 //   - ca, cert and key, which package [github.com/sortid/sortid/store] explains.
 //
-// The methods of the Store send POST requests with JSON. They send a change only once. A proxy must
-// not repeat a request. Otherwise the client can get a refusal, although the first request made the
-// change.
-//
-// This store guarantees what the server's own store guarantees; see [Store.Conditions]. All servers
+// A [Client] sends requests to the resources below /v1/realms, which docs/service.md describes. The
+// server and any proxy may get each request several times: the outcome is the same. So all servers
 // behind one address must use the same store.
+//
+// Leases of a server guarantee what the server's store guarantees; see [Client.Conditions].
 package http

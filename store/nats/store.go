@@ -166,6 +166,9 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 	return true, nil
 }
 
+// Atomic returns false, because CompareAndSetMany may make only some changes.
+func (s *Store) Atomic() bool { return false }
+
 // write gets only one change from CompareAndSetMany.
 func (s *Store) write(ctx context.Context, changes []lease.Change, values []string,
 	was []uint64) ([]uint64, error) {

@@ -146,6 +146,9 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
+// Atomic returns false, because CompareAndSetMany may make only some changes.
+func (s *Store) Atomic() bool { return false }
+
 // CompareAndSetMany makes one change after the other, until it must refuse one. All changes are in
 // one statement, so the server holds no lock while it waits for a client. All processes lock larger
 // blocks first, so no process waits forever.

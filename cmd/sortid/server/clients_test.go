@@ -64,7 +64,7 @@ func testSlowClients(t *testing.T) {
 		"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
 	for _, text := range []string{
 		"GET /healthz HTTP/1.1\r\nHost: localhost\r\n",
-		"POST /v1/store/get" + body,
+		"POST /v1/realms/orders/leases" + body,
 		"POST /v1/ids/scru128" + body,
 		"POST /v1/inspect" + body,
 		"POST /nowhere" + body,
@@ -129,7 +129,7 @@ func TestEndlessBody(t *testing.T) {
 	}{
 		{"/v1/inspect", 0, "the body is longer than 67108864 bytes"},
 		{"/v1/inspect", 1000, "the body is longer than 67108864 bytes"},
-		{"/v1/store/get", 0, "413"},
+		{"/v1/realms/orders/leases", 0, "413"},
 		{"/v1/ids/scru128", 0, ""},
 		{"/nowhere", 0, "404"},
 	} {

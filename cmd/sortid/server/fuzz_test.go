@@ -37,16 +37,22 @@ var seeds = []seed{
 	{"GET", "/readyz", "", "", ""},
 	{"GET", "/", "", "Host: example.com", ""},
 	{"GET", "/openapi.json", "", "Accept-Encoding: gzip", ""},
-	{"POST", "/v1/store/get", "", "Content-Type: application/json",
-		`{"realm":"scru64","blocks":["0/0","1/8"]}`},
-	{"POST", "/v1/store/list", "", "Content-Type: application/json",
-		`{"realm":"scru64@0123456789abcdef"}`},
-	{"POST", "/v1/store/realms", "", "Content-Type: application/json", `{}`},
-	{"POST", "/v1/store/time", "", "Content-Type: application/json", `{}`},
-	{"POST", "/v1/store/conditions", "", "Content-Type: application/json", `{}`},
-	{"POST", "/v1/store/compare-and-set", "", "Content-Type: application/json",
-		`{"changes":[{"prev":{"realm":"r","block":"1/8"},"next":{"realm":"r","block":"1/8",` +
-			`"revision":"1","hwm":"18446744073709551615","state":"whole"}}]}`},
+	{"GET", "/v1/realms", "after=a&limit=2", "Origin: https://example.com", ""},
+	{"PUT", "/v1/realms/orders", "", "Content-Type: application/json",
+		`{"format":"scru64","node_bits":8,"lease_window_ms":60000,"lead_ms":null}`},
+	{"PUT", "/v1/realms/a%2Fb", "", "Content-Type: application/json", `{"node_bits":1}`},
+	{"PATCH", "/v1/realms/scru64", "", "Content-Type: application/json", `{"lead_ms":20000}`},
+	{"GET", "/v1/realms/scru64", "", "", ""},
+	{"GET", "/v1/realms/scru64/leases", "limit=1000", "Accept-Encoding: gzip", ""},
+	{"POST", "/v1/realms/scru64/leases", "", "Content-Type: application/json",
+		`{"request":"0123456789abcdef","node_bits":8,"node_id":3,"holder":"x","time_ms":1e3}`},
+	{"POST", "/v1/realms/scru64/leases", "", "Content-Type: application/json",
+		`{"request":"0123456789abcdef","node_bits":8,"wait_ms":0}`},
+	{"POST", "/v1/realms/scru64/leases/x/renew", "", "Content-Type: application/json",
+		`{"secret":"x","end_tick":9007199254740991,"renewal":"r"}`},
+	{"POST", "/v1/realms/scru64/leases/x/release", "", "Content-Type: application/json",
+		`{"secret":"x","last_time_ms":0}`},
+	{"POST", "/v1/realms/scru64/leases/x/evict", "", "", ""},
 	{"OPTIONS", "/v1/ids/scru128", "",
 		"Access-Control-Request-Method: GET\nOrigin: https://example.com", ""},
 	{"GET", "/metrics", "", "Authorization: Bearer x", ""},
@@ -108,7 +114,7 @@ func checkSeeds(f *testing.F, s *Server) {
 		seen[pattern] = true
 	}
 	for path, item := range s.api.OpenAPI().Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post} {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch} {
 			if op != nil && !seen[op.Method+" "+path] {
 				f.Errorf("no seed for %s %s", op.Method, path)
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/lease"
-	httpstore "github.com/sortid/sortid/store/http"
 )
 
 func sendHost(t *testing.T, url, request string) answer {
@@ -24,10 +23,10 @@ func sendHost(t *testing.T, url, request string) answer {
 
 func checkProblem(t *testing.T, what string, a answer, status int) {
 	t.Helper()
-	var p httpstore.Problem
+	var p httpapi.Problem
 	if a.StatusCode != status || a.Header.Get("Content-Type") != "application/problem+json" ||
 		json.Unmarshal([]byte(a.body), &p) != nil || p.Status != status || p.Title == "" ||
-		p.Detail == "" {
+		p.Detail == "" || p.Code == "" || p.Type != "/problems/"+string(p.Code) {
 		t.Errorf("%s: %d, want the problem %d: %s", what, a.StatusCode, status, a.body)
 	}
 }
@@ -155,14 +154,6 @@ func TestHostsAndOriginsChecked(t *testing.T) {
 	check.OK(t, good.Check())
 }
 
-// realmChange is a request that makes a realm.
-func realmChange(realm string) string {
-	return strings.ReplaceAll(`{"changes":[{"prev":{"realm":"REALM","block":"0/0"},`+
-		`"next":{"realm":"REALM","block":"0/0","revision":"1","hwm":"0","state":"split",`+
-		`"terms":{"bits":23,"tick":256,"epoch":0,"window":234,"lead":39},`+
-		`"generation":"0123456789abcdef"}}]}`, "REALM", realm)
-}
-
 // Browsers send requests of pages of other origins, and only hide the answers. So the requests must
 // change nothing.
 func TestForeignPages(t *testing.T) {
@@ -190,8 +181,10 @@ func TestForeignPages(t *testing.T) {
 		"a trusted page, old": {"Origin: " + trusted},
 	}
 	requests := []struct{ method, path, body string }{
-		{"POST", "/v1/store/compare-and-set", realmChange("made")},
-		{"POST", "/v1/store/list", `{"realm":"scru64"}`},
+		{"PUT", "/v1/realms/made", `{"node_bits":8}`},
+		{"POST", "/v1/realms/made/leases", `{"request":"0123456789abcdef"}`},
+		{"GET", "/v1/realms/scru64/leases", ""},
+		{"HEAD", "/v1/realms", ""},
 		{"GET", "/v1/ids/euid", ""},
 		{"HEAD", "/v1/ids/euid", ""},
 		{"POST", "/v1/ids/euid", ""},
@@ -214,7 +207,7 @@ func TestForeignPages(t *testing.T) {
 						a := send(t, c.method, ts.URL+c.path, c.body,
 							append(headers, "Content-Type: "+kind)...)
 						switch {
-						case name == "any origin" && !strings.HasPrefix(c.path, httpapi.StorePath):
+						case name == "any origin" && !httpapi.IsLeases(c.path):
 							if a.StatusCode != http.StatusOK {
 								t.Errorf("%s: %d: %s", what, a.StatusCode, a.body)
 							}
@@ -240,7 +233,7 @@ func TestForeignPages(t *testing.T) {
 			}
 			for who, headers := range friends {
 				for _, c := range requests {
-					if c.path == "/v1/store/compare-and-set" {
+					if strings.HasPrefix(c.path, "/v1/realms/made") {
 						continue
 					}
 					var own []string
@@ -255,8 +248,8 @@ func TestForeignPages(t *testing.T) {
 				}
 			}
 			// Programs send neither Origin nor Sec-Fetch-Site.
-			if a := send(t, http.MethodPost, ts.URL+"/v1/store/compare-and-set",
-				realmChange("made")); a.StatusCode != http.StatusOK || !made() {
+			if a := send(t, http.MethodPut, ts.URL+"/v1/realms/made",
+				`{"node_bits":8}`); a.StatusCode != http.StatusCreated || !made() {
 				t.Errorf("a program: %d: %s", a.StatusCode, a.body)
 			}
 		})
@@ -279,7 +272,7 @@ func TestPreflight(t *testing.T) {
 	}
 	for origin, want := range map[string]string{trusted: trusted, "https://evil.example": "",
 		"null": ""} {
-		allows(ts.URL, http.MethodOptions, "/v1/store/compare-and-set", origin, want)
+		allows(ts.URL, http.MethodOptions, "/v1/realms/made", origin, want)
 		allows(ts.URL, http.MethodGet, "/v1/inspect/xinaS8QBh", origin, want)
 		allows(none.URL, http.MethodGet, "/v1/inspect/xinaS8QBh", origin, "")
 	}

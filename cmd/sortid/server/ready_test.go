@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -29,18 +31,32 @@ import (
 
 type alert struct {
 	name, metric, op string
+	labels           string // a part of the series' labels
 	number           float64
+	increase         time.Duration // 0, or over what time the metric is compared with itself
 	patience         time.Duration
 	since            map[string]time.Time // when the condition became true, by metric with labels
+	before           map[string][]sample
 }
 
-var comparison = regexp.MustCompile(`^(sortid_\w+) (<|==) (\d+)$`)
+// A sample is the value of a counter.
+type sample struct {
+	at    time.Time
+	value float64
+}
+
+var comparison = regexp.MustCompile(
+	`^(increase\()?(sortid_\w+)(?:\{(\w+)="(\w+)"\})?(?:\[(\w+)\]\))? (<|==|>) ([\d.]+)$`)
+
+func serviceDocument(t *testing.T) string {
+	t.Helper()
+	return string(check.Must(os.ReadFile(filepath.FromSlash("../../../docs/service.md")))(t))
+}
 
 // documentedAlerts reads the rules in docs/service.md, except rules about rates.
 func documentedAlerts(t *testing.T) (alerts []*alert) {
 	t.Helper()
-	text := check.Must(os.ReadFile(filepath.FromSlash("../../../docs/service.md")))(t)
-	_, block, _ := strings.Cut(string(text), "```yaml\ngroups:\n")
+	_, block, _ := strings.Cut(serviceDocument(t), "```yaml\ngroups:\n")
 	block, _, _ = strings.Cut(block, "```")
 	var file struct {
 		Groups []struct {
@@ -56,8 +72,15 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 		if m == nil {
 			t.Fatalf("%s: cannot evaluate %q", rule.Alert, rule.Expr)
 		}
-		a := &alert{name: rule.Alert, metric: m[1], op: m[2], since: map[string]time.Time{}}
-		a.number, _ = strconv.ParseFloat(m[3], 64)
+		a := &alert{name: rule.Alert, metric: m[2], op: m[6], since: map[string]time.Time{},
+			before: map[string][]sample{}}
+		a.number, _ = strconv.ParseFloat(m[7], 64)
+		if m[3] != "" {
+			a.labels = m[3] + "=" + m[4]
+		}
+		if m[1] != "" {
+			a.increase = check.Must(time.ParseDuration(m[5]))(t)
+		}
 		if rule.For != "" {
 			a.patience = check.Must(time.ParseDuration(rule.For))(t)
 		}
@@ -69,10 +92,14 @@ func documentedAlerts(t *testing.T) (alerts []*alert) {
 func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []string) {
 	for series, value := range values {
 		metric, labels, _ := strings.Cut(series, "{")
-		if metric != a.metric {
+		if metric != a.metric || !strings.Contains(labels, a.labels) {
 			continue
 		}
-		if a.op == "<" && value >= a.number || a.op == "==" && value != a.number {
+		if a.increase != 0 {
+			value = a.increaseOf(now, series, value)
+		}
+		if a.op == "<" && value >= a.number || a.op == "==" && value != a.number ||
+			a.op == ">" && value <= a.number {
 			delete(a.since, series)
 			continue
 		}
@@ -84,6 +111,19 @@ func (a *alert) evaluate(now time.Time, values map[string]float64) (firing []str
 		}
 	}
 	return firing
+}
+
+// increaseOf returns how much a counter has grown. Unlike Prometheus, it takes a missing counter as
+// zero.
+func (a *alert) increaseOf(now time.Time, series string, value float64) float64 {
+	recent := slices.DeleteFunc(a.before[series], func(s sample) bool {
+		return now.Sub(s.at) > a.increase
+	})
+	a.before[series] = append(recent, sample{now, value})
+	if len(recent) == 0 {
+		return 0
+	}
+	return value - recent[0].value
 }
 
 // A watcher observes a server in virtual time, like load balancers and Prometheus.
@@ -111,14 +151,17 @@ func (w *watcher) gauges() map[string]float64 {
 	values := map[string]float64{}
 	for _, f := range check.Must(w.s.monitor.Metrics.Gather())(w) {
 		for _, m := range f.Metric {
-			if m.Gauge == nil {
+			value := m.GetGauge().GetValue()
+			if m.Counter != nil {
+				value = m.GetCounter().GetValue()
+			} else if m.Gauge == nil {
 				continue
 			}
 			var labels []string
 			for _, l := range m.Label {
 				labels = append(labels, l.GetName()+"="+l.GetValue())
 			}
-			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue()
+			values[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = value
 		}
 	}
 	return values
@@ -367,6 +410,53 @@ func TestReadyDoesNotWait(t *testing.T) {
 		if held("uid60") != 0 || held("scru64") != 1 {
 			t.Errorf("held: uid60 %v, scru64 %v", held("uid60"), held("scru64"))
 		}
+	})
+}
+
+// Alerts fire before clients stop: when few node IDs are free, and when the server refuses renewals.
+func TestAlertsOfLeases(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		store := newFlaky()
+		w := observe(t, Config{Store: store})
+		w.pass(10 * time.Second)
+		post := func(method, path, body string, want int) string {
+			t.Helper()
+			a := ask(t.Context(), w.s, method, "/v1/realms/orders"+path, body,
+				"Content-Type: application/json")
+			if a.Code != want {
+				t.Fatalf("%s %s: %d, want %d: %s", method, path, a.Code, want, a.Body)
+			}
+			return a.Body.String()
+		}
+		post("PUT", "", `{"node_bits":4,"lease_window_ms":86400000}`, 201)
+		var l gotLease
+		for i := range 15 {
+			check.OK(t, json.Unmarshal([]byte(post("POST", "/leases",
+				fmt.Sprintf(`{"request":"0123456789abcd%02d"}`, i), 201)), &l))
+			if i == 13 {
+				w.wants("2 of 16 are free", 10*time.Minute)
+			}
+		}
+		w.wants("1 of 16 is free", 10*time.Minute, "SortidFewNodeIDs{realm=orders}")
+		renewal := fmt.Sprintf(`{"secret":%q,"end_tick":%d}`, l.Secret, l.EndTick)
+		for range 5 {
+			post("POST", "/leases/"+l.ID+"/renew", renewal, 200)
+			w.wants("renewals succeed", time.Minute, "SortidFewNodeIDs{realm=orders}")
+		}
+		post("POST", "/leases/"+l.ID+"/renew", "{}", 422) // the first value of a counter is no increase
+		w.pass(time.Minute)
+		store.down.Store(true)
+		post("POST", "/leases/"+l.ID+"/renew", renewal, 503)
+		w.firing()
+		time.Sleep(15 * time.Second)
+		post("POST", "/leases/"+l.ID+"/renew", renewal, 503)
+		const want = "SortidRenewalsFail{operation=renew,realm=orders,reason=store-unavailable}"
+		if got := w.firing(); !slices.Contains(got, want) {
+			t.Errorf("a renewal fails: %q, want %q", got, want)
+		}
+		store.down.Store(false)
+		w.pass(6 * time.Minute)
+		w.wants("later", time.Minute, "SortidFewNodeIDs{realm=orders}")
 	})
 }
 

@@ -1,7 +1,8 @@
-// Package server serves IDs, their inspection and a store of leases over HTTP.
+// Package server serves IDs, their inspection and leases of node IDs over HTTP.
 //
-// A [Server] keeps no state. It leases its own node IDs from a [lease.Store], and lets clients use
-// the store. Any number of servers can share a store.
+// A [Server] keeps no state. It leases its own node IDs from a [lease.Store], and leases node IDs
+// from it to clients. Any number of servers can share a store, and each of them can answer any
+// request.
 //
 //	s, err := server.New(server.Config{Store: store, Logger: logger})
 //	if err != nil {
@@ -15,12 +16,14 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,12 +33,12 @@ import (
 	"github.com/rs/cors"
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/grants"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/cmd/sortid/server/ids"
 	"github.com/sortid/sortid/cmd/sortid/server/inspection"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
 	"github.com/sortid/sortid/cmd/sortid/server/monitor"
-	"github.com/sortid/sortid/cmd/sortid/server/store"
 	"github.com/sortid/sortid/cmd/sortid/server/watch"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
@@ -43,9 +46,11 @@ import (
 
 // A Config says what to serve. By default, everybody can make and inspect IDs.
 type Config struct {
-	// Store has the leases of the server's own node IDs, and clients can use it. The caller closes
-	// Store. Without Store there are no scru64 and uid60 IDs, and no endpoints of the store.
+	// Store has the leases of the server's own node IDs, and of clients. The caller closes Store.
+	// Without Store there are no scru64 and uid60 IDs, and no leases.
 	Store lease.Store
+	// LeasesOnly makes the server serve no IDs. It then leases no node IDs for itself.
+	LeasesOnly bool
 	// A realm is a set of node IDs. If MustExist is true, the server does not create the realms
 	// scru64 and uid60.
 	MustExist bool
@@ -89,8 +94,13 @@ type Server struct {
 	api     huma.API
 	gates   *limit.Gates
 	sources *ids.Sources
-	store   *store.Endpoints // nil without a store
+	grants  *grants.Endpoints // nil without a store
 	monitor *monitor.Monitor
+
+	// With LeasesOnly:
+	probing sync.Mutex
+	probed  time.Time // when the store was last read for /readyz
+	unready error     // why that failed; nil if it did not
 }
 
 // MaxNodeBits returns the largest size of a node ID, in bits, that all formats permit.
@@ -126,17 +136,24 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := ids.NewSources(c.Store, lease.Config{NodeBits: c.NodeBits, Name: c.Name,
+	if c.LeasesOnly && c.Store == nil {
+		return nil, errors.New("server: a server that only leases node IDs needs a store")
+	}
+	own := c.Store
+	if c.LeasesOnly {
+		own = nil
+	}
+	sources, err := ids.NewSources(own, lease.Config{NodeBits: c.NodeBits, Name: c.Name,
 		MustExist: c.MustExist, Logger: c.Logger, Now: c.clock})
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, mux: http.NewServeMux(), gates: limit.NewGates(), sources: sources,
-		monitor: monitor.New(c.Version, sources, c.Logger)}
+	s := &Server{config: c, mux: http.NewServeMux(), gates: limit.NewGates(), sources: sources}
+	s.monitor = monitor.New(c.Version, s.ready, c.Logger)
 	s.monitor.Metrics.MustRegister(append(sources.Metrics(), watch.Refused)...)
 
 	config := huma.DefaultConfig("sortid", c.Version)
-	config.Info.Description = "Makes and inspects time-sortable IDs, and stores leases of node IDs."
+	config.Info.Description = "Makes and inspects time-sortable IDs, and leases node IDs."
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema in answers
 	config.RejectUnknownQueryParameters = true
@@ -144,14 +161,23 @@ func New(c Config) (*Server, error) {
 		Scheme: "bearer"}}
 	s.api = humago.New(s.mux, config)
 	s.api.UseMiddleware(c.Tokens.Authorize)
-	(&ids.Endpoint{Sources: sources, Tokens: c.Tokens, Large: s.gates.LargeAnswers,
-		Log: c.Logger}).Register(s.api, s.mux)
+	if c.LeasesOnly {
+		s.mux.HandleFunc(httpapi.IDsPath, refuseIDs)
+	} else {
+		(&ids.Endpoint{Sources: sources, Tokens: c.Tokens, Large: s.gates.LargeAnswers,
+			Log: c.Logger}).Register(s.api, s.mux)
+	}
 	(&inspection.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.api)
 	s.monitor.Register(s.api)
 	if c.Store != nil {
-		s.store = &store.Endpoints{Store: store.Checked(c.Store), Conditions: c.Conditions,
-			Tokens: c.Tokens, Gates: s.gates, Log: c.Logger}
-		s.store.Register(s.api)
+		lessor := lease.NewLessor(c.Store, lease.LessorOptions{MaxRealms: limit.MaxRealms,
+			Now: c.clock})
+		s.grants = grants.New(lessor, c.Conditions, c.Tokens, s.gates, c.Logger)
+		s.grants.Register(s.api, s.mux)
+		s.monitor.Metrics.MustRegister(s.grants.Metrics()...)
+	} else {
+		s.mux.HandleFunc(httpapi.RealmsPath, refuseLeases)
+		s.mux.HandleFunc(httpapi.RealmsPath+"/", refuseLeases)
 	}
 	s.registerPage()
 
@@ -159,9 +185,9 @@ func New(c Config) (*Server, error) {
 	if len(c.Origins) > 0 {
 		handler = cors.New(cors.Options{
 			AllowedOrigins: c.Origins,
-			AllowedMethods: []string{http.MethodGet, http.MethodPost, http.MethodHead},
+			AllowedMethods: methods,
 			AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
-			ExposedHeaders: []string{"X-Request-Id", "Retry-After"},
+			ExposedHeaders: []string{"X-Request-Id", "Retry-After", "Location"},
 			MaxAge:         600,
 		}).Handler(handler)
 	}
@@ -169,11 +195,44 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
+// methods are all methods that endpoints accept.
+var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
+	http.MethodPatch}
+
+func refuseIDs(w http.ResponseWriter, _ *http.Request) {
+	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+		"this server makes no IDs, because it was started with --leases-only; "+
+			"ask a server that was started without it"))
+}
+
+func refuseLeases(w http.ResponseWriter, _ *http.Request) {
+	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+		"this server has no store, so it leases no node IDs; "+
+			"ask a server that was started with --store"))
+}
+
+// ready returns an error if the server cannot do what it is for.
+func (s *Server) ready() error {
+	if !s.config.LeasesOnly {
+		return s.sources.Ready()
+	}
+	s.probing.Lock()
+	defer s.probing.Unlock()
+	if time.Since(s.probed) >= limit.ReadyFor {
+		ctx, cancel := context.WithTimeout(context.Background(), limit.ReadyTimeout)
+		defer cancel()
+		_, s.unready = s.config.Store.Realms(ctx)
+		s.probed = time.Now()
+	}
+	return s.unready
+}
+
 // admit limits how many requests are under way. It does not limit requests that monitor the server.
+// Requests for leases have limits of their own, because many of them can wait.
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/healthz", "/readyz", "/metrics":
+		switch path := r.URL.Path; {
+		case path == "/healthz", path == "/readyz", path == "/metrics", httpapi.IsLeases(path):
 			next.ServeHTTP(w, r)
 		default:
 			s.config.Tokens.Within(s.gates.Requests, w, r, func() { next.ServeHTTP(w, r) })
@@ -182,11 +241,13 @@ func (s *Server) admit(next http.Handler) http.Handler {
 }
 
 // compressIfAsked skips gzhttp if a client sends no Accept-Encoding. Even without compression,
-// gzhttp allocates memory.
+// gzhttp allocates memory. Answers with the secret of a lease are never compressed, because the
+// size of such an answer could tell the secret.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := plain
-		if len(r.Header["Accept-Encoding"]) > 0 {
+		secret := r.Method == http.MethodPost && httpapi.IsLeases(r.URL.Path)
+		if len(r.Header["Accept-Encoding"]) > 0 && !secret {
 			h = compressed
 		}
 		h.ServeHTTP(w, r)
@@ -200,8 +261,13 @@ func (s *Server) HasTokens() bool { return s.config.Tokens != nil }
 func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON() }
 
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
-// answers, and asks clients to close their connections.
-func (s *Server) Drain() { s.monitor.Drain() }
+// answers, and asks clients to close their connections. Requests no longer wait for a node ID.
+func (s *Server) Drain() {
+	s.monitor.Drain()
+	if s.grants != nil {
+		s.grants.Drain()
+	}
+}
 
 // Close stops the generators and releases the leases. Call it after all requests have ended.
 func (s *Server) Close(ctx context.Context) error { return s.sources.Close(ctx) }
@@ -247,7 +313,20 @@ func (s *Server) registerPage() {
 			ctx.BodyWriter().Write([]byte(s.endpoints()))
 		}}, nil
 	})
+	s.mux.HandleFunc("GET "+httpapi.ProblemsPath+"{code}", explain)
 	s.mux.HandleFunc(httpapi.Fallback, s.fallback)
+}
+
+// explain answers requests for the type of a problem.
+func explain(w http.ResponseWriter, r *http.Request) {
+	code := httpapi.Code(r.PathValue("code"))
+	title, ok := httpapi.Titles[code]
+	if !ok {
+		refusePath(w)
+		return
+	}
+	w.Header().Set("Content-Type", httpapi.TypeText)
+	fmt.Fprintf(w, "%s: %s.\nThe detail of the problem says what to do about it.\n", code, title)
 }
 
 func (s *Server) endpoints() string {
@@ -255,7 +334,8 @@ func (s *Server) endpoints() string {
 	b.WriteString("sortid " + s.config.Version + "\n\n")
 	paths := s.api.OpenAPI().Paths
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		for _, op := range []*huma.Operation{paths[path].Get, paths[path].Post} {
+		for _, op := range []*huma.Operation{paths[path].Get, paths[path].Post, paths[path].Put,
+			paths[path].Patch} {
 			if op != nil {
 				b.WriteString(op.Method + " " + path + "\n    " + op.Summary + "\n")
 			}
@@ -267,7 +347,7 @@ func (s *Server) endpoints() string {
 
 func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+	for _, method := range methods {
 		other := *r
 		other.Method = method
 		if _, pattern := s.mux.Handler(&other); pattern != httpapi.Fallback {
@@ -275,7 +355,7 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		httpapi.Refuse(w, huma.Error404NotFound("no such path; /openapi.json lists all paths"))
+		refusePath(w)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
@@ -283,6 +363,11 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	httpapi.Refuse(w, huma.NewError(http.StatusMethodNotAllowed,
-		"this path accepts only "+strings.Join(allowed, ", ")))
+	httpapi.Refuse(w, httpapi.New(http.StatusMethodNotAllowed, httpapi.Method,
+		"this path accepts only %s", strings.Join(allowed, ", ")))
+}
+
+func refusePath(w http.ResponseWriter) {
+	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+		"no such path; /openapi.json lists all paths"))
 }

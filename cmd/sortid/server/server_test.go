@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,8 +24,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/lease/storetest"
-	httpstore "github.com/sortid/sortid/store/http"
 )
 
 func newServer(t *testing.T, c Config) *Server {
@@ -67,7 +64,7 @@ type answer struct {
 func send(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
 	r := check.Must(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
-	if strings.Contains(url, "/v1/store/") {
+	if strings.Contains(url, httpapi.RealmsPath) && body != "" {
 		r.Header.Set("Content-Type", httpapi.TypeJSON)
 	}
 	setHeaders(r, headers)
@@ -199,8 +196,8 @@ func TestRequests(t *testing.T) {
 	expect("unknown format", "GET /v1/ids/scru12", 422, strings.Join(format.Names(), ", "), "")
 	expect("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
 	expect("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
-	expect("negative", "GET /v1/ids/scru128?n=-1", 422, "query.n", "")
-	expect("not a number", "GET /v1/ids/scru128?n=many", 422, "query.n", "")
+	expect("negative", "GET /v1/ids/scru128?n=-1", 422, `"field":"n"`, "")
+	expect("not a number", "GET /v1/ids/scru128?n=many", 422, `"field":"n"`, "")
 	expect("unknown encoding", "GET /v1/ids/scru128?encoding=ulid", 422, "text, hex, int and uuid",
 		"")
 	expect("encoding of another width", "GET /v1/ids/scru64?encoding=uuid", 422,
@@ -216,7 +213,7 @@ func TestRequests(t *testing.T) {
 	expect("head", "HEAD /v1/ids/euid", 200, "", "")
 	expect("inspect", "GET /v1/inspect/0372ijojuxuhjsfkeryi2mrtm", 200,
 		`"time":"2022-04-03T11:40:14.308Z"`, "")
-	expect("inspect no ID", "GET /v1/inspect/nonsense", 422, `"location":"path.id"`, "")
+	expect("inspect no ID", "GET /v1/inspect/nonsense", 422, `"field":"id"`, "")
 	expect("inspect as", "GET /v1/inspect/naS8QBhxi?format=euid", 422, "euid", "")
 	expect("inspect long", "GET /v1/inspect/"+long[:300], 422, "expected length <= 200", "")
 	expect("lines", "POST /v1/inspect", 200, `no format known to sortid has such IDs"}`+"\n"+
@@ -228,8 +225,8 @@ func TestRequests(t *testing.T) {
 	expect("no lines", "POST /v1/inspect", 200, "", "")
 	expect("bounds", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-18", 200,
 		`"to":"2026-11-18T00:00:00.000Z"`, "")
-	expect("bounds without a start", "GET /v1/bounds/scru64", 422, "query.from", "")
-	expect("bounds, no time", "GET /v1/bounds/scru64?from=soon", 422, `"location":"query.from"`, "")
+	expect("bounds without a start", "GET /v1/bounds/scru64", 422, "field\":\"from", "")
+	expect("bounds, no time", "GET /v1/bounds/scru64?from=soon", 422, `"field":"from"`, "")
 	expect("bounds, empty", "GET /v1/bounds/scru64?from=2026-11-17&to=2026-11-16", 422, "is empty",
 		"")
 	expect("formats", "GET /v1/formats", 200, `{"name":"scru64"`, "")
@@ -238,27 +235,13 @@ func TestRequests(t *testing.T) {
 	expect("metrics", "GET /metrics", 200, "# HELP sortid_lease_remaining_seconds", "")
 	expect("description", "GET /openapi.json", 200, `"version":"v1.2.3"`, "")
 	expect("page", "GET /", 200, "GET /v1/ids/{format}", "")
-	expect("not JSON", "POST /v1/store/get", 400, "not the JSON that /openapi.json describes",
-		"realm")
-	expect("more than JSON", "POST /v1/store/get", 400, "goes on after its JSON object",
-		`{"realm":"r","blocks":["1/8"]} x`)
-	expect("unknown member", "POST /v1/store/get", 400, `unknown field \"block\"`,
-		`{"realm":"r","block":"1/8"}`)
-	expect("a long realm", "POST /v1/store/get", 422, "has 5002 bytes",
-		`{"realm":"r@`+long[:5000]+`","blocks":["0/0","0/0"]}`)
-	expect("list of a long realm", "POST /v1/store/list", 422, "has 5000 bytes",
-		`{"realm":"`+long[:5000]+`"}`)
-	expect("no block", "POST /v1/store/get", 400, "not a node ID and its size",
-		`{"realm":"r","blocks":["1/99"]}`)
-	expect("a body too large", "POST /v1/store/get", 413, "", strings.Repeat(" ", 2<<20))
-	expect("two realms", "POST /v1/store/compare-and-set", 422, "different blocks",
-		`{"changes":[{"prev":{"realm":"a"},"next":{"realm":"b"}}]}`)
-	expect("no changes", "POST /v1/store/compare-and-set", 422, "0 changes, want 1 to",
-		`{"changes":[]}`)
+	expect("a replaced path", "POST /v1/store/get", 410, "send POST /v1/realms/{realm}/leases", "{}")
+	expect("problems", "GET /problems/lease-lost", 200, "the lease has ended", "")
+	expect("unknown problem", "GET /problems/none", 404, "no such path", "")
 	base = bare.URL
 	expect("no store", "GET /v1/ids/scru64", 503, "has no store to lease a node ID of scru64 from",
 		"")
-	expect("no store for others", "POST /v1/store/time", 404, "no such path", "{}")
+	expect("no store for leases", "POST /v1/realms/orders/leases", 404, "has no store", "{}")
 	expect("no store, ready", "GET /readyz", 200, "ready", "")
 }
 
@@ -273,43 +256,6 @@ func TestGzip(t *testing.T) {
 	if err != nil || bytes.Count(b, []byte("\n")) != 1000 {
 		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
 	}
-}
-
-// A server without checks passes all tests of stores. With checks, it passes the tests with leases.
-func TestStore(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(t *testing.T) func() lease.Store {
-		return openStore(t, false)
-	})
-	t.Run("Checked", func(t *testing.T) {
-		storetest.Leases(t, func(t *testing.T) func() lease.Store {
-			return openStore(t, true)
-		})
-	})
-}
-
-// openStore returns clients of a store on a server. checked is whether the server checks changes.
-func openStore(t *testing.T, checked bool) func() lease.Store {
-	memory := lease.NewMemory()
-	s, ts := start(t, Config{Store: memory, Conditions: []string{"as long as the process lives"}})
-	if !checked {
-		s.store.Store = memory
-	}
-	return func() lease.Store {
-		s := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
-		if got := s.Conditions(); !slices.Equal(got, []string{"as long as the process lives"}) {
-			t.Errorf("conditions: %q", got)
-		}
-		return withoutOwn{s}
-	}
-}
-
-type withoutOwn struct{ *httpstore.Store }
-
-func (s withoutOwn) Realms(ctx context.Context) ([]string, error) {
-	names, err := s.Store.Realms(ctx)
-	own := func(name string) bool { f, err := format.Lookup(name); return err == nil && f.NeedsNode }
-	return slices.DeleteFunc(names, own), err
 }
 
 // A hooked store counts its calls. The function before can delay them or make them fail.
@@ -429,7 +375,7 @@ func TestStoreUnreachable(t *testing.T) {
 			t.Errorf("%s: the answer contains details of the store: %s", path, a.body)
 		}
 	}
-	a := send(t, http.MethodPost, ts.URL+"/v1/store/get", `{"realm":"r","blocks":["1/8"]}`)
+	a := send(t, http.MethodGet, ts.URL+"/v1/realms/orders", "")
 	if a.StatusCode != 503 || a.Header.Get("Retry-After") == "" ||
 		strings.Contains(a.body, "10.9.8.7") {
 		t.Errorf("%d: %s", a.StatusCode, a.body)
@@ -483,7 +429,9 @@ func TestTokens(t *testing.T) {
 	textOf := func(name string) string {
 		return strings.TrimPrefix(bearer[name], "Authorization: Bearer ")
 	}
-	const get = `{"realm":"%s","blocks":["1/8"]}`
+	for _, realm := range []string{"orders", "other"} {
+		send(t, "PUT", ts.URL+"/v1/realms/"+realm, `{"node_bits":8}`, bearer["admin"])
+	}
 	for _, c := range []struct {
 		method, path, body string
 		ids, orders, admin int // statuses
@@ -495,17 +443,20 @@ func TestTokens(t *testing.T) {
 		{"GET", "/v1/bounds/euid?from=-1h", "", 200, 200, 200},
 		{"GET", "/v1/formats", "", 200, 200, 200},
 		{"GET", "/metrics", "", 403, 403, 200},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders"), 403, 200, 200},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "orders@0123456789abcdef"), 403, 200, 200},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "scru64"), 403, 403, 200},
-		{"POST", "/v1/store/get", fmt.Sprintf(get, "ordersX"), 403, 403, 200},
-		{"POST", "/v1/store/list", `{"realm":"other"}`, 403, 403, 200},
-		{"POST", "/v1/store/list", `{"realm":"orders"}`, 403, 200, 200},
-		{"POST", "/v1/store/compare-and-set", realmChange("other"), 403, 403, 200},
-		{"POST", "/v1/store/compare-and-set", realmChange("orders"), 403, 200, 200},
-		{"POST", "/v1/store/time", "{}", 403, 200, 200},
-		{"POST", "/v1/store/conditions", "{}", 403, 200, 200},
-		{"POST", "/v1/store/realms", "{}", 403, 200, 200},
+		{"PUT", "/v1/realms/orders", `{"node_bits":8}`, 403, 200, 200},
+		{"PUT", "/v1/realms/other", `{"node_bits":8}`, 403, 403, 200},
+		{"GET", "/v1/realms/orders", "", 403, 200, 200},
+		{"GET", "/v1/realms/other", "", 403, 403, 200},
+		{"GET", "/v1/realms/scru64", "", 403, 403, 200},
+		{"GET", "/v1/realms/ordersX", "", 403, 403, 404},
+		{"GET", "/v1/realms/orders/leases", "", 403, 200, 200},
+		{"GET", "/v1/realms/other/leases", "", 403, 403, 200},
+		{"GET", "/v1/realms", "", 403, 200, 200},
+		{"PATCH", "/v1/realms/orders", "{}", 403, 200, 200},
+		{"PATCH", "/v1/realms/other", "{}", 403, 403, 200},
+		{"POST", "/v1/realms/other/leases", `{"request":"0123456789abcdef"}`, 403, 403, 201},
+		{"POST", "/v1/realms/orders/leases/x/evict", "", 403, 404, 404},
+		{"POST", "/v1/realms/other/leases/x/evict", "", 403, 403, 404},
 	} {
 		var refused string
 		for _, header := range []string{"Accept: */*", "Authorization: Bearer wrong",
@@ -527,8 +478,8 @@ func TestTokens(t *testing.T) {
 				t.Errorf("%s %s with %s: %d, want %d: %s", c.method, c.path, name, a.StatusCode,
 					want, a.body)
 			}
-			if want == 403 && !strings.Contains(a.body,
-				`"detail":"this token does not permit that"`) {
+			if want == 403 && (!strings.Contains(a.body, `"code":"not-allowed"`) ||
+				!strings.Contains(a.body, `"token":"`+name+`"`)) {
 				t.Errorf("%s %s with %s: %s", c.method, c.path, name, a.body)
 			}
 		}
@@ -538,11 +489,11 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s without a token: %d", path, a.StatusCode)
 		}
 	}
-	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}",
+	if a := send(t, http.MethodGet, ts.URL+"/v1/realms", "",
 		bearer["orders"]); strings.Contains(a.body, "scru64") {
 		t.Errorf("a token sees realms that it may not use: %s", a.body)
 	}
-	if a := send(t, http.MethodPost, ts.URL+"/v1/store/realms", "{}",
+	if a := send(t, http.MethodGet, ts.URL+"/v1/realms", "",
 		bearer["admin"]); !strings.Contains(a.body, "scru64") {
 		t.Errorf("realms: %s", a.body)
 	}
@@ -556,31 +507,5 @@ func TestTokens(t *testing.T) {
 			t.Errorf("request %d: %d, want %d; Retry-After: %q", i, a.StatusCode, want,
 				a.Header.Get("Retry-After"))
 		}
-	}
-
-	st := check.Must(httpstore.Open(t.Context(), ts.URL+"?token="+textOf("orders")))(t)
-	defer st.Close()
-	l := check.Must(lease.Acquire(t.Context(), st, lease.Config{Realm: "orders", Format: lease.SCRU64,
-		NodeBits: 8}))(t)
-	check.OK(t, l.Close(t.Context()))
-	if _, err := st.Get(t.Context(), "other", lease.Block{}); !errors.Is(err, httpstore.ErrAccess) {
-		t.Errorf("another realm: %v", err)
-	}
-	if _, err := httpstore.Open(t.Context(), ts.URL); !errors.Is(err, httpstore.ErrAccess) {
-		t.Errorf("without a token: %v", err)
-	}
-}
-
-// Only what Get of a store returns survives a crash. So a client's Get must call it.
-func TestGetOfOne(t *testing.T) {
-	store := &hooked{Store: lease.NewMemory()}
-	s, ts := start(t, Config{Store: store})
-	waitReady(t, s)
-	client := check.Must(httpstore.Open(t.Context(), ts.URL))(t)
-	defer client.Close()
-	store.count("Get")
-	r, err := client.Get(t.Context(), "scru64", lease.Block{})
-	if n := store.count("Get"); err != nil || r.Revision == 0 || n != 1 {
-		t.Errorf("%+v, %v, %d calls of Get", r, err, n)
 	}
 }

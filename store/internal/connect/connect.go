@@ -35,6 +35,21 @@ type busy struct {
 	pause time.Duration
 }
 
+// laterError is an error that says when the server wants to be asked again.
+type laterError interface {
+	error
+	RetryAfter() time.Duration
+}
+
+// retryAfter returns how long to wait after err, with jitter, or 0.
+func retryAfter(err error) time.Duration {
+	later := laterError(nil)
+	if !errors.As(err, &later) || later.RetryAfter() <= 0 {
+		return 0
+	}
+	return later.RetryAfter() + rand.N(later.RetryAfter()/2+1)
+}
+
 var errReason = errors.New("store: known reason")
 
 // Reason wraps an error that explains why no answer came. When [Retry] gives up, it returns this
@@ -71,8 +86,9 @@ const (
 // retrying is a key in the contexts of attempts. With such a context, [Retry] and [Read] try once.
 type retrying struct{}
 
-// Retry calls the function attempt until it succeeds, its error is permanent, or ctx ends. Without
-// a deadline, Retry tries for [Patience]. An attempt may take three times as long as a request by
+// Retry calls the function attempt until it succeeds, its error is permanent, or ctx ends. If an
+// error has a method RetryAfter() time.Duration, Retry waits at least so long. Without a deadline,
+// Retry tries for [Patience]. An attempt may take three times as long as a request by
 // [Ask]. If no answer came, the error says so, and names the server (the parameter where).
 func Retry[T any](ctx context.Context, where string,
 	attempt func(context.Context) (T, error)) (T, error) {
@@ -106,7 +122,7 @@ func Retry[T any](ctx context.Context, where string,
 			default:
 				refusal = err
 			}
-			if Sleep(all, pause/4+rand.N(3*pause/4)) == nil {
+			if Sleep(all, max(retryAfter(err), pause/4+rand.N(3*pause/4))) == nil {
 				continue
 			}
 		}
@@ -123,13 +139,17 @@ func Retry[T any](ctx context.Context, where string,
 	}
 }
 
-// Connect calls the function connect once. If the server has no free connection, or is too busy to
-// answer in time, Connect passes the function to [Retry].
+// Connect calls the function connect once. If the server has no free connection, is too busy to
+// answer in time, or says when to ask again, Connect passes the function to [Retry].
 func Connect[T any](ctx context.Context, where string,
 	connect func(context.Context) (T, error)) (T, error) {
 	result, err := connect(ctx)
+	if ctx.Value(retrying{}) != nil {
+		return result, err
+	}
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-	if b := (busy{}); late || errors.As(err, &b) {
+	if b := (busy{}); late || errors.As(err, &b) ||
+		retryAfter(err) > 0 && Sleep(ctx, retryAfter(err)) == nil {
 		return Retry(ctx, where, connect)
 	}
 	return result, err
@@ -189,6 +209,15 @@ func Ask[T any](ctx context.Context, ask func(context.Context) (T, error)) (T, e
 			err)}
 	}
 	return result, err
+}
+
+// Longer returns a context in which [Ask] waits longer, by d.
+func Longer(ctx context.Context, d time.Duration) context.Context {
+	is, ok := ctx.Value(limit{}).(time.Duration)
+	if !ok {
+		is = firstLimit
+	}
+	return context.WithValue(ctx, limit{}, is+d)
 }
 
 // A Limit is how long an attempt to connect may take. It doubles after each failure.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -38,9 +39,9 @@ func Record(revision uint64) lease.Record {
 	return r
 }
 
-type Opener[S lease.Store] = func(ctx context.Context, url string) (S, error)
+type Opener[S io.Closer] = func(ctx context.Context, url string) (S, error)
 
-func Open[S lease.Store](t *testing.T, open Opener[S], url string) S {
+func Open[S io.Closer](t *testing.T, open Opener[S], url string) S {
 	t.Helper()
 	s, err := open(t.Context(), url)
 	if err != nil {
@@ -61,7 +62,7 @@ func Store[S lease.Store](t *testing.T, open Opener[S], place func(t testing.TB)
 
 // Refused opens a store. Open must fail at once. The error must contain these words, and not the
 // password "secret".
-func Refused[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) error {
+func Refused[S io.Closer](t *testing.T, open Opener[S], url string, want ...string) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -95,7 +96,7 @@ func Says(t *testing.T, err error, want ...string) {
 }
 
 // Unsafe is like Refused, but the error must also match [lease.ErrUnsafe].
-func Unsafe[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
+func Unsafe[S io.Closer](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
 	if err := Refused(t, open, url, want...); !errors.Is(err, lease.ErrUnsafe) {
 		t.Errorf("%v, want ErrUnsafe", err)
@@ -103,7 +104,7 @@ func Unsafe[S lease.Store](t *testing.T, open Opener[S], url string, want ...str
 }
 
 // BadURLs opens malformed URLs. Each error must contain its words.
-func BadURLs[S lease.Store](t *testing.T, open Opener[S], urls map[string]string) {
+func BadURLs[S io.Closer](t *testing.T, open Opener[S], urls map[string]string) {
 	t.Helper()
 	for url, want := range urls {
 		if err := Refused(t, open, url, want); !errors.Is(err, connect.ErrURL) {
@@ -113,7 +114,7 @@ func BadURLs[S lease.Store](t *testing.T, open Opener[S], urls map[string]string
 }
 
 // Secrets opens URLs with a password. No error may contain the password.
-func Secrets[S lease.Store](t *testing.T, open Opener[S], urls ...string) {
+func Secrets[S io.Closer](t *testing.T, open Opener[S], urls ...string) {
 	t.Helper()
 	for _, form := range []string{"%s", "a%%40%s", "%%zz%s", "#%s", "/%s", "?%s", "@%s", ":%s",
 		"a:%s@b", "1#%s", "1/%s", "1?%s=", "1@%s", "[%s", "]%s", " %s", "\x00%s", "\\%s", "&%s",
@@ -160,7 +161,7 @@ func Patiently(t *testing.T, first time.Duration, f func(context.Context) error,
 
 // NoServer opens a store on an unreachable server, and on a silent one. Both must fail when the
 // context ends, and name the address.
-func NoServer[S lease.Store](t *testing.T, open Opener[S], url string, want ...string) {
+func NoServer[S io.Closer](t *testing.T, open Opener[S], url string, want ...string) {
 	t.Helper()
 	unreachable, silent := Unreachable(t), Listen(t, anyPort, nil).Addr().String()
 	for address, want := range map[string][]string{

@@ -22,7 +22,7 @@ type Holder struct {
 
 	options *Options
 	format  *format.Format
-	store   store.Store
+	source  *store.Source
 	stop    context.CancelFunc
 	watch   sync.WaitGroup
 }
@@ -59,25 +59,29 @@ func (h *Holder) Acquire(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	st, err := Open(limited, h.Console, o, config)
+	source, err := OpenSource(limited, h.Console, o, config)
 	if err != nil {
 		return err
 	}
-	for _, condition := range st.Conditions() {
+	for _, condition := range source.Conditions() {
 		h.Say("%s", condition)
 	}
-	config.MustExist = true // Open has made the realm if o allows it
-	held, err := lease.Acquire(limited, st, config)
-	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead)) {
+	config.MustExist = true // OpenSource has made the realm if o allows it
+	held, err := source.Acquire(limited, config)
+	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead) ||
+		errors.Is(err, lease.ErrBusy)) {
 		h.Say("waiting for a node ID: %v", err)
 		config.Wait = true
-		held, err = lease.Acquire(ctx, st, config)
+		held, err = source.Acquire(ctx, config)
+	}
+	if errors.Is(err, lease.ErrNoRealm) {
+		err = o.noRealm(config)
 	}
 	if err != nil {
-		st.Close()
+		source.Close()
 		return err
 	}
-	h.store, h.Lease = st, held
+	h.source, h.Lease = source, held
 	return nil
 }
 
@@ -98,7 +102,7 @@ func (h *Holder) Release() {
 		h.Say("node ID %s could not be given back; it becomes free soon after %s: %v",
 			h.Node(), format.FormatTime(until), err)
 	}
-	h.store.Close()
+	h.source.Close()
 }
 
 // Node returns the node ID and its size, as in "42/8".

@@ -1,4 +1,4 @@
-// Package leases opens stores, makes realms, and holds the node ID of a command.
+// Package leases opens stores and servers, makes realms, and holds the node ID of a command.
 package leases
 
 import (
@@ -99,15 +99,14 @@ func CheckRealm(cmd *cobra.Command) error {
 	return nil
 }
 
-type Opener = func(context.Context, string) (store.Store, error)
-
-// openStore opens a store. A wrong URL is a usage error. For env:NAME the URL is in the environment
-// variable NAME. A list of processes then shows no password to other users.
-func openStore(ctx context.Context, c *console.Console, open Opener,
-	url string) (store.Store, error) {
+// openURL opens a store or a source with the function open. A wrong URL is a usage error. For
+// env:NAME the URL is in the environment variable NAME. A list of processes then shows no password
+// to other users.
+func openURL[T any](ctx context.Context, c *console.Console,
+	open func(context.Context, string) (T, error), url string) (opened T, err error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
 		if url = os.Getenv(name); url == "" {
-			return nil, exit.Usagef(
+			return opened, exit.Usagef(
 				"the environment variable %q is not set; it must have the URL of a store",
 				name)
 		}
@@ -119,24 +118,49 @@ func openStore(ctx context.Context, c *console.Console, open Opener,
 		})
 		defer notice.Stop()
 	}
-	st, err := open(ctx, url)
+	opened, err = open(ctx, url)
 	if errors.Is(err, store.ErrURL) {
 		if !strings.Contains(url, ":") {
 			err = fmt.Errorf("%w; a file on this machine is bolt:%s", err, url)
 		}
-		return nil, exit.Usage(err)
+		return opened, exit.Usage(err)
 	}
-	return st, err
+	return opened, err
+}
+
+// IsServer reports whether the URL is that of a server. The URL may be env:NAME.
+func IsServer(url string) bool { return store.IsServer(describe(url)) }
+
+// OpenSource opens the store or the server, and makes the missing realm if the options allow it.
+func OpenSource(ctx context.Context, c *console.Console, o *Options,
+	realm lease.Config) (*store.Source, error) {
+	if !IsServer(o.URL) {
+		st, err := Open(ctx, c, o, realm)
+		if err != nil {
+			return nil, err
+		}
+		return &store.Source{Store: st}, nil
+	}
+	source, err := openURL(ctx, c, store.OpenSource, o.URL)
+	if err == nil && o.Create {
+		if err = Create(ctx, c, source, o, realm); err != nil {
+			err = errors.Join(err, source.Close())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return source, nil
 }
 
 // Open opens the store, and makes missing realms if the options allow it.
 func Open(ctx context.Context, c *console.Console, o *Options,
 	realms ...lease.Config) (store.Store, error) {
 	create := o.Create
-	st, err := openStore(ctx, c, store.OpenExisting, o.URL)
+	st, err := openURL(ctx, c, store.OpenExisting, o.URL)
 	if errors.Is(err, fs.ErrNotExist) && !o.MustExist {
 		create = true
-		st, err = openStore(ctx, c, store.Open, o.URL)
+		st, err = openURL(ctx, c, store.Open, o.URL)
 	}
 	if err != nil {
 		return nil, err
@@ -151,19 +175,22 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 	}
 	for _, config := range realms {
 		if create {
-			err = Create(ctx, c, st, o, config)
+			err = Create(ctx, c, &store.Source{Store: st}, o, config)
 		} else if _, err = lease.Realm(ctx, st, config.Realm); errors.Is(err, lease.ErrNoRealm) {
-			err = fmt.Errorf(
-				"%w in %s. If the realm existed before, the store has lost it or is the wrong "+
-					"store, and a new realm would make IDs a second time. If it never existed, "+
-					"make it: sortid lease create URL --realm %q --format %s",
-				err, describe(o.URL), config.Realm, formatName(config.Format))
+			err = o.noRealm(config)
 		}
 		if err != nil {
 			return nil, errors.Join(err, st.Close())
 		}
 	}
 	return st, nil
+}
+
+func (o *Options) noRealm(config lease.Config) error {
+	return fmt.Errorf("%w: %q in %s. If the realm existed before, the store has lost it or is the "+
+		"wrong store, and a new realm would make IDs a second time. If it never existed, make it: "+
+		"sortid lease create URL --realm %q --format %s", lease.ErrNoRealm, config.Realm,
+		describe(o.URL), config.Realm, formatName(config.Format))
 }
 
 // formatName returns the name of the format with the bits, ticks and epoch of a realm.
@@ -177,9 +204,17 @@ func formatName(l lease.Format) string {
 }
 
 // Create makes a missing realm, and says so.
-func Create(ctx context.Context, c *console.Console, st store.Store, o *Options,
-	config lease.Config) error {
-	created, err := lease.Create(ctx, st, config)
+func Create(ctx context.Context, c *console.Console, source *store.Source, o *Options,
+	config lease.Config) (err error) {
+	created := false
+	if source.Server != nil {
+		if config.Format.Mixed && !config.OneSize {
+			config.NodeBits = 0 // the realm grants all sizes
+		}
+		_, created, err = source.Server.CreateRealm(ctx, config)
+	} else {
+		created, err = lease.Create(ctx, source.Store, config)
+	}
 	if created && o.Log != nil {
 		o.Log.Info("the realm is new", "realm", config.Realm, "store", describe(o.URL))
 	} else if created {

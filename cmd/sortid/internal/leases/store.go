@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"time"
 
@@ -31,12 +32,14 @@ func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration)
 	return s
 }
 
-func (s *StoreFlags) Use(url string, f func(context.Context, store.Store) error) error {
-	return s.Open(url, store.OpenExisting, f)
+// Use opens the store or the server for the function f.
+func (s *StoreFlags) Use(url string, f func(context.Context, *store.Source) error) error {
+	return UseWith(s, url, store.OpenExistingSource, f)
 }
 
-func (s *StoreFlags) Open(url string, open Opener,
-	f func(context.Context, store.Store) error) error {
+// UseWith opens a URL with the function open for the function f.
+func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, string) (T, error),
+	f func(context.Context, T) error) error {
 	if err := CheckRealm(s.cmd); err != nil {
 		return err
 	}
@@ -45,7 +48,7 @@ func (s *StoreFlags) Open(url string, open Opener,
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	st, err := openStore(ctx, s.Console, open, url)
+	st, err := openURL(ctx, s.Console, open, url)
 	if err != nil {
 		return err
 	}
@@ -55,9 +58,9 @@ func (s *StoreFlags) Open(url string, open Opener,
 // Print prints the output of f, if the error of f is nil or [exit.ErrReported]. It closes the store
 // first, because the output's reader may be slow.
 func (s *StoreFlags) Print(url string,
-	f func(context.Context, store.Store) ([]byte, error)) error {
+	f func(context.Context, *store.Source) ([]byte, error)) error {
 	var out []byte
-	err := s.Use(url, func(ctx context.Context, st store.Store) (err error) {
+	err := s.Use(url, func(ctx context.Context, st *store.Source) (err error) {
 		out, err = f(ctx, st)
 		return err
 	})

@@ -1,7 +1,8 @@
-// Package realms reads realms and node IDs of a store, and shows them.
+// Package realms reads realms and node IDs of a store or a server, and shows them.
 package realms
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,7 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-// A Realm is a snapshot of a realm in a store.
+// A Realm is a snapshot of a realm.
 type Realm struct {
 	Name    string
 	Root    lease.Record
@@ -27,15 +28,21 @@ type Realm struct {
 	records map[lease.Block]lease.Record
 	now     int64         // the current tick, by the store's clock
 	skew    time.Duration // the store's clock minus this machine's
+
+	// Only from a server, which shows leases instead of records:
+	ids  map[lease.Block]string
+	free float64 // the free share
 }
+
+func (r *Realm) fromServer() bool { return r.ids != nil }
 
 // ReadAll reads the named realm or, without a name, all realms. If it cannot read some records, it
 // prints why, and returns the rest with exit.ErrReported.
-func ReadAll(ctx context.Context, c *console.Console, st store.Store,
+func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
 	if name == "" {
-		if names, err = Names(ctx, st); err != nil {
+		if names, err = namesOf(ctx, source); err != nil {
 			return nil, err
 		}
 		if len(names) == 0 {
@@ -43,7 +50,7 @@ func ReadAll(ctx context.Context, c *console.Console, st store.Store,
 		}
 	}
 	for _, n := range names {
-		r, problem := load(ctx, st, n)
+		r, problem := loadFrom(ctx, source, n)
 		switch {
 		case r == nil && name != "":
 			return nil, problem
@@ -64,8 +71,37 @@ func Names(ctx context.Context, st store.Store) ([]string, error) {
 	return names, err
 }
 
-func ReadOne(ctx context.Context, c *console.Console, st store.Store, name string) (*Realm, error) {
-	realms, err := ReadAll(ctx, c, st, name)
+func namesOf(ctx context.Context, source *store.Source) (names []string, err error) {
+	if source.Store != nil {
+		return Names(ctx, source.Store)
+	}
+	for next := ""; len(names) == 0 || next != ""; {
+		var some []lease.RealmInfo
+		if some, next, err = source.Server.Realms(ctx, nil, next, pageSize); err != nil {
+			return nil, err
+		}
+		for _, r := range some {
+			names = append(names, r.Name)
+		}
+		if len(some) == 0 {
+			break
+		}
+	}
+	return names, nil
+}
+
+const pageSize = 1000
+
+func loadFrom(ctx context.Context, source *store.Source, name string) (*Realm, error) {
+	if source.Store != nil {
+		return load(ctx, source.Store, name)
+	}
+	return loadServer(ctx, source.Server, name)
+}
+
+func ReadOne(ctx context.Context, c *console.Console, source *store.Source,
+	name string) (*Realm, error) {
+	realms, err := ReadAll(ctx, c, source, name)
 	switch {
 	case err == exit.ErrReported && name == "":
 		return nil, errors.New("choose the realm with --realm")
@@ -128,7 +164,7 @@ type Item interface{ lines() [][2]string }
 // An Entry is a record for people. 64-bit integers are texts.
 type Entry struct {
 	Realm      string `json:"realm"`
-	Generation string `json:"generation"`
+	Generation string `json:"generation,omitempty"`
 	Block      string `json:"block"`
 	NodeID     string `json:"node_id"`
 	Size       int    `json:"node_bits"`
@@ -138,10 +174,11 @@ type Entry struct {
 	Until      string `json:"until,omitempty"`     // the end of all grants
 	FreeFrom   string `json:"free_from,omitempty"` // when another process can have it
 	LeadMS     *int64 `json:"lead_ms,omitempty"`   // how far Until is ahead of the clock
-	HWM        string `json:"hwm"`
+	HWM        string `json:"hwm,omitempty"`
 	Deadline   string `json:"deadline,omitempty"`
 	Request    string `json:"request,omitempty"`
-	Revision   string `json:"revision"`
+	Revision   string `json:"revision,omitempty"`
+	ID         string `json:"id,omitempty"` // of the lease; only from a server
 
 	block lease.Block
 	lead  time.Duration
@@ -191,8 +228,18 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	if from := r.freeFrom(rec); from > r.now {
 		e.FreeFrom = format.FormatTime(t.Time(from))
 	}
+	if e.State == "free" {
+		e.Holder = "" // it was given back
+	}
+	if r.fromServer() { // the other members are known only to the store
+		e.ID = r.ids[rec.Block]
+		e.HWM, e.Revision, e.Owner, e.Request, e.Deadline = "", "", "", "", ""
+	}
 	return e
 }
+
+// IsHeld reports whether somebody holds the node ID.
+func (e Entry) IsHeld() bool { return e.State == "held" || e.State == "expired" }
 
 // mark returns the end of all grants that include a block: the largest HWM (high-water mark) of the
 // block, of the blocks that contain it, and of the realm.
@@ -239,17 +286,27 @@ func (e Entry) Who() string {
 	if e.Holder != "" {
 		return e.Holder
 	}
+	if e.Owner == "" {
+		return "lease " + e.ID
+	}
 	return "owner " + e.Owner[:8]
 }
 
 func (e Entry) lines() [][2]string {
 	return [][2]string{
-		{"node ID", e.Block}, {"realm", fmt.Sprintf("%s, generation %s", e.Realm, e.Generation)},
+		{"node ID", e.Block}, {"realm", realmText(e.Realm, e.Generation)},
 		{"state", e.State},
-		{"holder", e.Holder}, {"owner", e.Owner}, {"request", e.Request},
+		{"holder", e.Holder}, {"owner", e.Owner}, {"request", e.Request}, {"lease", e.ID},
 		{"granted until", e.Until}, {"lead", e.leadText()},
 		{"free from", e.FreeFrom}, {"changes", e.Revision},
 	}
+}
+
+func realmText(name, generation string) string {
+	if generation == "" {
+		return name
+	}
+	return name + ", generation " + generation
 }
 
 func (e Entry) leadText() string {
@@ -290,6 +347,9 @@ func (r *Realm) share() (s share) {
 	for i := range uint32(2) {
 		r.count(&s, lease.Block{NodeID: i, Size: 1}, r.Root.HWM)
 	}
+	if r.fromServer() && r.free < s.Free { // after a fence, only the server knows what is free
+		s.Later, s.Free = s.Later+s.Free-r.free, r.free
+	}
 	return s
 }
 
@@ -327,7 +387,7 @@ func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 3, 64) +
 
 type Summary struct {
 	Realm      string `json:"realm"`
-	Generation string `json:"generation"`
+	Generation string `json:"generation,omitempty"`
 	Bits       int    `json:"bits"`
 	TickMS     int64  `json:"tick_ms"`
 	EpochTime  string `json:"epoch"`
@@ -335,8 +395,8 @@ type Summary struct {
 	LeadMS     int64  `json:"max_lead_ms"`
 	Floor      string `json:"floor,omitempty"` // no grant starts before it
 	share
-	Clock      string   `json:"clock"`          // the store's
-	AheadMS    int64    `json:"clock_ahead_ms"` // Clock minus this machine's clock
+	Clock      string   `json:"clock,omitempty"`          // the store's
+	AheadMS    *int64   `json:"clock_ahead_ms,omitempty"` // Clock minus this machine's clock
 	Conditions []string `json:"conditions"`
 
 	terms lease.Terms
@@ -350,9 +410,12 @@ func (r *Realm) Summary(conditions []string) Summary {
 		Realm: r.Name, Generation: r.Root.Generation, Bits: t.Bits,
 		TickMS: ms(1), EpochTime: format.FormatTime(t.Time(0)), WindowMS: ms(t.Window),
 		LeadMS: ms(t.Lead), share: r.share(),
-		Clock: format.FormatTime(time.Now().Add(r.skew)), AheadMS: r.skew.Milliseconds(),
 		Conditions: append([]string{}, conditions...),
 		terms:      t, skew: r.skew,
+	}
+	if !r.fromServer() {
+		ahead := r.skew.Milliseconds()
+		sum.Clock, sum.AheadMS = format.FormatTime(time.Now().Add(r.skew)), &ahead
 	}
 	if r.Root.HWM != 0 {
 		sum.Floor = format.FormatTime(t.Time(r.Root.HWM))
@@ -363,14 +426,16 @@ func (r *Realm) Summary(conditions []string) Summary {
 func (s Summary) lines() [][2]string {
 	t := s.terms
 	lines := [][2]string{
-		{"realm", fmt.Sprintf("%s, generation %s", s.Realm, s.Generation)},
-		{"node IDs", fmt.Sprintf("up to %d bits; %v", s.Bits, s.share)},
+		{"realm", realmText(s.Realm, s.Generation)},
+		{"node IDs", fmt.Sprintf("%s; %v", bitsText(t), s.share)},
 		{"ticks", fmt.Sprintf("of %v from %s on", t.Duration(1), s.EpochTime)},
 		{"windows", fmt.Sprintf("up to %v", t.Rounded(t.Window))},
 		{"lead", fmt.Sprintf("up to %v", t.Rounded(t.Lead))},
 		{"granted from", s.Floor},
-		{"store's clock", fmt.Sprintf("%s, %v ahead of this machine's", s.Clock,
-			s.skew.Round(time.Millisecond))},
+	}
+	if s.Clock != "" {
+		lines = append(lines, [2]string{"store's clock", fmt.Sprintf(
+			"%s, %v ahead of this machine's", s.Clock, s.skew.Round(time.Millisecond))})
 	}
 	if len(s.Conditions) == 0 {
 		lines = append(lines, [2]string{"guarantee",
@@ -380,6 +445,13 @@ func (s Summary) lines() [][2]string {
 		lines = append(lines, [2]string{"conditions", condition})
 	}
 	return lines
+}
+
+func bitsText(t lease.Terms) string {
+	if t.Only != 0 {
+		return fmt.Sprintf("of %d bits", t.Only)
+	}
+	return fmt.Sprintf("up to %d bits", t.Bits)
 }
 
 func AppendCard(c *console.Console, out []byte, it Item) []byte {
@@ -408,9 +480,14 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NODE ID\tSTATE\tUNTIL\tFREE FROM\tOWNER\tHOLDER")
+	who := "OWNER"
+	if r.fromServer() {
+		who = "LEASE"
+	}
+	fmt.Fprintf(w, "NODE ID\tSTATE\tUNTIL\tFREE FROM\t%s\tHOLDER\n", who)
 	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom, e.Owner,
+		id := cmp.Or(e.Owner, e.ID[max(0, len(e.ID)-8):]) // a lease's ID begins with the node ID
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom, id,
 			e.Holder)
 	}
 	w.Flush()
@@ -427,8 +504,15 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 func (r *Realm) EntryOf(b lease.Block) Entry { return r.entry(r.records[b]) }
 
 // Evict takes a node ID from its holder, and reports whether the holder still had it.
-func (r *Realm) Evict(ctx context.Context, st store.Store, e Entry) (held bool, err error) {
-	return lease.Evict(ctx, st, r.Name, e.block, r.records[e.block].Owner)
+func (r *Realm) Evict(ctx context.Context, source *store.Source, e Entry) (held bool, err error) {
+	if source.Store != nil {
+		return lease.Evict(ctx, source.Store, r.Name, e.block, r.records[e.block].Owner)
+	}
+	err = source.Server.Evict(ctx, r.Name, e.ID)
+	if errors.Is(err, lease.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func AppendJSON[T Item](out []byte, items ...T) []byte {

@@ -57,22 +57,27 @@ func (t *Tokens) Client(r *http.Request) limit.Client {
 	return limit.ClientAt(r.RemoteAddr)
 }
 
-const forbidden = "this token does not permit that"
-
 // Allow returns a problem (an error for the client) if the request's token lacks the permission, or
-// has reached its limit. For [PermitRealms], also call [Tokens.AllowRealm] when the realm is known.
+// has reached its limit.
 func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	if t == nil || permission == PermitNone {
 		return nil
 	}
 	e := t.of(ctx)
 	if e == nil {
-		return huma.ErrorWithHeaders(huma.Error401Unauthorized(
-			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\""),
-			http.Header{"WWW-Authenticate": {`Bearer realm="sortid"`}})
+		return httpapi.New(http.StatusUnauthorized, httpapi.NoToken,
+			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\"").
+			With("WWW-Authenticate", `Bearer realm="sortid"`)
 	}
 	if !e.hasPermission(permission) {
-		return huma.Error403Forbidden(forbidden)
+		_, realm, _ := strings.Cut(permission, ":")
+		if permission == PermitRealms {
+			permission = PermitRealm("NAME")
+		}
+		p := httpapi.New(http.StatusForbidden, httpapi.NotAllowed, "this token does not permit that; "+
+			"in the file of tokens, it needs the permission %.200q or %q", permission, PermitAdmin)
+		p.Token, p.Realm = e.name, realm
+		return p
 	}
 	if wait := limit.Take(e.Requests, 1); wait > 0 {
 		return httpapi.TooMany(wait, "the token's limit of requests a second is reached")
@@ -80,12 +85,13 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	return nil
 }
 
-// AllowRealm returns a problem if the request's token does not permit the realm.
-func (t *Tokens) AllowRealm(ctx context.Context, realm string) error {
-	if e := t.of(ctx); e != nil && !e.hasPermission(PermitRealms+":"+realm) {
-		return huma.Error403Forbidden(forbidden)
-	}
-	return nil
+// PermitRealm returns the permission to use a realm.
+func PermitRealm(realm string) string { return PermitRealms + ":" + realm }
+
+// Permits reports whether the request's token has a permission.
+func (t *Tokens) Permits(ctx context.Context, permission string) bool {
+	e := t.of(ctx)
+	return t == nil || e != nil && e.hasPermission(permission)
 }
 
 const metadataPermission = "permission"

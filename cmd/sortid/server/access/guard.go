@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
@@ -19,7 +17,7 @@ import (
 type Guard struct {
 	anyHost   bool     // Requests can name any host, because tokens protect the server.
 	hosts     []string // The server's names in lower case, without a port.
-	anyOrigin bool     // Pages of all origins may call the server, but not its store.
+	anyOrigin bool     // Pages of all origins may call the server, but lease nothing.
 	origins   *http.CrossOriginProtection
 }
 
@@ -54,11 +52,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.anyHost && !g.allows(r):
-			httpapi.Refuse(w, huma.NewError(http.StatusMisdirectedRequest, fmt.Sprintf(
+			httpapi.Refuse(w, httpapi.New(http.StatusMisdirectedRequest, httpapi.WrongHost,
 				"this server has no tokens, so it does not answer requests to the host %.100q; "+
-					"use the server's address, or name the host with --host", r.Host)))
+					"use the server's address, or name the host with --host", r.Host))
 		case g.foreign(r):
-			httpapi.Refuse(w, huma.Error403Forbidden(
+			httpapi.Refuse(w, httpapi.New(http.StatusForbidden, httpapi.ForeignPage,
 				"a web page of another origin may not do this; --cors permits an origin"))
 		default:
 			next.ServeHTTP(w, r)
@@ -67,15 +65,16 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 }
 
 // foreign reports whether a page of another origin sent a request that changes something. Making
-// IDs is a change, even with GET.
+// IDs is a change, even with GET. Leases have the same protection, because no page needs them.
 func (g *Guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not from a browser, or from a browser that sends no origin
 	}
-	if g.anyOrigin && !strings.HasPrefix(r.URL.Path, httpapi.StorePath) {
+	leases := httpapi.IsLeases(r.URL.Path)
+	if g.anyOrigin && !leases {
 		return false
 	}
-	if makesIDs(r.URL.Path) && r.Method != http.MethodOptions {
+	if (leases || makesIDs(r.URL.Path)) && r.Method != http.MethodOptions {
 		post := *r
 		post.Method = http.MethodPost
 		r = &post

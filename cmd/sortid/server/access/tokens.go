@@ -30,7 +30,7 @@ const (
 	PermitAny    = "any"   // Any token is enough.
 	PermitIDs    = "ids"   // Make IDs.
 	PermitAdmin  = "admin" // Everything.
-	PermitRealms = "realm" // Use the store for a realm, as in "realm:orders".
+	PermitRealms = "realm" // Use at least one realm. See PermitRealm.
 )
 
 // Tokens is a file of tokens, with a line for each:

@@ -69,12 +69,12 @@ func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 			Type: huma.TypeObject, Required: []string{"format", "ids"},
 			Properties: map[string]*huma.Schema{"format": httpapi.Text(),
 				"ids": {Type: huma.TypeArray, Items: httpapi.Text()}}}}
-		problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/ErrorModel"}}
+		problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}
 		for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
 			http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 			op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code),
-				Content: map[string]*huma.MediaType{"application/problem+json": problem}}
+				Content: map[string]*huma.MediaType{httpapi.ProblemType: problem}}
 		}
 		api.OpenAPI().AddOperation(&op)
 		mux.HandleFunc(method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
@@ -95,8 +95,8 @@ type request struct {
 // parse checks the whole request, before the server charges a token or makes an ID.
 func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
-		return in, httpapi.Invalid("unknown format, want one of "+strings.Join(format.Names(), ", "),
-			"path.format")
+		return in, httpapi.Invalid("format", "unknown, want one of %s",
+			strings.Join(format.Names(), ", "))
 	}
 	in.n, in.encoding = 1, format.Text
 	if r.URL.RawQuery != "" {
@@ -105,7 +105,7 @@ func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 		}
 	}
 	if err := in.source.format.CheckEncoding(in.encoding); err != nil {
-		return in, httpapi.Invalid(err.Error(), "query.encoding")
+		return in, httpapi.Invalid("encoding", "%v", err)
 	}
 	in.asJSON, err = accepts(r.Header.Get("Accept"))
 	return in, err
@@ -114,7 +114,7 @@ func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 func (in *request) parseQuery(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return httpapi.Invalid("malformed query: "+err.Error(), "query")
+		return httpapi.Invalid("query", "malformed: %v", err)
 	}
 	for name, values := range query {
 		value := values[len(values)-1]
@@ -122,14 +122,14 @@ func (in *request) parseQuery(raw string) error {
 		case "n":
 			n, err := strconv.Atoi(value)
 			if len(values) > 1 || err != nil || n < 1 || n > limit.MaxIDs {
-				return httpapi.Invalid(fmt.Sprintf("%.20q is not a number of IDs, want 1 to %d", value,
-					limit.MaxIDs), "query.n")
+				return httpapi.Invalid("n", "%.20q is not a number of IDs, want 1 to %d", value,
+					limit.MaxIDs)
 			}
 			in.n = n
 		case "encoding":
 			in.encoding = format.Encoding(value) // parse checks it
 		default:
-			return httpapi.Invalid("unknown query parameter", "query."+name)
+			return httpapi.Invalid(name, "unknown query parameter")
 		}
 	}
 	return nil
@@ -173,7 +173,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	b := pieces.Get().(*[]byte)
 	defer pieces.Put(b)
 	if err := in.piece(r.Context(), b, 0); err != nil {
-		return httpapi.Busy("%v", err)
+		return httpapi.Busy(time.Second, httpapi.Unavailable, "%v", err)
 	}
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = headerText, headerNoStore
@@ -254,10 +254,9 @@ func accepts(header string) (asJSON bool, err error) {
 		}
 	}
 	if !found {
-		return false, huma.NewError(http.StatusNotAcceptable,
-			"the answer is text/plain or application/json; the Accept header allows neither",
-			&huma.ErrorDetail{Message: "name one of these types", Location: "header.Accept",
-				Value: header})
+		return false, httpapi.New(http.StatusNotAcceptable, httpapi.NotAcceptable,
+			"the answer is text/plain or application/json; the header \"Accept: %.100s\" allows "+
+				"neither, so name one of these types", header)
 	}
 	return asJSON, nil
 }

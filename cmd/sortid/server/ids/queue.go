@@ -80,7 +80,7 @@ func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Lim
 			*w.count = q.last + int64(n)
 			return nil
 		case left <= 0 || first && wait > left || ctx.Err() != nil:
-			return httpapi.BusyFor(wait,
+			return httpapi.Busy(wait, httpapi.Limit,
 				"the server cannot make %d more IDs within %v; ask again later, or for fewer", n,
 				limit.QueueTimeout)
 		case !first:

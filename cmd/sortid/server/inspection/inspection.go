@@ -85,8 +85,7 @@ func (e *Endpoints) inspect(ctx context.Context, in *struct {
 	}
 	b, err := inspect.AppendJSON(nil, given, in.ID)
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity("not an ID",
-			&huma.ErrorDetail{Message: err.Error(), Location: "path.id", Value: in.ID})
+		return nil, httpapi.Invalid("id", "%v", err)
 	}
 	return jsonLine(b), nil
 }
@@ -100,8 +99,8 @@ func (e *Endpoints) inspectBody(_ context.Context, in *struct {
 		return nil, err
 	}
 	if in.Length > limit.MaxLines {
-		return nil, huma.NewError(http.StatusRequestEntityTooLarge, fmt.Sprintf(
-			"the body has %d bytes, want at most %d; send it in parts", in.Length, limit.MaxLines))
+		return nil, httpapi.New(http.StatusRequestEntityTooLarge, httpapi.TooLarge,
+			"the body has %d bytes, want at most %d; send it in parts", in.Length, limit.MaxLines)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) { e.inspectLines(ctx, given) }}, nil
 }
@@ -283,14 +282,12 @@ func bounds(_ context.Context, in *struct {
 		}
 		if times[i], err = when.Parse(text, now); err != nil {
 			name := [2]string{"from", "to"}[i]
-			return nil, huma.Error422UnprocessableEntity("not a time",
-				&huma.ErrorDetail{Message: err.Error(), Location: "query." + name, Value: text})
+			return nil, httpapi.Invalid(name, "%v", err)
 		}
 	}
 	bounds, err := inspect.NewBounds(f, times[0], times[1])
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity("not a range of IDs",
-			&huma.ErrorDetail{Message: err.Error(), Location: "query"})
+		return nil, httpapi.Invalid("from", "%v", err)
 	}
 	b, err := json.Marshal(bounds)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
@@ -66,7 +67,7 @@ func (g *Gate) Leave(c Client) {
 
 // Full returns the problem for a client that gets no place.
 func (g *Gate) Full() error {
-	return httpapi.Busy(
+	return httpapi.Busy(time.Second, httpapi.Limit,
 		"too many %s are under way, from all clients or from this client; ask again", g.what)
 }
 
@@ -74,9 +75,9 @@ type Gates struct {
 	Requests     *Gate
 	LargeAnswers *Gate // Answers of more than [Piece] IDs.
 	LineBodies   *Gate // Bodies of lines to inspect.
-	StoreBodies  *Gate // All requests to the store.
-	StoreQueue   *Gate // Fully arrived requests to the store, except lists.
-	StoreLists   *Gate // Fully arrived requests for lists.
+	Leases       *Gate // Requests for leases, except those that wait for a node ID.
+	Waiters      *Gate // Requests that wait for a node ID.
+	Lists        *Gate // Requests for lists of leases or realms.
 }
 
 func NewGates() *Gates {
@@ -84,23 +85,30 @@ func NewGates() *Gates {
 		Requests:     newGate(maxRequests, "requests"),
 		LargeAnswers: newGate(maxLargeAnswers, "large answers"),
 		LineBodies:   newGate(maxLineBodies, "bodies of lines"),
-		StoreBodies:  newGate(maxStoreBodies, "requests to the store"),
-		StoreQueue:   newGate(maxStoreQueue, "requests to the store"),
-		StoreLists:   newGate(maxStoreLists, "lists of the store"),
+		Leases:       newGate(maxLeases, "requests for leases"),
+		Waiters:      newGate(maxWaiters, "requests that wait for a node ID"),
+		Lists:        newGate(maxLists, "lists"),
 	}
 }
 
-// Listener limits the open connections. It closes a new connection if its client gets no place.
-func Listener(l net.Listener) net.Listener {
-	return limitedListener{l, newGate(maxConnections, "connections")}
-}
-
-type limitedListener struct {
+// A Listener limits the open connections. It closes a new connection if its client gets no place.
+type Listener struct {
 	net.Listener
 	open *Gate
 }
 
-func (l limitedListener) Accept() (net.Conn, error) {
+func NewListener(l net.Listener) *Listener {
+	return &Listener{l, newGate(maxConnections, "connections")}
+}
+
+// Open returns how many connections are open.
+func (l *Listener) Open() int {
+	l.open.mu.Lock()
+	defer l.open.mu.Unlock()
+	return l.open.taken
+}
+
+func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {

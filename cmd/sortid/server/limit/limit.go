@@ -14,8 +14,8 @@ const (
 	Piece     = 1024     // IDs that the server makes and writes at a time.
 	MaxLine   = 1 << 10  // Bytes of a line to inspect.
 	MaxLines  = 64 << 20 // Bytes of lines to inspect.
-	MaxBody   = 1 << 20  // Bytes of other bodies.
-	MaxMany   = 1000     // Records in one request.
+	MaxBody   = 8 << 10  // Bytes of other bodies.
+	MaxList   = 1000     // Leases or realms in a list.
 	MaxRealms = 100      // In the store. Clients can make no further realms.
 	MaxHeader = 16 << 10 // Bytes of a request's headers.
 )
@@ -23,23 +23,24 @@ const (
 // What can be under way or open at a time.
 const (
 	MaxStreams = 32 // Of one HTTP/2 connection.
-	// Clients' requests that call the store. An SQL store has two connections by default. Other
-	// requests do not wait for a connection yet, so the server's own leases get the next free one.
-	MaxStoreCalls = 2
+	// Requests for leases that use the store. Others wait for their turn. Requests that come at the
+	// same time share reads of the store. With more of them, the renewals of the server's own
+	// leases would wait longer.
+	MaxTurns = 64
 
-	maxConnections  = 2048
+	maxConnections  = 4096
 	maxRequests     = 1024
 	maxLargeAnswers = 64
 	maxLineBodies   = 64
-	maxStoreBodies  = 256
-	maxStoreQueue   = 64
-	maxStoreLists   = 4 // Each needs memory for all records of a realm.
+	maxLeases       = 4096
+	maxWaiters      = 2048
+	maxLists        = 32
 )
 
 // How long a client may take.
 const (
 	HeaderTimeout = 5 * time.Second
-	BodyTimeout   = 5 * time.Second  // For the body of a request to the store.
+	BodyTimeout   = 5 * time.Second  // For the body of a request for a lease.
 	LineTimeout   = 30 * time.Second // For the next part of a body of lines.
 	LinesTimeout  = 10 * time.Minute // For the whole body of lines.
 	TakeTimeout   = 10 * time.Second // To receive one piece of an answer.
@@ -49,9 +50,10 @@ const (
 // How long the server may take.
 const (
 	QueueTimeout = time.Second      // Until enough IDs are left for a request.
-	StoreTimeout = 15 * time.Second // Until a client's request can call the store.
-	CallTimeout  = 5 * time.Second  // For that call, which can delay the renewal of a lease.
-	WriteTimeout = 30 * time.Second // For an answer. It exceeds StoreTimeout + CallTimeout.
+	TurnTimeout  = 10 * time.Second // Until a request for a lease gets its turn.
+	CallTimeout  = 5 * time.Second  // For a turn, which can delay the renewal of a lease.
+	MaxWait      = 30 * time.Second // That a client may wait for a node ID.
+	WriteTimeout = 30 * time.Second // For an answer. It exceeds BodyTimeout + TurnTimeout + CallTimeout.
 
 	// To make an ID for /readyz. If the clock has gone back, uid60 can need longer. Then /readyz
 	// fails.

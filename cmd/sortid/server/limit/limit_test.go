@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/lease"
 )
 
 // One address opens as many connections as it can. Other addresses still get some.
@@ -20,7 +19,7 @@ func TestLimit(t *testing.T) { synctest.Test(t, testLimit) }
 
 func testLimit(t *testing.T) {
 	pipes := check.NewPipes()
-	l := Listener(pipes)
+	l := NewListener(pipes)
 	accepted := make(chan net.Conn, maxConnections)
 	go func() {
 		for {
@@ -64,7 +63,7 @@ func testLimit(t *testing.T) {
 		t.Errorf("after some connections ended: %d of 3 closed", n)
 	}
 	end(len(accepted))
-	if g := l.(limitedListener).open; g.taken+len(g.held) != 0 {
+	if g := l.open; g.taken+len(g.held) != 0 {
 		t.Errorf("after all connections ended: %d are open, of %d clients", g.taken, len(g.held))
 	}
 }
@@ -87,20 +86,22 @@ func TestDocumentedLimits(t *testing.T) {
 		"streams of an HTTP/2 connection": fmt.Sprint(MaxStreams),
 		"requests under way":              fmt.Sprint(maxRequests),
 		largeAnswers:                      fmt.Sprint(maxLargeAnswers),
-		"bodies of lines under way, for `POST /v1/inspect`": fmt.Sprint(maxLineBodies),
-		"requests under way to the store":                   fmt.Sprint(maxStoreBodies),
-
-		"fully arrived requests to the store, except requests for lists": fmt.Sprint(maxStoreQueue),
-
-		"fully arrived requests for lists of records": fmt.Sprint(maxStoreLists),
-		"a body of lines":   fmt.Sprintf("%d MiB", MaxLines>>20),
-		"another body":      fmt.Sprintf("%d MiB", MaxBody>>20),
-		"an inspected line": fmt.Sprintf("%d bytes", MaxLine),
-		"blocks or changes in a request to the store":        fmt.Sprint(MaxMany),
+		"bodies of lines under way, for `POST /v1/inspect`":  fmt.Sprint(maxLineBodies),
+		"requests for leases":                                fmt.Sprint(maxLeases),
+		"requests for leases that use the store":             fmt.Sprint(MaxTurns),
+		"requests that wait for a node ID":                   fmt.Sprint(maxWaiters),
+		"requests for lists of leases or realms":             fmt.Sprint(maxLists),
+		"a body of lines":                                    fmt.Sprintf("%d MiB", MaxLines>>20),
+		"another body":                                       fmt.Sprintf("%d KiB", MaxBody>>10),
+		"an inspected line":                                  fmt.Sprintf("%d bytes", MaxLine),
+		"rows in a list of leases or realms":                 fmt.Sprint(MaxList),
 		"realms in the store":                                fmt.Sprint(MaxRealms),
 		"time that a request waits for scru64 IDs":           seconds(QueueTimeout),
 		"time for the headers":                               seconds(HeaderTimeout),
-		"time for a body of a request to the store":          seconds(BodyTimeout),
+		"time for a body of a request for a lease":           seconds(BodyTimeout),
+		"time that a request for a lease waits for its turn": seconds(TurnTimeout),
+		"time for such a turn":                               seconds(CallTimeout),
+		"time that a client can wait for a node ID":          seconds(MaxWait),
 		"longest pause between two parts of a body of lines": seconds(LineTimeout),
 		"time for a body of lines": fmt.Sprintf("%.0f min",
 			LinesTimeout.Minutes()),
@@ -114,9 +115,5 @@ func TestDocumentedLimits(t *testing.T) {
 	}
 	for what := range rows {
 		t.Errorf("%q is not a limit that this test knows", what)
-	}
-	if !strings.Contains(string(text), fmt.Sprintf("can store up to %d,%03d records",
-		lease.MaxRecords/1000, lease.MaxRecords%1000)) {
-		t.Error("the number of records differs")
 	}
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/ids"
 )
 
 // A Monitor observes a server. It is safe for concurrent use.
@@ -27,7 +26,7 @@ type Monitor struct {
 	Metrics *prometheus.Registry // of the whole server
 
 	log      *slog.Logger
-	sources  *ids.Sources
+	ready    func() error // says whether the server can do what it is for
 	draining atomic.Bool
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -46,9 +45,10 @@ type series struct {
 	duration prometheus.Observer
 }
 
-func New(version string, sources *ids.Sources, log *slog.Logger) *Monitor {
+// New returns a monitor. The function ready returns an error if the server cannot do what it is for.
+func New(version string, ready func() error, log *slog.Logger) *Monitor {
 	m := &Monitor{
-		Metrics: prometheus.NewRegistry(), log: log, sources: sources,
+		Metrics: prometheus.NewRegistry(), log: log, ready: ready,
 		series: map[answered]series{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_requests_total", Help: "Requests by route and status code.",
@@ -104,18 +104,18 @@ func (m *Monitor) Register(api huma.API) {
 	})
 
 	huma.Register(api, get("readyz", "/readyz",
-		"Say whether the server can make IDs of each format that it serves",
-		access.PermitNone, "the server can make these IDs", http.StatusUnprocessableEntity,
+		"Say whether the server can make IDs of each format that it serves, or lease node IDs",
+		access.PermitNone, "the server can do this", http.StatusUnprocessableEntity,
 		http.StatusServiceUnavailable),
 		func(ctx context.Context, _ *struct{}) (*httpapi.Raw, error) {
 			if m.draining.Load() {
-				return nil, huma.Error503ServiceUnavailable("the server shuts down")
+				return nil, httpapi.Busy(time.Second, httpapi.Unavailable, "the server shuts down")
 			}
-			if err := m.sources.Ready(); err != nil {
+			if err := m.ready(); err != nil {
 				m.log.Warn("not ready", "error", err)
-				return nil, huma.Error503ServiceUnavailable(
-					"the server has no node ID for one of its formats, or can make no ID now; " +
-						"its log says more")
+				return nil, httpapi.Busy(time.Second, httpapi.Unavailable,
+					"the server has no node ID for one of its formats, or can make no ID now, "+
+						"or its store does not answer; its log says more")
 			}
 			return said("ready")
 		})

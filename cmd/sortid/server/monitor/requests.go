@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/scru128"
 )
@@ -64,8 +62,8 @@ func (m *Monitor) Observe(next http.Handler) http.Handler {
 			} else if p != nil {
 				m.log.Error("panic", slog.String("request", id), slog.Any("value", p))
 				if rec.status == 0 {
-					httpapi.Refuse(rec, huma.Error500InternalServerError(
-						"the server failed; its log says more under request "+id))
+					httpapi.Refuse(rec, httpapi.New(http.StatusInternalServerError, httpapi.Failed,
+						"the server failed; its log says more under request %s", id))
 				}
 			}
 			if rec.err != nil {

@@ -45,12 +45,12 @@ func main() {
 }
 
 func run(ctx context.Context, url string, rate int, unfenced bool, config lease.Config) error {
-	s, err := store.Open(ctx, url)
+	s, err := store.OpenSource(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	l, err := lease.Acquire(ctx, s, config)
+	l, err := s.Acquire(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,159 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Lessor grants leases to clients who do not take part in the protocol. A [StoreLessor] is one
+// over a store. Package store/http has one that asks a server. All methods are safe for concurrent
+// use.
+//
+// All state is in the store: any Lessor over the same store answers any request. A repeated request
+// has the same outcome as the first one.
+type Lessor interface {
+	// Acquire grants a node ID, or returns the lease that the same r.Request got before, with its
+	// newest times.
+	Acquire(ctx context.Context, realm string, r AcquireRequest) (Grant, error)
+	// Renew moves the lease's end. It fails with [ErrLost] if the secret does not hold the lease.
+	Renew(ctx context.Context, realm, id string, r RenewRequest) (Grant, error)
+	// Release ends a lease. It succeeds if the lease has ended already. After Release was called,
+	// the client makes no more IDs, whatever Release returns.
+	Release(ctx context.Context, realm, id string, r ReleaseRequest) error
+}
+
+// An AcquireRequest asks for a node ID.
+type AcquireRequest struct {
+	// Request is 16 to 128 printable ASCII characters, random for each lease, and secret.
+	Request  string
+	NodeBits int           // 0: the realm's only size
+	NodeID   int64         // -1: any
+	Holder   string        // for people who look at leases
+	Window   time.Duration // 0: the realm's window
+	Wait     time.Duration // how long to wait for a node ID
+	Time     time.Time     // the client's clock; zero: it is not checked
+}
+
+type RenewRequest struct {
+	Secret  string
+	EndTick int64     // EndTick of the newest Grant that the client has
+	Renewal string    // random for each renewal, the same in its repetitions; may be empty
+	Time    time.Time // the client's clock; zero: it is not checked
+}
+
+type ReleaseRequest struct {
+	Secret   string
+	EndTick  int64     // EndTick of the newest Grant that the client has; 0: unknown
+	LastTime time.Time // the last millisecond of which an ID was made; zero: unknown
+}
+
+// A Grant is a node ID for the ticks from FirstTick up to, not including, EndTick. A client takes
+// the Grant with the greatest EndTick whole.
+type Grant struct {
+	ID     string // public
+	Secret string // the same for the lease's whole life; only its holder may know it
+	Realm  string
+	Format string // the name of the realm's format; "" if the realm serves any generator
+	Block  Block
+	Holder string
+
+	FirstTick, EndTick int64
+	Tick               time.Duration
+	Epoch              time.Time // the start of tick 0
+
+	// RenewAt is when the client should renew, by the clock of the store.
+	RenewAt time.Time
+	// One user at one moment, by a monotonic clock: the node ID can be used from StartsIn after the
+	// first answer with this ID and FirstTick came, until ValidFor after the request of the answer
+	// with the greatest EndTick was sent. Both are not negative.
+	StartsIn, ValidFor time.Duration
+	ServerTime         time.Time // the store's clock
+
+	Repeated bool // the lease was granted to an earlier copy of the same request
+}
+
+func (g Grant) ValidFrom() time.Time  { return g.time(g.FirstTick) }
+func (g Grant) ValidUntil() time.Time { return g.time(g.EndTick) }
+
+func (g Grant) time(tick int64) time.Time {
+	return time.UnixMilli(g.Epoch.UnixMilli() + tick*g.Tick.Milliseconds()).UTC()
+}
+
+// A RealmInfo describes a realm, with counts that may be up to 15 seconds old.
+type RealmInfo struct {
+	Name  string
+	Terms Terms // Terms.Only is the only size, or 0
+	// Held node IDs, node IDs that wait after their last use, and free ones. In a realm of several
+	// sizes, Free counts free blocks of 8 bits, or of Terms.Bits if that is less.
+	Held, Waiting, Free int
+	FreeShare           float64 // 0 to 1
+}
+
+// A Holding is a row in the list of a realm's leases, without a secret.
+type Holding struct {
+	ID       string
+	Block    Block
+	Holder   string
+	State    HoldingState
+	Since    time.Time // the time of the lease's first tick
+	Until    time.Time // the time of the lease's end
+	FreeFrom time.Time // when an acquire of this node ID can succeed
+}
+
+type HoldingState string
+
+const (
+	Held    HoldingState = "held"    // somebody holds the node ID
+	Waiting HoldingState = "waiting" // nobody holds the node ID, but it cannot be granted yet
+)
+
+var (
+	// ErrLost: the client no longer holds the lease. It stops at once, and acquires a new lease
+	// with a new request.
+	ErrLost = errors.New("lease: this lease has ended")
+	// ErrNotFound: no held lease has this ID.
+	ErrNotFound = errors.New("lease: no such lease")
+	// ErrRequestDiffers: the same request had another size or node ID before.
+	ErrRequestDiffers = errors.New("lease: an earlier copy of this request differs")
+	// ErrTooManyRealms: the store has as many realms as the lessor permits.
+	ErrTooManyRealms = errors.New("lease: too many realms")
+)
+
+// A HeldError says that somebody else has the node ID that a request names. It matches [ErrFull].
+type HeldError struct {
+	Realm string
+	Holding
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("lease: node ID %v of realm %q is %s by %q until %s; it is free from %s on",
+		e.Block, e.Realm, e.State, e.Holder, e.Until.Format(timeFormat),
+		e.FreeFrom.Format(timeFormat))
+}
+
+func (e *HeldError) Is(target error) bool { return target == ErrFull }
+
+// A RequestError says which part of a request is wrong. It matches [ErrConfig].
+type RequestError struct {
+	Field  string // the name in JSON, such as "wait_ms"
+	Detail string
+}
+
+func (e *RequestError) Error() string { return fmt.Sprintf("%v: %s: %s", ErrConfig, e.Field, e.Detail) }
+
+func (e *RequestError) Is(target error) bool { return target == ErrConfig }
+
+// A ClockError says that the client's clock and the store's differ by more than the realm's lead.
+// It matches [ErrClock].
+type ClockError struct {
+	Difference time.Duration // the client's clock minus the store's
+	Max        time.Duration
+}
+
+func (e *ClockError) Error() string {
+	return fmt.Sprintf("%v by %v; at most %v are allowed", ErrClock, e.Difference, e.Max)
+}
+
+func (e *ClockError) Is(target error) bool { return target == ErrClock }

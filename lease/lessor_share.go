@@ -1,0 +1,63 @@
+package lease
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A share lets many callers share one read. A caller gets only what a read returns that began
+// after the call.
+type share[T any] struct {
+	mu      sync.Mutex
+	running int
+	next    *shared[T]
+}
+
+type shared[T any] struct {
+	done  chan struct{}
+	value T
+	err   error
+}
+
+const (
+	shareReads = 2 // reads at a time, because one of them may hang
+	shareLimit = 10 * time.Second
+)
+
+func (s *share[T]) do(ctx context.Context, read func(context.Context) (T, error)) (v T, err error) {
+	s.mu.Lock()
+	c := s.next
+	if c == nil {
+		c = &shared[T]{done: make(chan struct{})}
+		s.next = c
+		if s.running < shareReads {
+			s.running++
+			go s.run(context.WithoutCancel(ctx), read)
+		}
+	}
+	s.mu.Unlock()
+	select {
+	case <-c.done:
+		return c.value, c.err
+	case <-ctx.Done():
+		return v, context.Cause(ctx)
+	}
+}
+
+func (s *share[T]) run(ctx context.Context, read func(context.Context) (T, error)) {
+	for {
+		s.mu.Lock()
+		c := s.next
+		if s.next = nil; c == nil {
+			s.running--
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+		limited, cancel := context.WithTimeout(ctx, shareLimit)
+		c.value, c.err = read(limited)
+		cancel()
+		close(c.done)
+	}
+}
