@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
@@ -37,16 +38,11 @@ func code(err error) string {
 }
 
 // connection waits if the server has no free connection, or is too busy to answer in time.
-func (s *Store) connection(ctx context.Context) (lent, error) {
-	return connect.Connect(ctx, s.hosts, func(ctx context.Context) (l lent, err error) {
-		l.conn, l.release, err = s.acquire(ctx)
-		return l, explain(err)
+func (s *Store) connection(ctx context.Context) (*pgxpool.Conn, error) {
+	return connect.Connect(ctx, s.hosts, func(ctx context.Context) (*pgxpool.Conn, error) {
+		conn, err := s.pool.Acquire(ctx)
+		return conn, explain(err)
 	})
-}
-
-type lent struct {
-	conn    *pgconn.PgConn
-	release func()
 }
 
 // A connectionError has its reasons in one line. In the text of pgx, each attempt has a line.

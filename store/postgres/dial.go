@@ -5,16 +5,17 @@ import (
 	"net"
 	"sync/atomic"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
-func useDialer(c *pgconn.Config) {
+func useDialer(_ context.Context, c *pgx.ConnConfig) error {
 	c.DialFunc = connect.Dial
 	prefersTLS := c.TLSConfig != nil && len(c.Fallbacks) > 0 && c.Fallbacks[0].TLSConfig == nil
 	if prefersTLS {
 		c.DialFunc = new(dialer).dial
 	}
+	return nil
 }
 
 // A dialer dials for one connection of pgx. With sslmode=prefer, the default, pgx asks for TLS. If

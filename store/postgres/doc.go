@@ -3,10 +3,9 @@
 //	store, err := postgres.Open(ctx, "postgres://sortid:password@db.example.com/app")
 //
 // The URL is postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETER=VALUE&..., or postgresql://.
-// Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters of psql
-// work, and settings of the server, such as search_path. These parameters of pgx work, too:
-// pool_max_conns (2 by default), pool_max_conn_idle_time (1s) and pool_max_conn_lifetime (1h).
-// Its other parameters have no effect. A URL with several hosts needs
+// Missing parts come from PGHOST, PGUSER, PGPASSWORD, ... and ~/.pgpass. The parameters of psql and
+// pgx work, such as pool_max_conns (2 by default) and pool_max_conn_idle_time (1s). Settings of the
+// server also work, such as search_path. A URL with several hosts needs
 // target_session_attrs=read-write. Package [github.com/sortid/sortid/store] explains what all
 // stores share.
 //

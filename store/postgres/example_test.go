@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/store/postgres"
@@ -34,25 +32,4 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(id)
-}
-
-func ExampleNew() {
-	ctx := context.Background()
-	pool, err := pgxpool.New(ctx, "postgres://localhost/ids")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer pool.Close()
-	store, err := postgres.New(ctx, &pool.Config().ConnConfig.Config,
-		func(ctx context.Context) (*pgconn.PgConn, func(), error) {
-			c, err := pool.Acquire(ctx)
-			if err != nil {
-				return nil, nil, err
-			}
-			return c.Conn().PgConn(), c.Release, nil
-		})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(store.Conditions())
 }

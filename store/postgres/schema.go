@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
@@ -32,7 +33,7 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := state.checkTable(s.quotedUser()); err != nil {
+	if err := state.checkTable(s.user()); err != nil {
 		return err
 	}
 	s.table, s.conditions = state.table, state.conditions()
@@ -98,14 +99,12 @@ func (s *Store) create(ctx context.Context) (*state, error) {
 	}
 	if code(failure) == codeNoPrivilege {
 		failure = fmt.Errorf("%w: somebody who may create tables must run\n%s;\nGRANT SELECT, "+
-			"INSERT, UPDATE ON sortid_lease TO %s;", failure, Schema, s.quotedUser())
+			"INSERT, UPDATE ON sortid_lease TO %s;", failure, Schema, s.user())
 	}
 	return nil, fmt.Errorf("cannot make the table: %w", failure)
 }
 
-func (s *Store) quotedUser() string {
-	return `"` + strings.ReplaceAll(s.config.User, `"`, `""`) + `"`
-}
+func (s *Store) user() string { return pgx.Identifier{s.pool.Config().ConnConfig.User}.Sanitize() }
 
 func (at *state) checkServer() error {
 	const off = "%s is off, it must be on: ALTER SYSTEM SET %[1]s = on; SELECT pg_reload_conf()"

@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
 type Store struct {
-	config     *pgconn.Config
-	acquire    Acquire
-	pool       *pool         // nil if the program has its own
-	idle       *connect.Idle // closes the connections of the pool
+	pool       *pgxpool.Pool
+	idle       *connect.Idle // closes the connections; nil if the program made them
 	hosts      string        // one or more host:port
-	table      string        // the name with its schema
+	database   string
+	table      string // the name with its schema
 	conditions []string
 }
 
@@ -31,34 +31,30 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := newPool(config)
+	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	s, err := New(ctx, config.Config, pool.acquire)
+	s, err := New(ctx, pool)
 	if err != nil {
 		pool.Close()
 		return nil, err
 	}
-	s.pool, s.idle = pool, connect.NewIdle(config.idleTime, pool.Reset)
+	s.idle = connect.NewIdle(config.MaxConnIdleTime, pool.Reset)
 	return s, nil
 }
 
-// Acquire lends a connection that waits for a request, until the function release is called. After
-// an error, the connection may be closed or within a transaction.
-type Acquire func(ctx context.Context) (conn *pgconn.PgConn, release func(), err error)
-
-// New is like Open, for a program that already has connections, such as a pool of pgx. Errors name
-// the hosts, the database and the user in config.
-func New(ctx context.Context, config *pgconn.Config, acquire Acquire) (*Store, error) {
-	hosts := []string{net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))}
-	for _, f := range config.Fallbacks {
+// New is like Open, for a program that already has a pool. Close does not close this pool.
+func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
+	c := pool.Config().ConnConfig
+	hosts := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
+	for _, f := range c.Fallbacks {
 		host := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port)))
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
 	}
-	s := &Store{config: config, acquire: acquire, hosts: strings.Join(hosts, ", ")}
+	s := &Store{pool: pool, hosts: strings.Join(hosts, ", "), database: c.Database}
 	if _, err := connect.Retry(ctx, s.hosts, connect.NoResult(s.prepare)); err != nil {
 		return nil, s.failed(err)
 	}
@@ -67,7 +63,7 @@ func New(ctx context.Context, config *pgconn.Config, acquire Acquire) (*Store, e
 
 // Close waits for the calls in progress, and closes the connections that Open has made.
 func (s *Store) Close() error {
-	if s.pool != nil {
+	if s.idle != nil {
 		s.idle.Stop()
 		s.pool.Close()
 	}
@@ -77,7 +73,7 @@ func (s *Store) Close() error {
 func (s *Store) CloseIdleConnections() { s.idle.Rest() }
 
 func (s *Store) String() string {
-	return fmt.Sprintf("postgres: database %q at %s", s.config.Database, s.hosts)
+	return fmt.Sprintf("postgres: database %q at %s", s.database, s.hosts)
 }
 
 func (s *Store) Conditions() []string { return s.conditions }
@@ -280,14 +276,14 @@ func (s *Store) read(ctx context.Context, statement string,
 // send calls f, which sends one request. If an error is not from the server, the connection is
 // lost.
 func (s *Store) send(ctx context.Context, f func(context.Context, *pgconn.PgConn) error) error {
-	l, err := s.connection(ctx)
+	conn, err := s.connection(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.release()
+	defer conn.Release()
 	defer s.idle.Used()
 	_, err = connect.Ask(ctx, connect.NoResult(
-		func(ctx context.Context) error { return f(ctx, l.conn) }))
+		func(ctx context.Context) error { return f(ctx, conn.Conn().PgConn()) }))
 	if err != nil && code(err) == "" {
 		return connect.Temporary(fmt.Errorf("the answer did not come: %w", err))
 	}

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -100,16 +99,6 @@ func TestDefaultsOfTheServer(t *testing.T) {
 	})
 }
 
-func lend(pool *pgxpool.Pool) Acquire {
-	return func(ctx context.Context) (*pgconn.PgConn, func(), error) {
-		c, err := pool.Acquire(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		return c.Conn().PgConn(), c.Release, nil
-	}
-}
-
 // The store works on the program's own pool, and leaves the pool open.
 func TestNew(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() lease.Store {
@@ -124,7 +113,7 @@ func TestNew(t *testing.T) {
 			pool.Close()
 		})
 		return func() lease.Store {
-			s, err := New(t.Context(), &pool.Config().ConnConfig.Config, lend(pool))
+			s, err := New(t.Context(), pool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,8 +128,7 @@ func TestURLs(t *testing.T) {
 		"", "postgres", "postgres:", "mysql://localhost/x", "host=localhost", "postgres:/x",
 		"sortid.db", "postgres://localhost:none/x", "postgres://localhost:99999/x",
 		"postgres://localhost/x?sslmode=perhaps", "postgres://localhost/x?pool_max_conns=0",
-		"postgres://localhost/x?pool_max_conns=%zz",
-		"postgres://localhost/x?pool_max_conn_lifetime=5", "postgres://localhost/x?a",
+		"postgres://localhost/x?pool_max_conns=%zz", "postgres://localhost/x?a",
 		"postgres://localhost/x?target_session_attrs=nonsense",
 	} {
 		bad[url] = "postgres: "
@@ -151,26 +139,18 @@ func TestURLs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.User != "me" || c.Password != "p@ss/word" || c.Host != "one" || c.Port != 5433 ||
-		c.Database != "db" || c.RuntimeParams["search_path"] != "s" {
-		t.Errorf("%+v", c)
+	if cc := c.ConnConfig; cc.User != "me" || cc.Password != "p@ss/word" || cc.Host != "one" ||
+		cc.Port != 5433 || cc.Database != "db" || cc.RuntimeParams["search_path"] != "s" {
+		t.Errorf("%+v", cc)
 	}
-	if c.maxConns != 2 || c.idleTime > time.Second || c.lifetime != time.Hour {
-		t.Errorf("at most %d connections, idle for %v, for %v", c.maxConns, c.idleTime, c.lifetime)
+	if c.MaxConns != 2 || c.MinConns != 0 || c.MaxConnIdleTime > time.Second {
+		t.Errorf("at most %d connections, at least %d, idle for %v", c.MaxConns, c.MinConns,
+			c.MaxConnIdleTime)
 	}
-	c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m" +
-		"&pool_max_conn_lifetime=2h&application_name=x")
-	if err != nil || c.maxConns != 7 || c.idleTime != 5*time.Minute || c.lifetime != 2*time.Hour ||
-		c.RuntimeParams["application_name"] != "x" {
+	c, err = parse("postgres://h/d?pool_max_conns=7&pool_max_conn_idle_time=5m&application_name=x")
+	if err != nil || c.MaxConns != 7 || c.MaxConnIdleTime != 5*time.Minute ||
+		c.ConnConfig.RuntimeParams["application_name"] != "x" {
 		t.Errorf("%+v, %v", c, err)
-	}
-	// The server would refuse parameters that it does not know.
-	c, err = parse("postgres://h/d?pool_max_conns=7&pool_min_conns=1&pool_min_idle_conns=1" +
-		"&pool_max_conn_idle_time=5m&pool_max_conn_lifetime=2h&pool_max_conn_lifetime_jitter=1s" +
-		"&pool_health_check_period=1m&pool_ping_timeout=1s&statement_cache_capacity=0" +
-		"&description_cache_capacity=0&default_query_exec_mode=exec")
-	if err != nil || len(c.RuntimeParams) != 1 {
-		t.Errorf("the server gets %v, %v, want only application_name", c.RuntimeParams, err)
 	}
 }
 
@@ -377,7 +357,7 @@ func TestTableStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	s, err := New(t.Context(), &pool.Config().ConnConfig.Config, lend(pool))
+	s, err := New(t.Context(), pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,68 +394,6 @@ func TestOneConnectionWithoutTLS(t *testing.T) {
 		t.Errorf("%d connections instead of one", n)
 	}
 	refused(t, with(t, through, "sslmode", "require"), "offers no TLS")
-}
-
-// A connection that is too old, or is not ready for a request, is not used again.
-func TestPool(t *testing.T) {
-	url := testserver.Postgres(t)
-	for name, c := range map[string]struct {
-		parameter string
-		use       func(ctx context.Context, conn *pgconn.PgConn)
-		again     bool
-	}{
-		"ready":  {"", func(context.Context, *pgconn.PgConn) {}, true},
-		"old":    {"1ns", func(context.Context, *pgconn.PgConn) {}, false},
-		"closed": {"", func(ctx context.Context, conn *pgconn.PgConn) { conn.Close(ctx) }, false},
-		"within a transaction": {"", func(ctx context.Context, conn *pgconn.PgConn) {
-			if _, err := conn.Exec(ctx, "BEGIN").ReadAll(); err != nil {
-				t.Error(err)
-			}
-		}, false},
-		"reading an answer": {"", func(ctx context.Context, conn *pgconn.PgConn) {
-			conn.Exec(ctx, "SELECT 1")
-		}, false},
-		"ended by the server": {"", func(_ context.Context, conn *pgconn.PgConn) {
-			exec(t, dial(t, url), fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", conn.PID()))
-		}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			with := with(t, url, "pool_max_conns", "1")
-			if c.parameter != "" {
-				with += "&pool_max_conn_lifetime=" + c.parameter
-			}
-			config, err := parse(with)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := newPool(config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			ctx := t.Context()
-			first, release, err := p.acquire(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			func() {
-				defer release()
-				c.use(ctx, first)
-			}()
-			time.Sleep(2 * pingAfter)
-			second, release, err := p.acquire(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer release()
-			if (first == second) != c.again {
-				t.Errorf("used again: %v, want %v", first == second, c.again)
-			}
-			if _, err := second.Exec(ctx, "SELECT 1").ReadAll(); err != nil {
-				t.Errorf("the second connection: %v", err)
-			}
-		})
-	}
 }
 
 func TestIdleConnections(t *testing.T) {

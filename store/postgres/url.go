@@ -1,14 +1,15 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
@@ -18,20 +19,11 @@ var errURL = connect.BadURL(errors.New(
 		"in user, password and parameters the characters : / ? # @ % must be written as %3A %2F " +
 		"%3F %23 %40 %25"))
 
-type config struct {
-	*pgconn.Config
-	maxConns           int32
-	idleTime, lifetime time.Duration // of connections
-}
+// The pool checks connections that were idle for longer than pingAfter. A server's restart takes
+// longer, so the pool notices it.
+const pingAfter = 50 * time.Millisecond
 
-// unused lists the parameters of pgx that have no effect here. Programs share URLs with them.
-var unused = []string{
-	"pool_min_conns", "pool_min_idle_conns", "pool_max_conn_lifetime_jitter",
-	"pool_health_check_period", "pool_ping_timeout",
-	"statement_cache_capacity", "description_cache_capacity", "default_query_exec_mode",
-}
-
-func parse(raw string) (*config, error) {
+func parse(raw string) (*pgxpool.Config, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if scheme = strings.ToLower(scheme); !ok || scheme != "postgres" && scheme != "postgresql" {
 		return nil, errURL
@@ -42,7 +34,7 @@ func parse(raw string) (*config, error) {
 		authority, tail = rest[:i], rest[i:]
 	}
 	_, query, found := strings.Cut(tail, "?")
-	_, err := url.ParseQuery(query)
+	values, err := url.ParseQuery(query)
 	for part := range strings.SplitSeq(query, "&") {
 		if found && !strings.Contains(part, "=") {
 			return nil, errURL
@@ -56,46 +48,35 @@ func parse(raw string) (*config, error) {
 			return nil, errURL
 		}
 	}
-	parsed, err := pgconn.ParseConfig(raw)
+	config, err := pgxpool.ParseConfig(raw)
 	if err != nil {
 		return nil, connect.BadURL(fmt.Errorf("postgres: the URL: %w", err))
 	}
-	c := &config{Config: parsed, maxConns: 2, idleTime: connect.IdleTime, lifetime: time.Hour}
-	if err := c.poolParameters(); err != nil {
-		return nil, connect.BadURL(fmt.Errorf("postgres: the URL: %w", err))
+	if !values.Has("pool_max_conns") {
+		config.MaxConns = 2
 	}
-	if c.RuntimeParams["application_name"] == "" {
-		c.RuntimeParams["application_name"] = "sortid"
+	if !values.Has("pool_max_conn_idle_time") {
+		config.MaxConnIdleTime = connect.IdleTime
 	}
-	return c, nil
-}
-
-// poolParameters takes the parameters for the pool from the parameters for the server.
-func (c *config) poolParameters() error {
-	take := func(name string) string {
-		value := c.RuntimeParams[name]
-		delete(c.RuntimeParams, name)
-		return value
-	}
-	if s := take("pool_max_conns"); s != "" {
-		n, err := strconv.ParseInt(s, 10, 32)
-		if err != nil || n < 1 {
-			return fmt.Errorf("pool_max_conns is %q, want a number, 1 or larger", s)
+	config.BeforeConnect = useDialer
+	if !values.Has("connect_timeout") {
+		limit := new(connect.Limit)
+		config.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+			c.ConnectTimeout = limit.Next()
+			return useDialer(ctx, c)
 		}
-		c.maxConns = int32(n)
-	}
-	for name, d := range map[string]*time.Duration{
-		"pool_max_conn_idle_time": &c.idleTime, "pool_max_conn_lifetime": &c.lifetime,
-	} {
-		if s := take(name); s != "" {
-			var err error
-			if *d, err = time.ParseDuration(s); err != nil {
-				return fmt.Errorf("%s is %q, want a duration such as 5m", name, s)
-			}
+		config.AfterConnect = func(context.Context, *pgx.Conn) error {
+			limit.Connected()
+			return nil
 		}
 	}
-	for _, name := range unused {
-		take(name)
+	config.PingTimeout = time.Second
+	// Without this, the first call after a restart of the server could fail on a dead connection.
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool {
+		return p.IdleDuration > pingAfter
 	}
-	return nil
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "sortid"
+	}
+	return config, nil
 }
