@@ -3,14 +3,11 @@ package lease
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"fmt"
 	"hash/maphash"
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
-	"testing"
 	"unsafe"
 )
 
@@ -263,7 +260,7 @@ type model struct {
 	clones    cloning
 	together  bool // one change may divide the whole block and grant a half
 
-	mSearch
+	search[mState]
 }
 
 type cloning int
@@ -274,7 +271,15 @@ const (
 	unsent // between the preparation of a request and its sending; no answer is lost
 )
 
-func (m *model) start() *mState {
+// visit visits the states that the model can reach.
+func (m *model) visit() (states int, trace []string) {
+	m.procs, m.windows = cmp.Or(m.procs, 2), cmp.Or(m.windows, 1)
+	m.start, m.next, m.violation, m.canonical = m.begin, m.steps, m.wrongIn, m.simpler
+	m.hash = func(seed maphash.Seed, s *mState) uint64 { return maphash.Bytes(seed, s.bytes()) }
+	return m.run()
+}
+
+func (m *model) begin() *mState {
 	s := &mState{net: [2]change{noChange, noChange}}
 	for i := range s.procs {
 		s.procs[i] = boot(s, int8(i+1))
@@ -297,7 +302,7 @@ func (m *model) step(s *mState, change func(s *mState), what string, args ...any
 	m.add(&next, 0, what, args...)
 }
 
-func (m *model) next(s *mState) {
+func (m *model) steps(s *mState) {
 	m.arrive(s)
 	m.copyStore(s)
 	m.restoreCopy(s)
@@ -851,7 +856,7 @@ func (t turn) useTickInTime() {
 	}
 }
 
-func (m *model) violation(s *mState) string {
+func (m *model) wrongIn(s *mState) string {
 	if s.twice {
 		return "a tick was used twice"
 	}
@@ -900,7 +905,7 @@ func (s *mState) bury(i int) {
 }
 
 // canonical replaces s by an equivalent state, so that there are fewer states to visit.
-func (m *model) canonical(s *mState) {
+func (m *model) simpler(s *mState) {
 	if m.variant != sound || m.clones != never {
 		return
 	}
@@ -1078,201 +1083,5 @@ func (s *mState) sort(n int) {
 	s.owners(func(id *int8) { *id = names[*id] })
 	for i := range procs {
 		procs[i].id = int8(i + 1)
-	}
-}
-
-type mSearch struct {
-	limit int
-
-	seed  maphash.Seed
-	seen  map[uint64]struct{}
-	nodes []mNode
-	from  int32
-	which int32
-
-	wrong string // what is wrong in the state nodes[at], or ""
-	at    int32
-
-	retrace int32 // the number of the step to describe, or -1
-	found   mState
-	label   string
-}
-
-// An mNode is a state, with the step and the state that lead to it.
-type mNode struct {
-	state  *mState
-	parent int32
-	which  int32
-}
-
-// The parameter id is the process whose step leads to s, or 0.
-func (m *model) add(s *mState, id int8, what string, args ...any) {
-	which := m.which
-	m.which++
-	if m.retrace >= 0 {
-		if which == m.retrace {
-			if m.label = fmt.Sprintf(what, args...); id != 0 {
-				m.label = fmt.Sprintf("%d: %s", id, m.label)
-			}
-			m.canonical(s)
-			m.found = *s
-		}
-		return
-	}
-	m.canonical(s)
-	// The search compares hashes of 64 bits. For ten million states, the probability that two
-	// hashes are the same is at most 1 in 300,000.
-	k := maphash.Bytes(m.seed, s.bytes())
-	if _, ok := m.seen[k]; ok {
-		return
-	}
-	m.seen[k] = struct{}{}
-	c := *s
-	m.nodes = append(m.nodes, mNode{&c, m.from, which})
-	if m.wrong == "" {
-		m.wrong = m.violation(s)
-		m.at = int32(len(m.nodes) - 1)
-	}
-}
-
-// If a state is wrong, search also returns the shortest way there.
-func (m *model) search() (states int, trace []string) {
-	m.procs, m.windows = cmp.Or(m.procs, 2), cmp.Or(m.windows, 1)
-	m.seed, m.seen, m.nodes = maphash.MakeSeed(), map[uint64]struct{}{}, nil
-	m.from, m.which, m.retrace, m.wrong = -1, 0, -1, ""
-	m.add(m.start(), 0, "")
-	for n := 0; n < len(m.nodes); n++ {
-		if m.wrong != "" {
-			return len(m.nodes), append(m.path(m.at), m.wrong)
-		}
-		s := m.nodes[n].state
-		m.from, m.which = int32(n), 0
-		m.next(s)
-		m.nodes[n].state = nil
-		if m.limit > 0 && len(m.nodes) > m.limit {
-			return -len(m.nodes), nil
-		}
-	}
-	return len(m.nodes), nil
-}
-
-func (m *model) path(n int32) (trace []string) {
-	var which []int32
-	for ; n > 0; n = m.nodes[n].parent {
-		which = append(which, m.nodes[n].which)
-	}
-	m.found = *m.start()
-	m.canonical(&m.found)
-	for _, w := range slices.Backward(which) {
-		s := m.found
-		m.which, m.retrace = 0, w
-		m.next(&s)
-		trace = append(trace, m.label)
-	}
-	m.retrace = -1
-	return trace
-}
-
-var long = flag.Bool("long", false,
-	"lease: check also larger models, which takes minutes and gigabytes of memory")
-
-func TestModel(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		size int // 0: always; 1: not with -short; 2: with -long only
-		m    model
-	}{
-		{"one block", 0, model{ticks: 3, windows: 2, net: 1, release: true}},
-		{"one block, more ticks", 1, model{ticks: 4, net: 1, release: true}},
-		{"one block, three processes", 1, model{procs: 3, ticks: 3, release: true}},
-		{"one block, two late changes", 2, model{ticks: 4, windows: 2, net: 2, release: true}},
-		{"one block, all together", 2,
-			model{procs: 3, ticks: 3, windows: 2, net: 1, release: true}},
-		{"three blocks", 0, model{ticks: 1, halves: true}},
-		{"three blocks, late changes", 1, model{ticks: 1, net: 1, halves: true}},
-		{"three blocks, release", 1, model{ticks: 1, halves: true, release: true}},
-		{"three blocks, three processes", 2, model{procs: 3, ticks: 1, halves: true}},
-		{"three blocks, more ticks", 2, model{ticks: 2, halves: true}},
-		{"three blocks, two changes at once, few", 0,
-			model{ticks: 1, revisions: 2, halves: true, together: true}},
-		{"three blocks, two changes at once", 2, model{ticks: 1, halves: true, together: true}},
-		{"three blocks, late changes, two at once", 2,
-			model{ticks: 1, net: 1, halves: true, together: true}},
-		{"clones", 0, model{ticks: 3, revisions: 4, clones: anywhere}},
-		{"clones and another process", 1,
-			model{procs: 3, ticks: 2, revisions: 3, clones: anywhere}},
-		{"clones and another process, release", 2,
-			model{procs: 3, ticks: 3, revisions: 4, clones: anywhere, release: true}},
-		{"clones, release", 1, model{ticks: 3, revisions: 4, clones: anywhere, release: true}},
-		{"clones, late changes", 2,
-			model{ticks: 3, revisions: 4, net: 1, clones: anywhere, release: true}},
-		{"clones, before a request is sent", 0,
-			model{ticks: 3, revisions: 4, clones: unsent, release: true}},
-		{"fence", 0, model{ticks: 2, net: 1, fence: true, revisions: 3}},
-		{"fence, more ticks", 1, model{ticks: 3, fence: true, revisions: 4}},
-		{"fence, release", 2, model{ticks: 3, fence: true, revisions: 4, release: true}},
-		{"fence, three blocks", 2, model{ticks: 1, fence: true, revisions: 2, halves: true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if c.size == 1 && testing.Short() || c.size == 2 && !*long {
-				t.SkipNow()
-			}
-			states, trace := c.m.search()
-			t.Logf("%d states", states)
-			if trace != nil {
-				t.Error(strings.Join(trace, "\n"))
-			}
-		})
-	}
-}
-
-// The model finds the fault of each faulty protocol: first the usual faults of leases, then faults
-// that details of this protocol prevent.
-func TestModelFinds(t *testing.T) {
-	one := model{ticks: 3, revisions: 4}
-	three := model{ticks: 1, revisions: 6, halves: true}
-	fence := model{ticks: 3, revisions: 3, fence: true}
-	clones := model{ticks: 3, revisions: 4, clones: anywhere}
-	for _, c := range []struct {
-		name    string
-		variant variant
-		m       model
-	}{
-		{"a time to live, and a heartbeat that may be late", ttl, one},
-		{"an extension without a comparison", blindExtend, one},
-		{"a store that forgets one change", storeForgets, one},
-		{"a missing answer taken for a grant", silenceIsGrant, one},
-		{"a release before the generator has stopped", releaseRunning,
-			model{ticks: 3, revisions: 4, release: true}},
-		{"halves retired without a stored merge", mergeNotStored, three},
-		{"a merge that does not write to halves that are retired", mergeUnwritten, three},
-		{"a half revived by a parent that was read before the half", parentFirst, three},
-		{"a half that does not take over the hwm", hwmIgnored, three},
-		{"an own grant recognized by a nonce that two clones share", believedAndRepeated, clones},
-		{"a request with a nonce that two clones share", nonceRepeated, clones},
-		{"an own grant recognized by its nonce although no answer was lost", nonceBelieved,
-			model{ticks: 3, revisions: 4, clones: unsent}},
-		{"a release of any record with the same owner", releaseByOwner,
-			model{procs: 3, ticks: 2, revisions: 4, clones: anywhere, release: true}},
-		{"a window that is kept when the node ID is lost", windowKept, clones},
-		{"a fence that forgets an hwm above the floor", hwmForgotten, fence},
-		{"a fence that carries an hwm over into blocks that are not split", hwmInUnsplit,
-			model{ticks: 1, revisions: 2, fence: true, halves: true}},
-		{"a generation that is not read after the commit", generationBefore, fence},
-		{"a fence that is only a floor", floorAlone,
-			model{ticks: 1, revisions: 3, fence: true, halves: true}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if (c.m.halves || c.m.procs > 2) && testing.Short() {
-				t.SkipNow()
-			}
-			c.m.variant = c.variant
-			c.m.limit = 5_000_000
-			states, trace := c.m.search()
-			if trace == nil {
-				t.Fatalf("%d states, and no wrong state", states)
-			}
-			t.Logf("%d states\n%s", states, strings.Join(trace, "\n"))
-		})
 	}
 }

@@ -246,7 +246,7 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	}
 	var realms []lease.Config
 	for _, s := range format.Leased() {
-		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease})
+		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease, NodeBits: f.nodeBits})
 	}
 	st, err := leases.Open(ctx, c, l, realms...)
 	if errors.Is(err, lease.ErrNoRealm) {

@@ -56,7 +56,9 @@ func (c *Client) problem(request string, resp *http.Response, text []byte) error
 	e := &Error{Status: resp.StatusCode, Code: p.Code, after: retryAfter(resp.Header),
 		Detail: printable(cmp.Or(p.Detail, p.Title, resp.Status)), err: codes[p.Code]}
 	for _, field := range p.Errors {
-		e.Detail += ": " + printable(field.Field) + ": " + printable(field.Detail)
+		if !strings.Contains(p.Detail, field.Detail) {
+			e.Detail += ": " + printable(field.Field) + ": " + printable(field.Detail)
+		}
 	}
 	switch e.Code {
 	case "node-held":

@@ -228,6 +228,9 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	if from := r.freeFrom(rec); from > r.now {
 		e.FreeFrom = format.FormatTime(t.Time(from))
 	}
+	if e.State == "free" {
+		e.Holder = "" // it was given back
+	}
 	if r.fromServer() { // the other members are known only to the store
 		e.ID = r.ids[rec.Block]
 		e.HWM, e.Revision, e.Owner, e.Request, e.Deadline = "", "", "", "", ""
@@ -483,8 +486,9 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 	}
 	fmt.Fprintf(w, "NODE ID\tSTATE\tUNTIL\tFREE FROM\t%s\tHOLDER\n", who)
 	for _, e := range entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom,
-			cmp.Or(e.Owner, e.ID), e.Holder)
+		id := cmp.Or(e.Owner, e.ID[max(0, len(e.ID)-8):]) // a lease's ID begins with the node ID
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.8s\t%s\n", e.Block, e.State, e.Until, e.FreeFrom, id,
+			e.Holder)
 	}
 	w.Flush()
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
