@@ -145,7 +145,8 @@ func (r *testReport) endPackage(p *packageReport, e event) {
 		fmt.Fprintf(r.w, "FAIL  %8s  %s\n%s", time, name, r.builds[e.FailedBuild])
 		for _, test := range p.tests {
 			if text := p.output[test]; text != "" {
-				fmt.Fprintf(r.w, "--- %s\n%s", cmp.Or(test, "outside of tests"), text)
+				fmt.Fprintf(r.w, "--- %s\n%s", cmp.Or(test, "outside of tests"),
+					abridged(text))
 			}
 		}
 		if p.failed == 0 { // the package does not compile, or panics outside of a test
@@ -153,6 +154,16 @@ func (r *testReport) endPackage(p *packageReport, e event) {
 			r.failures = append(r.failures, name)
 		}
 	}
+}
+
+// abridged leaves out the middle of a very long text, such as the output of an endless command.
+func abridged(text string) string {
+	const most = 64 << 10 // bytes at each end
+	if len(text) <= 2*most {
+		return text
+	}
+	return fmt.Sprintf("%s\n... %d bytes left out ...\n%s",
+		text[:most], len(text)-2*most, text[len(text)-most:])
 }
 
 func (r *testReport) finish(permits []*regexp.Regexp) (ok bool) {
