@@ -37,7 +37,7 @@ const (
 	// accepts new ones. Balancers do not repeat POST requests.
 	drainIdle = 5 * time.Second
 	// drainPatience limits how long the last requests may take.
-	drainPatience = 20 * time.Second
+	drainPatience = 18 * time.Second
 	// The server needs little memory. With Go's default of 100, it would collect garbage many times
 	// a second.
 	gcPercent = 200

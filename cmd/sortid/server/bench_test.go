@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -51,4 +52,38 @@ func BenchmarkRequest(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkRenewal measures renewals of a lease from a store in memory, without a network: "lessor"
+// without HTTP, "server" with it.
+func BenchmarkRenewal(b *testing.B) {
+	store := lease.NewMemory()
+	s := check.Must(New(Config{Store: store, LeasesOnly: true}))(b)
+	b.Cleanup(func() { s.Close(b.Context()) })
+	lessor := lease.NewLessor(store, lease.LessorOptions{})
+	check.Must(lease.Create(b.Context(), store, lease.Config{Realm: "scru64",
+		Format: lease.SCRU64}))(b)
+	g := check.Must(lessor.Acquire(b.Context(), "scru64",
+		lease.AcquireRequest{Request: "0123456789abcdef", NodeBits: 8, NodeID: -1}))(b)
+	b.Run("lessor", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			check.Must(lessor.Renew(b.Context(), "scru64", g.ID,
+				lease.RenewRequest{Secret: g.Secret, EndTick: g.EndTick}))(b)
+		}
+	})
+	b.Run("server", func(b *testing.B) {
+		body := fmt.Sprintf(`{"secret":%q,"end_tick":%d}`, g.Secret, g.EndTick)
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/v1/realms/scru64/leases/"+g.ID+
+			"/renew", nil)
+		r.Header.Set("Content-Type", "application/json")
+		b.ReportAllocs()
+		for b.Loop() {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Code != http.StatusOK {
+				b.Fatal(w.Code, w.Body)
+			}
+		}
+	})
 }

@@ -264,7 +264,7 @@ func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	hs := newServer(t, Config{}).HTTPServer()
 	hs.TLSConfig = check.Must(certs.TLS(t.Context(), cert, key, clientCA, nil))(t)
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	go hs.ServeTLS(l, "", "")
+	go hs.ServeTLS(certs.Listener(l), "", "")
 	t.Cleanup(func() { hs.Close() })
 	return "https://" + l.Addr().String()
 }
@@ -337,5 +337,23 @@ func TestGeneratedClient(t *testing.T) {
 		if out, err := run(command[0], command[1:]...); err != nil {
 			t.Fatalf("%v: %v\n%s", command, err, out)
 		}
+	}
+}
+
+// HTTP without TLS to a port with TLS gets a sentence, whatever the method is.
+func TestPlainToTLS(t *testing.T) {
+	cert, key := testserver.Certificate(t)
+	url := strings.TrimPrefix(serveTLS(t, cert, key, ""), "https://")
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		conn, in := raw(t, url, method+" /v1/realms/orders HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Length: 2\r\n\r\n{}")
+		a := read(t)(http.ReadResponse(in, nil))
+		if a.StatusCode != 400 || !strings.Contains(a.body, "needs HTTPS: begin the URL with https://") {
+			t.Errorf("%s: %d: %s", method, a.StatusCode, a.body)
+		}
+		if b, err := io.ReadAll(in); err != nil || len(b) > 0 {
+			t.Errorf("%s: the connection goes on: %q, %v", method, b, err)
+		}
+		conn.Close()
 	}
 }

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
@@ -421,5 +424,59 @@ func TestLeaseMetrics(t *testing.T) {
 	}
 	if len(got) > 0 {
 		t.Errorf("more metrics: %q", slices.Sorted(maps.Keys(got)))
+	}
+}
+
+// A client can wait for longer than other requests may take. After it has hung up, it gets no lease.
+func TestLongWaits(t *testing.T) { inBubble(t, testLongWaits) }
+
+func testLongWaits(t *testing.T) {
+	s := virtual(t, Config{Store: lease.NewMemory(), LeasesOnly: true})
+	l := serveVirtual(t, s)
+	put := func(method, path, body string, want int) string {
+		t.Helper()
+		w := ask(t.Context(), s, method, "/v1/realms/orders"+path, body,
+			"Content-Type: application/json")
+		if w.Code != want {
+			t.Fatalf("%s %s: %d, want %d: %s", method, path, w.Code, want, w.Body)
+		}
+		return w.Body.String()
+	}
+	put("PUT", "", `{"node_bits":1,"lease_window_ms":3600000}`, 201)
+	var first gotLease
+	check.OK(t, json.Unmarshal([]byte(put("POST", "/leases", `{"request":"first 0123456789"}`, 201)),
+		&first))
+	put("POST", "/leases", `{"request":"second 0123456789"}`, 201)
+	waits := func(request string) net.Conn {
+		conn := l.Dial("192.0.2.1:1")
+		body := `{"request":"` + request + `","wait_ms":30000}`
+		fmt.Fprintf(conn, "POST /v1/realms/orders/leases HTTP/1.1\r\nHost: localhost\r\n"+
+			"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		synctest.Wait()
+		return conn
+	}
+	begin := time.Now()
+	conn := waits("third 0123456789")
+	a := read(t)(http.ReadResponse(bufio.NewReader(conn), nil))
+	if took := time.Since(begin); a.StatusCode != 503 || took < limit.MaxWait ||
+		took > limit.MaxWait+2*time.Second {
+		t.Errorf("%d after %v: %s", a.StatusCode, took, a.body)
+	}
+	conn.Close()
+
+	gone := waits("fourth 0123456789")
+	time.Sleep(time.Second)
+	gone.Close()
+	synctest.Wait()
+	put("POST", "/leases/"+first.ID+"/release", fmt.Sprintf(`{"secret":%q,"last_time_ms":%d}`,
+		first.Secret, time.Now().UnixMilli()), 204)
+	time.Sleep(20 * time.Second)
+	if list := put("GET", "", "", 200); !strings.Contains(list, `"held":1,`) {
+		t.Errorf("after the hang-up: %s", list)
+	}
+	conn = waits("fifth 0123456789")
+	defer conn.Close()
+	if a := read(t)(http.ReadResponse(bufio.NewReader(conn), nil)); a.StatusCode != 201 {
+		t.Errorf("%d: %s", a.StatusCode, a.body)
 	}
 }

@@ -56,7 +56,7 @@ func TestForeignPage(t *testing.T) {
 		tb.do(chromedp.Navigate(origin))
 		eval[bool](tb, `(document.getElementById("form").submit(), true)`)
 		tb.until(
-			`location.pathname === "`+leases+`" && document.body.innerText !== ""`)
+			`location.pathname === "` + leases + `" && document.body.innerText !== ""`)
 		if answer := eval[string](tb, `document.body.innerText`); !strings.Contains(answer,
 			`"status":403`) {
 			t.Errorf("a form of %s: %s", origin, answer)
