@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -192,7 +191,9 @@ func TestRewrite(t *testing.T) {
 			t.Skip("the process that rewrites the file cannot be found here")
 		}
 		if child, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
-			syscall.Kill(child, syscall.SIGKILL)
+			if process, err := os.FindProcess(child); err == nil {
+				process.Kill()
+			}
 		}
 	}
 	faulttest.Eventually(t, func() bool {
