@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -191,8 +192,9 @@ func TestRewrite(t *testing.T) {
 			t.Skip("the process that rewrites the file cannot be found here")
 		}
 		if child, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
-			if process, err := os.FindProcess(child); err == nil {
-				process.Kill()
+			process, err := os.FindProcess(child)
+			if err == nil {
+				process.Signal(syscall.SIGKILL)
 			}
 		}
 	}

@@ -1,7 +1,5 @@
 //go:build unix
 
-// Only Unix can stop and continue processes.
-
 // Package torture kills and stops processes that make IDs on leases, and the servers of their
 // stores. It looks for an ID that was made twice.
 package torture
@@ -17,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,6 +362,9 @@ func build(t *testing.T, folder string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it takes its time")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("processes cannot be stopped and continued on Windows")
 	}
 	path := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command("go", "build", "-o", path, folder).CombinedOutput(); err != nil {
