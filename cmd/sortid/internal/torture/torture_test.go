@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package torture kills and stops processes that make IDs on leases, and the servers of their
 // stores. It looks for an ID that was made twice.
 package torture
