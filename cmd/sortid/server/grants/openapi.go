@@ -85,7 +85,7 @@ var fields = map[string]string{
 	"end_tick":        "The first tick that is not in the lease. In requests: of the newest answer",
 	"first_tick":      "The first tick of the lease",
 	"format":          "The name of the ID format; absent if the realm is for any generator",
-	"free":            "Free node IDs, or in a realm of several sizes free blocks of 8 bits; up to 15 s old",
+	"free":            "Free node IDs (of several sizes: free blocks of 8 bits); up to 15 s old",
 	"free_from":       "From when an acquire of the node ID can succeed, in RFC 3339",
 	"free_from_ms":    "From when an acquire of the node ID can succeed, in Unix milliseconds",
 	"free_share":      "The free share of all node IDs",
