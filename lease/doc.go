@@ -34,6 +34,7 @@
 // realm, or that a store silently loses data. Two clones can make the same IDs until each has
 // renewed its lease.
 //
-// A program that does not take part in this protocol leases from a [Lessor], which takes part for it.
-// The server of the command sortid does this for clients in all languages.
+// A program that does not take part in this protocol leases from a [Lessor], which takes part for
+// it. The server of the command sortid does this for clients in all languages. [AcquireFrom] leases
+// from a Lessor, and package store/http has the Lessor that asks a server.
 package lease

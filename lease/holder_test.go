@@ -288,6 +288,41 @@ func TestHolderRelease(t *testing.T) {
 	}
 }
 
+// If a renewal was never answered, Close finds out its end first. Otherwise the release would cut
+// nothing.
+func TestHolderSettlesRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var newest Grant
+		var released ReleaseRequest
+		answered := false
+		renewed := make(chan bool, 1)
+		l := ready(t, &scripted{
+			acquire: func(AcquireRequest) (Grant, error) {
+				newest = grantOf("id", time.Now())
+				return newest, nil
+			},
+			renew: func(string, RenewRequest) (Grant, error) {
+				if !answered {
+					newest.EndTick = grantOf("id", time.Now()).EndTick
+					select {
+					case renewed <- true:
+					default:
+					}
+					return Grant{}, errLost
+				}
+				return newest, nil
+			},
+			release: func(_ string, r ReleaseRequest) error { released = r; return nil },
+		})
+		<-renewed
+		synctest.Wait()
+		answered = true
+		if err := l.Close(t.Context()); err != nil || released.EndTick != newest.EndTick {
+			t.Errorf("%v, released %+v, want the end tick %d", err, released, newest.EndTick)
+		}
+	})
+}
+
 // If a request was never answered, Acquire and Close find out what it did, and give that back.
 func TestHolderReleasesUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -183,6 +183,9 @@ func (l *StoreLessor) acquire(ctx context.Context, c *claimant) (Grant, error) {
 	s := newSession(l.store, configFor(root, c.AcquireRequest))
 	s.claimant = c
 	s.setRoot(root)
+	if l.prepare != nil {
+		l.prepare(ctx, s)
+	}
 	err = s.acquire(ctx, window.None)
 	if found := (*foundError)(nil); errors.As(err, &found) {
 		g, err := l.repeat(ctx, c, s.root, found.entry)

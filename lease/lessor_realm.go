@@ -27,7 +27,9 @@ type StoreLessor struct {
 	options   LessorOptions
 	precision time.Duration // the store's time may be wrong by this much
 	atomic    bool          // the store makes all changes of a CompareAndSetMany, or none
-	alone     bool          // for simulations: share nothing, remember nothing, start no goroutine
+	// Simulations set these: the lessor starts no goroutine, and each session is prepared.
+	alone   bool
+	prepare func(ctx context.Context, s *session)
 
 	times   share[time.Time]
 	mu      sync.Mutex
@@ -127,20 +129,16 @@ func (l *StoreLessor) freshRoot(ctx context.Context, realm string) (root Record,
 		}
 		return records[0], nil
 	}
+	r, began := l.realm(realm), time.Now()
 	if l.alone {
 		root, err = read(ctx)
 	} else {
-		r := l.realm(realm)
-		began := time.Now()
-		if root, err = r.roots.do(ctx, read); err == nil {
-			r.mu.Lock()
-			if root.Revision != 0 && (root.Revision >= r.root.Revision || began.After(r.read)) {
-				r.root, r.read = root, began
-			} else if root.Revision == 0 {
-				r.root = Record{}
-			}
-			r.mu.Unlock()
-		}
+		root, err = r.roots.do(ctx, read)
+	}
+	if err == nil {
+		r.mu.Lock()
+		r.root, r.read = root, began
+		r.mu.Unlock()
 	}
 	if err == nil && root.Revision != 0 {
 		err = checkTerms(root)
@@ -186,9 +184,6 @@ func (r *leasedRealm) idle() bool {
 func noRealm(realm string) error { return fmt.Errorf("%w: %.120q", ErrNoRealm, realm) }
 
 func (l *StoreLessor) remember(r Record) {
-	if l.alone {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := recordKey{r.Realm, r.Block}

@@ -53,6 +53,10 @@ func (l *StoreLessor) Renew(ctx context.Context, realm, id string,
 			continue
 		}
 		if err != nil {
+			// After a fence, the lease is lost, whatever the old record says.
+			if _, fenced := l.still(ctx, root, is.Block); fenced != nil {
+				err = fenced
+			}
 			return Grant{}, err
 		}
 		if next != is {

@@ -303,7 +303,7 @@ func (m *served) storeSteps(s *sState) {
 
 func (m *served) clientSteps(s *sState, i int) {
 	c, id := s.clients[i], int8(i+1)
-	if m.clones && i == sClients-1 && !s.isClone && s.clients[0].request != 0 {
+	if m.clones && i == sClients-1 && !s.isClone && s.clients[0].grant != 0 {
 		m.do(s, id, func(s *sState) {
 			s.clients[0].cloned = 1
 			s.clients[i], s.isClone = s.clients[0], true
@@ -312,7 +312,9 @@ func (m *served) clientSteps(s *sState, i int) {
 	if c.request == 0 {
 		return
 	}
-	if !c.closing {
+	// A clone does not repeat a request that was answered: the answer would have the times of the
+	// other clone.
+	if !c.closing && (c.grant == 0 || !s.isClone) {
 		m.send(s, i, sTask{kind: acquiring, request: c.request}, "asks for a lease")
 	}
 	if c.closing && c.life+1 < m.lives {

@@ -49,6 +49,10 @@ type world struct {
 	forgets    bool // the store loses a change at times
 	blind      bool
 	atomic     bool // the store makes all changes of a request or none
+	steady     bool // the store's clock is never set
+	servers    []*simServer
+	clients    []*simClient
+	rules      brokenRules
 	trouble    float64
 
 	draws  int
@@ -144,7 +148,8 @@ func (w *world) run(steps int) {
 	for i := range 2 + w.rand.IntN(7) {
 		w.process(i)
 	}
-	if w.chance(0.5) {
+	w.serve()
+	if w.chance(0.5) && !w.steady {
 		w.storeClock = w.wrongBy()
 	}
 	defer func() {
@@ -173,7 +178,9 @@ func (w *world) run(steps int) {
 		if t.wake = w.now; w.chance(0.5) {
 			w.now += w.upTo(20)
 		}
-		t.next()
+		if _, ok := t.next(); !ok {
+			w.tasks = slices.DeleteFunc(w.tasks, func(other *simTask) bool { return other == t })
+		}
 	}
 }
 
@@ -187,7 +194,7 @@ func (w *world) happen() {
 			i--
 		}
 	}
-	if w.chance(0.0005) {
+	if w.chance(0.0005) && !w.steady {
 		w.storeClock = w.wrongBy()
 		w.tell("the store's clock is %d ms ahead", w.storeClock)
 	}
@@ -517,15 +524,15 @@ func (p *simProcess) generator(t *simTask, yield func() bool) {
 					return
 				}
 			}
-			w.use(p, b, at, overlap)
+			w.use(p.name, b, at, overlap)
 		}
 	}
 }
 
 // use checks that a tick is used once, unless it was claimed in an overlap.
-func (w *world) use(p *simProcess, b Block, tick int64, overlap bool) {
+func (w *world) use(name int, b Block, tick int64, overlap bool) {
 	w.count["use"]++
-	w.tell("%d: uses tick %d of %v", p.name, tick, b)
+	w.tell("%d: uses tick %d of %v", name, tick, b)
 	if overlap {
 		w.count["use in an overlap"]++
 		return
@@ -647,7 +654,11 @@ func (s *simStore) Time(context.Context) (time.Time, error) {
 	if err := s.travel(); err != nil {
 		return time.Time{}, err
 	}
-	return time.UnixMilli(w.now + w.storeClock), s.travel()
+	t := time.UnixMilli(w.now + w.storeClock)
+	if w.steady {
+		t = t.Add(time.Duration(w.rand.Int64N(int64(2*timePrecision)) - int64(timePrecision)))
+	}
+	return t, s.travel()
 }
 
 // If something is wrong, simulate runs the world again and returns the last events.
@@ -668,7 +679,7 @@ func simulate(seed uint64, change func(w *world)) (w *world, story string) {
 	return w, strings.Join(lines[max(0, len(lines)-60):], "\n")
 }
 
-const simSteps = 20_000
+const simSteps = 40_000
 
 // explore fails if something is wrong, or if one of the listed events is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
@@ -714,7 +725,9 @@ func TestSimulation(t *testing.T) {
 		"own grant found", "fence", "hwm carried over", "clone", "overlap ended",
 		"use in an overlap", "forgotten", "retired to whole", "retired to split",
 		"whole to split", "split to merging", "merging to whole", "merging to retired",
-		"merging to split", "whole to retired")
+		"merging to split", "whole to retired", "granted over a server", "lost over a server",
+		"lease found again", "eviction", "cloned client", "overlap of clients ended",
+		"forgotten over a server")
 }
 
 func TestSimulationFinds(t *testing.T) {

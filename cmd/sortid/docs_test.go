@@ -52,16 +52,7 @@ func TestDocuments(t *testing.T) {
 	for name, file := range map[string]string{"cert.pem": cert, "key.pem": key} {
 		check.OK(t, os.Symlink(file, filepath.Join(dir, name)))
 	}
-	server := exec.Command("sortid", "serve", "--listen", address, "--store", "bolt:"+
-		filepath.Join(dir, "server.db"))
-	check.OK(t, server.Start())
-	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
-	if !check.Soon(func() bool {
-		resp, err := http.Get("http://" + address + "/readyz")
-		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
-	}) {
-		t.Fatal("the server is never ready")
-	}
+	startServerAt(t, address, "--store", "bolt:"+filepath.Join(dir, "server.db"))
 
 	ran := 0
 	for _, c := range commands {
@@ -197,4 +188,25 @@ func freeAddress(t *testing.T) string {
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
+}
+
+func startServer(t *testing.T, args ...string) (url string) {
+	t.Helper()
+	address := freeAddress(t)
+	startServerAt(t, address, args...)
+	return "http://" + address
+}
+
+// startServerAt runs "sortid serve", and waits until it is ready.
+func startServerAt(t *testing.T, address string, args ...string) {
+	t.Helper()
+	server := exec.Command("sortid", append([]string{"serve", "--listen", address}, args...)...)
+	check.OK(t, server.Start())
+	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
+	if !check.Soon(func() bool {
+		resp, err := http.Get("http://" + address + "/readyz")
+		return err == nil && resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
+	}) {
+		t.Fatal("the server is never ready")
+	}
 }

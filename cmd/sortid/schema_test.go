@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -19,6 +20,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
 )
 
 func schemaOf(t *testing.T, name string) *jsonschema.Schema {
@@ -84,6 +87,12 @@ func TestSchemas(t *testing.T) {
 		"new scru64 -n 1 --lease DB --realm orders --node-bits 3"} {
 		sortid(t, "", strings.Fields(strings.ReplaceAll(args, "DB", db))...)
 	}
+	held := check.Must(store.Open(t.Context(), db))(t)
+	defer held.Close()
+	l := check.Must(lease.Acquire(t.Context(), held, lease.Config{Realm: "held",
+		Format: lease.SCRU64, NodeBits: 3}))(t)
+	defer l.Close(context.Background())
+	url := startServer(t, "--store", db, "--leases-only")
 	for _, c := range []struct {
 		schema, args string
 		lines        int
@@ -108,10 +117,13 @@ func TestSchemas(t *testing.T) {
 		{"lease", "lease show DB 7/3 --realm orders -o json", 1},
 		{"realm", "lease show DB --realm orders -o json", 1},
 		{"realm", "lease show DB --realm fenced -o json", 1},
+		{"lease", "lease list SERVER --realm held -o json", 1},
+		{"lease", "lease show SERVER 7/3 --realm held -o json", 0},
+		{"realm", "lease show SERVER --realm fenced -o json", 1},
 	} {
 		schema := schemaOf(t, c.schema)
 		out := sortid(t, input.String(),
-			strings.Fields(strings.ReplaceAll(c.args, "DB", db))...)
+			strings.Fields(strings.NewReplacer("DB", db, "SERVER", url).Replace(c.args))...)
 		n := 0
 		for line := range strings.Lines(out) {
 			n++

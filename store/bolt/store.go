@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,7 @@ type Store struct {
 	named atomic.Bool
 	// checked is the Unix time at which checkPages last found no damage.
 	checked    atomic.Int64
+	writes     writes
 	conditions []string
 }
 
@@ -161,11 +163,12 @@ func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (boo
 	return s.CompareAndSetMany(ctx, []lease.Change{{Prev: prev, Next: next}})
 }
 
-// CompareAndSetMany makes all changes, or none.
-func (s *Store) CompareAndSetMany(ctx context.Context,
-	changes []lease.Change) (stored bool, err error) {
+// CompareAndSetMany makes all changes, or none. Calls that wait for the file at the same time share
+// one transaction, and so one sync of the disk.
+func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (bool, error) {
 	values := make([][]byte, len(changes))
 	for i, c := range changes {
+		var err error
 		if values[i], err = json.Marshal(c.Next); err != nil {
 			return false, failed(s.path, err)
 		}
@@ -176,7 +179,28 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 		}
 		s.named.Store(true)
 	}
-	err = s.with(ctx, os.O_RDWR, func(db *bbolt.DB) error {
+	w := &write{changes: changes, values: values, lead: make(chan struct{}, 1),
+		done: make(chan struct{})}
+	s.writes.join(w)
+	select {
+	case <-w.lead:
+		s.write(ctx, w)
+	case <-w.done:
+	case <-ctx.Done():
+		what := "the change is under way"
+		if s.writes.leave(w) {
+			what = "waiting for other calls of this process"
+		}
+		return false, failed(s.path, fmt.Errorf("%s: %w", what, context.Cause(ctx)))
+	}
+	return w.stored, w.err
+}
+
+// write makes the changes of w, and of the calls that wait when the file is open.
+func (s *Store) write(ctx context.Context, w *write) {
+	var batch []*write
+	err := s.with(ctx, os.O_RDWR, func(db *bbolt.DB) error {
+		batch = s.writes.take()
 		err := db.Update(func(tx *bbolt.Tx) error {
 			// Check rarely, because checkPages reads the whole file.
 			if now := time.Now().Unix(); now-s.checked.Load() >= 60 {
@@ -185,29 +209,131 @@ func (s *Store) CompareAndSetMany(ctx context.Context,
 				}
 				s.checked.Store(now)
 			}
-			records := tx.Bucket(bucket)
-			for _, c := range changes {
-				now, err := get(records, c.Prev.Realm, c.Prev.Block)
-				if err != nil {
-					return err
-				}
-				if !now.Matches(c.Prev) {
-					return errRefused
-				}
-			}
-			records, err := tx.CreateBucketIfNotExists(bucket)
-			for i := 0; i < len(changes) && err == nil; i++ {
-				err = records.Put(key(changes[i].Prev.Realm, changes[i].Prev.Block), values[i])
-			}
-			return err
+			return makeAll(tx, batch)
 		})
-		stored = err == nil
 		if err == errRefused { // nothing was written
 			return nil
 		}
 		return err
 	})
-	return stored && err == nil, err
+	if batch == nil {
+		w.err = err
+		s.writes.leave(w)
+		return
+	}
+	for _, other := range batch {
+		if err != nil {
+			other.stored, other.err = false, err
+		}
+		close(other.done)
+	}
+	s.writes.next()
+}
+
+// makeAll makes the changes of each write, or none of that write. It fails with errRefused if it
+// has made no change.
+func makeAll(tx *bbolt.Tx, batch []*write) error {
+	made := false
+	for _, w := range batch {
+		ok, err := matches(tx.Bucket(bucket), w.changes)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		records, err := tx.CreateBucketIfNotExists(bucket)
+		for i := 0; i < len(w.changes) && err == nil; i++ {
+			c := w.changes[i].Prev
+			err = records.Put(key(c.Realm, c.Block), w.values[i])
+		}
+		if err != nil {
+			return err
+		}
+		w.stored, made = true, true
+	}
+	if !made {
+		return errRefused
+	}
+	return nil
+}
+
+func matches(records *bbolt.Bucket, changes []lease.Change) (bool, error) {
+	for _, c := range changes {
+		now, err := get(records, c.Prev.Realm, c.Prev.Block)
+		if err != nil || !now.Matches(c.Prev) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// A write is a call of CompareAndSetMany.
+type write struct {
+	changes []lease.Change
+	values  [][]byte
+	lead    chan struct{} // tells the call to open the file, and to write for those who wait
+	leads   bool          // it was told so
+	done    chan struct{} // closed when the changes were made or refused
+	stored  bool
+	err     error
+}
+
+// writes has the calls that wait, the oldest first.
+type writes struct {
+	mu      sync.Mutex
+	waiting []*write
+	leading bool // a call has been told to lead, and is not done
+}
+
+// maxBatch limits how long a transaction takes.
+const maxBatch = 256
+
+func (q *writes) join(w *write) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, w)
+	q.tell()
+}
+
+func (q *writes) tell() {
+	if !q.leading && len(q.waiting) > 0 {
+		q.leading, q.waiting[0].leads = true, true
+		q.waiting[0].lead <- struct{}{}
+	}
+}
+
+func (q *writes) take() []*write {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(maxBatch, len(q.waiting))
+	batch := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
+	return batch
+}
+
+// next tells another call to lead.
+func (q *writes) next() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.leading = false
+	q.tell()
+}
+
+// leave removes a call that still waits. It returns false if the call no longer waits.
+func (q *writes) leave(w *write) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, w)
+	if i < 0 {
+		return false
+	}
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	if w.leads {
+		q.leading = false
+		q.tell()
+	}
+	return true
 }
 
 var errRefused = errors.New("refused")

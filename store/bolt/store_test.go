@@ -3,13 +3,16 @@ package bolt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
 )
 
@@ -81,4 +84,50 @@ func TestReadersSeeCompleteChanges(t *testing.T) {
 	}
 	cancel()
 	wg.Wait()
+}
+
+// Calls at the same time share transactions. Each call makes its own changes, or none.
+func TestConcurrentChanges(t *testing.T) {
+	s, err := Open(t.Context(), "bolt:"+filepath.Join(t.TempDir(), "leases.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const calls = 200
+	record := func(i, revision int) lease.Record {
+		return lease.Record{Realm: "r", Block: lease.Block{NodeID: uint32(i), Size: 16},
+			Revision: uint64(revision), Name: fmt.Sprint(i)}
+	}
+	var wg sync.WaitGroup
+	var canceled atomic.Int32
+	for i := range calls {
+		ctx, cancel := t.Context(), context.CancelFunc(func() {})
+		if i%10 == 9 { // these give up, in the queue or later
+			ctx, cancel = context.WithTimeout(ctx, time.Duration(i)*50*time.Microsecond)
+		}
+		wg.Go(func() {
+			defer cancel()
+			// Every second call is refused, because one of its records is missing.
+			changes := []lease.Change{{Prev: record(i, 0), Next: record(i, 1)}}
+			if i%2 == 1 {
+				changes = append(changes, lease.Change{Prev: record(calls+i, 5),
+					Next: record(calls+i, 6)})
+			}
+			ok, err := s.CompareAndSetMany(ctx, changes)
+			switch {
+			case errors.Is(err, context.DeadlineExceeded):
+				canceled.Add(1)
+			case err != nil || ok != (i%2 == 0):
+				t.Errorf("call %d: %v, %v", i, ok, err)
+			}
+		})
+	}
+	wg.Wait()
+	records, err := s.List(t.Context(), "r")
+	if err != nil || len(records) != calls/2 {
+		t.Errorf("%d records after %d calls (%d gave up), want %d, %v", len(records), calls,
+			canceled.Load(), calls/2, err)
+	}
+	if s.writes.leading || len(s.writes.waiting) != 0 {
+		t.Errorf("calls still wait: %+v", s.writes.waiting)
+	}
 }

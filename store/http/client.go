@@ -42,7 +42,14 @@ func Open(ctx context.Context, url string) (*Client, error) {
 			"http: the URL: %w; want https://host:8420?token=env:NAME", err))
 	}
 	if _, err := connect.Retry(ctx, c.address, connect.NoResult(func(ctx context.Context) error {
-		_, _, err := c.Realms(ctx, nil, "", 1)
+		var answer realmsBody
+		_, err := c.once(ctx, http.MethodGet, "/v1/realms"+page("", 1), nil, &answer)
+		if e := (*Error)(nil); errors.As(err, &e) && e.Code == limited {
+			return nil // the server is there, and knows the token
+		}
+		for _, r := range answer.Realms {
+			c.learn(r)
+		}
 		return err
 	})); err != nil {
 		c.Close()
@@ -92,7 +99,7 @@ func parse(url string) (*Client, error) {
 func (c *Client) String() string { return c.address }
 
 // Conditions lists, in sentences, the conditions that the server's store could not verify. The
-// server tells them with its realms, so the list is empty until there is a realm.
+// server tells them with its realms. So the list is empty until the client has seen a realm.
 func (c *Client) Conditions() []string {
 	if conditions := c.conditions.Load(); conditions != nil {
 		return slices.Clone(*conditions)
@@ -234,10 +241,14 @@ func (c *Client) Realms(ctx context.Context, permitted func(name string) bool, a
 }
 
 func (c *Client) info(r realmBody) (lease.RealmInfo, error) {
+	c.learn(r)
+	return r.info()
+}
+
+func (c *Client) learn(r realmBody) {
 	if r.Conditions != nil {
 		c.conditions.Store(&r.Conditions)
 	}
-	return r.info()
 }
 
 func realmPath(realm string) string { return "/v1/realms/" + url.PathEscape(realm) }

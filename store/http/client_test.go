@@ -143,6 +143,26 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
+// If a server has too many clients, Open leaves it alone.
+func TestCrowd(t *testing.T) {
+	requests := 0
+	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		w.Write([]byte(`{"code":"limit","detail":"too many"}`))
+	}))
+	defer ts.Close()
+	s := faulttest.Open(t, Open, ts.URL)
+	if c := s.Conditions(); requests != 1 || c != nil {
+		t.Errorf("%d requests, conditions %q", requests, c)
+	}
+	_, err := acquire(t, s)
+	if e := (*Error)(nil); !errors.As(err, &e) || e.RetryAfter() != time.Minute || requests != 2 {
+		t.Errorf("%v, %d requests", err, requests)
+	}
+}
+
 // Each method sends exactly its request, and reads its answer.
 func TestRequests(t *testing.T) {
 	t.Setenv("SORTID_TEST_TOKEN", "from the environment")

@@ -45,8 +45,10 @@ var codes = map[string]error{
 	"lease-lost":      lease.ErrLost,
 	"no-token":        ErrAccess,
 	"not-allowed":     ErrAccess,
-	"limit":           connect.Temporary(lease.ErrBusy),
+	limited:           connect.Temporary(lease.ErrBusy),
 }
+
+const limited = "limit"
 
 // problem returns the error of an answer. Only the code says what the server did, because a proxy
 // can answer with any status.

@@ -63,6 +63,10 @@ func TestStores(t *testing.T) {
 		clusters = append(clusters, f)
 	}
 	store := bolt()
+	if out, err := exec.Command(sortid, "lease", "create", store, "--realm", "torture", "--format",
+		"scru64", "--lease-window", window.String()).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out) // the makers make no realm through a server
+	}
 	a, b := serve(t, sortid, store), serve(t, sortid, store)
 	f := makers("sortid serve", maker, 4, sizes, a.url, b.url)
 	f.servers, f.around = []crasher{a, b}, []string{restart}
@@ -254,7 +258,7 @@ func serve(t *testing.T, sortid, store string) *server {
 
 func (s *server) Start() {
 	s.process = exec.Command(s.sortid, "serve", "--listen", strings.TrimPrefix(s.url, "http://"),
-		"--store", s.store, "--create")
+		"--store", s.store, "--leases-only")
 	if err := s.process.Start(); err != nil {
 		s.t.Error(err)
 		return
