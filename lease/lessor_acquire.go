@@ -89,7 +89,7 @@ type claimant struct {
 	bucket Block
 	tag    tag
 	record Record // the bucket's
-	tried  entry  // the entry of the last grant that was asked for
+	entry  entry  // of the last grant that was asked for
 	void   entry  // the request has this entry, but its grant was not made
 
 	// The client's clock is ahead of the store's by this much. It is known after the first reading
@@ -97,7 +97,7 @@ type claimant struct {
 	ahead   time.Duration
 	checked bool
 
-	key  Owner     // of the last demand
+	key  Owner     // of the last grant that was asked for
 	time time.Time // the store's, of the last demand
 }
 
@@ -105,8 +105,7 @@ func (c *claimant) readRoot(ctx context.Context) (Record, error) {
 	return c.lessor.freshRoot(ctx, c.realm)
 }
 
-// demand returns what the claimant asks the store for. Each demand has a new salt, so two grants for
-// one request never have the same owner.
+// demand returns what the claimant asks the store for. The method enter adds the owner.
 func (c *claimant) demand(ctx context.Context, s *session) (request, error) {
 	t, err := c.lessor.now(ctx)
 	if err != nil {
@@ -130,13 +129,10 @@ func (c *claimant) demand(ctx context.Context, s *session) (request, error) {
 	if b, tag := bucketOf(c.Request, terms); b != c.bucket {
 		c.bucket, c.tag = b, tag
 	}
-	var salt Owner
-	s.read(salt[:])
-	copy(salt[:], c.tag[:])
-	c.time, c.key = t, clientKey(c.Request, s.space(), salt)
+	c.time = t
 	return request{
-		owner: ownerOf(c.key), salt: salt, name: c.Holder,
-		now: now, at: ahead(terms, t, c.ahead, now+s.lead),
+		name: c.Holder,
+		now:  now, at: ahead(terms, t, c.ahead, now+s.lead),
 		window: s.window, lead: s.lead, own: s.ownWindow(),
 	}, nil
 }
@@ -170,6 +166,14 @@ func (l *StoreLessor) Acquire(ctx context.Context, realm string,
 }
 
 func (l *StoreLessor) acquire(ctx context.Context, c *claimant) (Grant, error) {
+	g, err := l.tryAcquire(ctx, c, attempts)
+	if err == errVoid {
+		err = fmt.Errorf("%w: realm %q", ErrBusy, c.realm)
+	}
+	return g, err
+}
+
+func (l *StoreLessor) tryAcquire(ctx context.Context, c *claimant, tries int) (Grant, error) {
 	root, err := l.rootFor(ctx, c.realm, func(root Record) bool { return c.checkFor(root) == nil })
 	switch {
 	case err != nil:
@@ -191,7 +195,9 @@ func (l *StoreLessor) acquire(ctx context.Context, c *claimant) (Grant, error) {
 		g, err := l.repeat(ctx, c, s.root, found.entry)
 		if err == errVoid {
 			c.void = found.entry
-			return l.acquire(ctx, c)
+		}
+		if tries--; tries > 0 && (err == errVoid || errors.Is(err, ErrBusy)) && ctx.Err() == nil {
+			return l.tryAcquire(ctx, c, tries)
 		}
 		return g, err
 	}
@@ -245,14 +251,14 @@ var errVoid = errors.New("lease: no grant")
 func (l *StoreLessor) repeat(ctx context.Context, c *claimant, root Record, e entry) (Grant,
 	error) {
 	b := e.block
-	r, err := l.store.Get(ctx, spaceOf(root), b)
+	salt, key := e.keys(c.Request, spaceOf(root))
+	r, err := l.getRecord(ctx, root, b)
 	if err != nil {
-		return Grant{}, fmt.Errorf("lease: realm %q: cannot read a node ID: %w", c.realm, err)
+		return Grant{}, err
 	}
-	key := clientKey(c.Request, spaceOf(root), r.Key)
-	if r.State != Whole || r.Owner != ownerOf(key) {
-		if e == c.tried || !e.granted(r) {
-			return Grant{}, errVoid
+	if r.State != Whole || r.Owner != ownerOf(key) || r.Key != salt {
+		if err := l.void(ctx, root, e, r, ownerOf(key)); err != nil {
+			return Grant{}, err
 		}
 		return Grant{}, fmt.Errorf("%w: it had node ID %v of realm %q", ErrLost, b, c.realm)
 	}
@@ -271,6 +277,33 @@ func (l *StoreLessor) repeat(ctx context.Context, c *claimant, root Record, e en
 	g := l.grant(root, r, key, t)
 	g.Repeated = true
 	return g, nil
+}
+
+// void returns errVoid if the grant of the entry e was not made, or if nobody can know. The record r
+// of its block does not belong to the owner.
+func (l *StoreLessor) void(ctx context.Context, root Record, e entry, r Record,
+	owner Owner) error {
+	switch later := int32(uint32(r.Revision) - e.revision); {
+	case r.Owner == (Owner{}) && r.Key == owner:
+		return nil // released or evicted
+	case later == 0:
+		return errVoid // another grant came first
+	case later > 0 && l.atomic:
+		return nil
+	case later > 0:
+		return errVoid
+	}
+	// The grant can still be made. With another revision, it can not.
+	next := r
+	next.Revision++
+	ok, err := l.store.CompareAndSet(ctx, r, next)
+	switch {
+	case err != nil:
+		return fmt.Errorf("lease: realm %q: cannot change a node ID: %w", root.Realm, err)
+	case !ok:
+		return fmt.Errorf("%w: node ID %v of realm %q is changing", ErrBusy, e.block, root.Realm)
+	}
+	return errVoid
 }
 
 // still reads the realm again, and fails if the realm has been fenced. Each answer with times comes

@@ -81,9 +81,14 @@ func (e *foundError) Error() string {
 	return "lease: an earlier copy of this request got " + e.block.String()
 }
 
-// granted reports whether the grant of the entry may have been made: then it has ended since. The
-// record r of the entry's block does not belong to the request.
-func (e entry) granted(r Record) bool { return int32(uint32(r.Revision)-e.revision) > 0 }
+// keys returns the Key of the granted record, and the client's key. No other grant of the space has
+// this block and revision, so no other lease has these keys.
+func (e entry) keys(request, space string) (salt, key Owner) {
+	h := hmac.New(sha256.New, []byte(request))
+	fmt.Fprintf(h, "salt %v %d %s", e.block, e.revision, space)
+	copy(salt[copy(salt[:], e.tag[:]):], h.Sum(nil))
+	return salt, clientKey(request, space, salt)
+}
 
 // see remembers the bucket's record. It fails with a foundError if the claimant's request has an
 // entry that is not void.
@@ -103,8 +108,8 @@ func (c *claimant) index(es []entry) int {
 	return slices.IndexFunc(es, func(e entry) bool { return e.tag == c.tag })
 }
 
-// enter returns the change that enters the claimant and a grant into the bucket.
-func (c *claimant) enter(ctx context.Context, s *session, grant Record) (Change, error) {
+// enter gives a grant to the claimant, and returns the change that enters it into the bucket.
+func (c *claimant) enter(ctx context.Context, s *session, grant *Record) (Change, error) {
 	prev := c.record
 	es, err := entries(prev)
 	if err != nil {
@@ -118,10 +123,12 @@ func (c *claimant) enter(ctx context.Context, s *session, grant Record) (Change,
 			return Change{}, err
 		}
 	}
-	c.tried = entry{c.tag, grant.Block, uint32(grant.Revision)}
+	c.entry = entry{c.tag, grant.Block, uint32(grant.Revision)}
+	grant.Key, c.key = c.entry.keys(c.Request, s.space())
+	grant.Owner = ownerOf(c.key)
 	next := prev
 	next.Revision++
-	next.Name = bucketName(append(es, c.tried))
+	next.Name = bucketName(append(es, c.entry))
 	return Change{prev, next}, nil
 }
 
@@ -165,5 +172,5 @@ func (c *claimant) confirmed(ctx context.Context, s *session) (bool, error) {
 		return false, err
 	}
 	i := c.index(es)
-	return i >= 0 && es[i] == c.tried, nil
+	return i >= 0 && es[i] == c.entry, nil
 }

@@ -695,8 +695,11 @@ func (m *served) answer(s *sState, i int) {
 		}
 		if t.kind == renewing && t.nonce == c.renewal {
 			c.renewal = 0
-			if c.cloned == 2 {
+			switch {
+			case c.cloned == 2 && r.hwm > c.renewalEnd:
 				c.cloned = 0
+			case c.cloned == 2: // a renewal that does not move the end does not part clones
+				c.cloned = 1
 			}
 		}
 	}, "gets the answer of task %d: ticks %d to %d", i, t.made.from, t.made.hwm)

@@ -33,7 +33,6 @@ type request struct {
 	window int64
 	lead   int64
 	own    int64 // the lease's own window; 0: the realm's
-	salt   Owner // the Key of the granted record
 }
 
 func free(r Record, now int64) bool { return r.State == Whole && !r.Held(now) }
@@ -48,7 +47,7 @@ func (q request) grant(r Record) (Record, error) {
 	if max(lo, q.at) > q.now+q.lead {
 		return r, errAhead
 	}
-	r.From, r.Key = lo, q.salt
+	r.From, r.Key = lo, Owner{}
 	return q.hold(r, max(lo, q.at)+q.window), nil
 }
 

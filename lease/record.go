@@ -247,9 +247,8 @@ type Record struct {
 	// Peak is the highest HWM that the block ever had. No release lowers it.
 	Peak int64 `json:"peak,omitzero,string"`
 
-	// While a client of a [StoreLessor] holds the block, Key is random: from Key and the client's
-	// request, the lessor computes the client's secret. After a release or an eviction, Key is the
-	// former Owner.
+	// While a client of a [StoreLessor] holds the block, Key is a hash of the client's request and
+	// of this grant. After a release or an eviction, Key is the former Owner.
 	Key Owner `json:"key,omitzero"`
 
 	// Only the realm's record has Terms and Generation. Generation is random.

@@ -410,15 +410,15 @@ func (s *session) take(ctx context.Context, q request, v *survey, leaf Block) er
 	if err != nil {
 		return errRefused
 	}
-	next.Revision = prev.Revision + 1
-	changes = append(changes, Change{prev, next})
 	if s.claimant != nil {
-		entry, err := s.claimant.enter(ctx, s, next)
+		next.Revision = prev.Revision + 1
+		entry, err := s.claimant.enter(ctx, s, &next)
 		if err != nil {
 			return err
 		}
 		changes = append([]Change{entry}, changes...)
 	}
+	changes = append(changes, Change{prev, next})
 	if err := s.propose(ctx, changes); err != nil {
 		return err
 	}

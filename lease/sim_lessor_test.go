@@ -346,9 +346,12 @@ func (c *simClient) take(a simAnswer) {
 	g := a.grant
 	if !a.acquired && a.renewal == c.renewal {
 		c.renewal = ""
-		if c.overlap == 2 {
+		switch {
+		case c.overlap == 2 && g.EndTick > c.asked.EndTick:
 			c.overlap = 0
 			c.w.count["overlap of clients ended"]++
+		case c.overlap == 2: // a renewal that does not move the end does not part clones
+			c.overlap = 1
 		}
 	}
 	if c.grant.ID != "" && g.EndTick <= c.grant.EndTick {

@@ -726,8 +726,7 @@ func TestSimulation(t *testing.T) {
 		"use in an overlap", "forgotten", "retired to whole", "retired to split",
 		"whole to split", "split to merging", "merging to whole", "merging to retired",
 		"merging to split", "whole to retired", "granted over a server", "lost over a server",
-		"lease found again", "eviction", "cloned client", "overlap of clients ended",
-		"forgotten over a server")
+		"lease found again", "eviction", "cloned client", "overlap of clients ended")
 }
 
 func TestSimulationFinds(t *testing.T) {

@@ -32,7 +32,8 @@ func newCommand(c *console.Console) *cobra.Command {
 		"int", "uuid", "json")
 	f.StringVar(&m.at, "at", "", "make IDs of this `TIME` (see sortid bounds --help)")
 	f.StringVar(&m.lease.URL, "lease", "",
-		"lease the node ID from the store of this `URL`, such as bolt:PATH (see sortid lease --help)")
+		"lease the node ID from the store or the server at this `URL`, such as bolt:PATH "+
+			"(see sortid lease --help)")
 	m.lease.AddFlags(cmd)
 	m.options = flags.ChooseOptions(cmd)
 

@@ -89,7 +89,9 @@ func serveCommand(c *console.Console) *cobra.Command {
 	flags.StringArrayVar(&f.origins, "cors", nil,
 		"the `ORIGIN` of web pages that may call the server from a browser; may be repeated")
 	flags.IntVar(&f.nodeBits, "node-bits", 8,
-		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d", server.MaxNodeBits()))
+		fmt.Sprintf("the size of the server's own node IDs in `BITS`, 1 to %d; "+
+			"a realm of only one size decides itself",
+			server.MaxNodeBits()))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := f.check(); err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// The fields of leases that docs/service.md explains. A field ending in ~ is a time: it has a second
-// form with _ms.
+// The fields of leases that docs/service.md explains. A field ending in ~ is a time: it has a
+// second form with _ms.
 const (
 	realmFields = "name format? node_bits? lease_window_ms lead_ms tick_ms tick_epoch~ guarantee " +
 		"conditions held waiting free free_share"

@@ -192,7 +192,8 @@ func TestAttacks(t *testing.T) {
 		"release in no realm": {"none/leases/" + victim.ID + "/release",
 			fmt.Sprintf(`{"secret":%q}`, mine.Secret), 404, "no-realm"},
 		"evict in another realm": {"other/leases/" + victim.ID + "/evict", "", 404, "not-found"},
-		"evict the node ID":      {"orders/leases/" + url.PathEscape(victim.NodeSpec) + "/evict", "", 404, "not-found"},
+		"evict the node ID": {"orders/leases/" + url.PathEscape(victim.NodeSpec) + "/evict", "",
+			404, "not-found"},
 		"take the node ID": {"orders/leases", fmt.Sprintf(
 			`{"request":"0123456789abcdef","node_bits":8,"node_id":%d}`, victim.NodeID), 409,
 			"node-held"},
@@ -344,7 +345,8 @@ func TestWaitForNodeID(t *testing.T) {
 		got <- two.send("POST", "orders/leases", `{"request":"0123456789abcdeg","wait_ms":30000}`)
 	}()
 	time.Sleep(100 * time.Millisecond)
-	one.wants("release", a.release(fmt.Sprintf(`,"last_time_ms":%d`, time.Now().UnixMilli())), 204, "")
+	one.wants("release", a.release(fmt.Sprintf(`,"last_time_ms":%d`, time.Now().UnixMilli())),
+		204, "")
 	if b := <-got; b.StatusCode != 201 || two.parse(b).NodeID != a.NodeID {
 		t.Errorf("%d: %s", b.StatusCode, b.body)
 	}
@@ -427,7 +429,8 @@ func TestLeaseMetrics(t *testing.T) {
 	}
 }
 
-// A client can wait for longer than other requests may take. After it has hung up, it gets no lease.
+// A client can wait for longer than other requests may take. After it has hung up, it gets no
+// lease.
 func TestLongWaits(t *testing.T) { inBubble(t, testLongWaits) }
 
 func testLongWaits(t *testing.T) {

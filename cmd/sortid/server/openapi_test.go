@@ -180,7 +180,8 @@ func TestOpenAPI(t *testing.T) {
 func sendBegin(t *testing.T, conn net.Conn, method, path string, length int,
 	headers ...string) answer {
 	t.Helper()
-	request := method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+	request := method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" +
+		"Content-Type: application/json\r\n" +
 		fmt.Sprintf("Content-Length: %d\r\n", length)
 	request += strings.Join(append(headers, "", ""), "\r\n") +
 		strings.Repeat(" ", min(length-1, 2<<20))

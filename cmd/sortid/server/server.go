@@ -153,7 +153,14 @@ func New(c Config) (*Server, error) {
 	s.monitor.Metrics.MustRegister(append(sources.Metrics(), watch.Refused)...)
 
 	config := huma.DefaultConfig("sortid", c.Version)
-	config.Info.Description = "Makes and inspects time-sortable IDs, and leases node IDs."
+	config.Info.Description = "Makes and inspects time-sortable IDs, and leases node IDs.\n\n" +
+		"Errors are application/problem+json (RFC 9457). Programs compare the member code. " +
+		"Its detail says what is wrong and what to do. After Retry-After seconds, a client may " +
+		"send the same request again.\n\n" +
+		"Bodies of requests for leases are JSON of up to 8 KiB. A field that is null is as if it " +
+		"was left out; an unknown field is an error. Numbers are whole, and below 2 to the power " +
+		"of 53. Names that end in _ms are milliseconds; times count from 1970. In paths, names are " +
+		"percent-encoded: a slash is %2F."
 	config.DocsPath, config.SchemasPath = "", ""
 	config.CreateHooks = nil // no $schema in answers
 	config.RejectUnknownQueryParameters = true

@@ -509,3 +509,21 @@ func TestTokens(t *testing.T) {
 		}
 	}
 }
+
+// If a realm grants node IDs of only one size, the server's own node ID has that size.
+func TestOwnNodeIDs(t *testing.T) {
+	store := lease.NewMemory()
+	for realm, config := range map[string]lease.Config{
+		"scru64": {Format: lease.SCRU64, NodeBits: 12, OneSize: true},
+		"uid60":  {Format: lease.UID60, NodeBits: 9},
+	} {
+		config.Realm = realm
+		check.Must(lease.Create(t.Context(), store, config))(t)
+	}
+	s, _ := start(t, Config{Store: store, NodeBits: 8, MustExist: true})
+	waitReady(t, s)
+	// A node ID of 12 bits makes 4096 scru64 IDs in 256 ms.
+	if got := float64(s.sources.Limit("scru64").Limit()) * 0.256; got < 3800 || got > 4096 {
+		t.Errorf("%v scru64 IDs in a tick, want less than 4096", got)
+	}
+}

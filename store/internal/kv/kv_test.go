@@ -239,7 +239,7 @@ func TestRecords(t *testing.T) {
 
 func TestRecordsForget(t *testing.T) {
 	r := (&memory{stored: map[lease.Block]string{}}).records()
-	for i := range uint32(1000) {
+	for i := range uint32(3 * maxSeen) {
 		if ok, err := r.CompareAndSet(t.Context(), record(i, 0), record(i, 1)); !ok || err != nil {
 			t.Fatal(ok, err)
 		}

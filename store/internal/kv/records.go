@@ -125,8 +125,9 @@ func (r *Records[V]) write(ctx context.Context, changes []lease.Change, values [
 	return true, nil
 }
 
-// A lease uses fewer records than maxSeen: its block, the blocks around it, and its realm.
-const maxSeen = 64
+// A lease uses few records: its block, the blocks around it, and its realm. A server uses the
+// records of many leases. maxSeen records take about 10 MB.
+const maxSeen = 1 << 14
 
 func (r *Records[V]) remember(records []lease.Record, versions []V) {
 	r.mu.Lock()

@@ -174,9 +174,10 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 		create = len(names) == 0
 	}
 	for _, config := range realms {
-		if create {
+		_, err := lease.Realm(ctx, st, config.Realm)
+		if errors.Is(err, lease.ErrNoRealm) && create {
 			err = Create(ctx, c, &store.Source{Store: st}, o, config)
-		} else if _, err = lease.Realm(ctx, st, config.Realm); errors.Is(err, lease.ErrNoRealm) {
+		} else if errors.Is(err, lease.ErrNoRealm) {
 			err = o.noRealm(config)
 		}
 		if err != nil {

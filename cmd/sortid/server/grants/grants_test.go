@@ -36,7 +36,8 @@ type fake struct {
 	calls    int
 }
 
-func (f *fake) Acquire(ctx context.Context, _ string, q lease.AcquireRequest) (lease.Grant, error) {
+func (f *fake) Acquire(ctx context.Context, _ string,
+	q lease.AcquireRequest) (lease.Grant, error) {
 	f.calls++
 	f.acquired = q
 	if q.Wait > 0 {
@@ -90,7 +91,8 @@ func serve(f *fake) (*Endpoints, http.Handler) {
 	return e, mux
 }
 
-func ask(ctx context.Context, h http.Handler, method, path, body string) *httptest.ResponseRecorder {
+func ask(ctx context.Context, h http.Handler,
+	method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -338,7 +340,8 @@ func TestRealmConfigs(t *testing.T) {
 			t.Errorf("%s: %d: %s", body, w.Code, w.Body)
 		}
 		if f.made.Realm != want.Realm || f.made.Format != want.Format ||
-			f.made.NodeBits != want.NodeBits || f.made.Window != want.Window || f.made.MaxLead != want.MaxLead {
+			f.made.NodeBits != want.NodeBits || f.made.Window != want.Window ||
+			f.made.MaxLead != want.MaxLead {
 			t.Errorf("%s: %+v, want %+v", body, f.made, want)
 		}
 	}

@@ -133,7 +133,10 @@ func (c counts) Collect(to chan<- prometheus.Metric) {
 	}
 	for _, r := range realms {
 		send := func(d *prometheus.Desc, value float64, labels ...string) {
-			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+			m, err := prometheus.NewConstMetric(d, prometheus.GaugeValue, value, labels...)
+			if err == nil { // another program may have made a realm whose name is not UTF-8
+				to <- m
+			}
 		}
 		send(nodeIDs, float64(r.Held), r.Name, string(lease.Held))
 		send(nodeIDs, float64(r.Waiting), r.Name, string(lease.Waiting))

@@ -94,26 +94,53 @@ var codes = map[int]Code{
 
 // A Problem is an error for the client, in the form of RFC 9457.
 type Problem struct {
-	Type   string    `json:"type" format:"uri-reference" doc:"/problems/ and the code" example:"/problems/none-free"`
-	Title  string    `json:"title" doc:"The same sentence for each problem with this code"`
-	Status int       `json:"status" doc:"The HTTP status" example:"503"`
-	Detail string    `json:"detail" doc:"What is wrong, and what to do about it, for people"`
-	Code   Code      `json:"code" doc:"Which problem it is, for programs" example:"none-free"`
-	Errors []Mistake `json:"errors,omitempty" doc:"With the code invalid: the parts of the request that are wrong"`
+	Type   string    `json:"type" format:"uri-reference" example:"/problems/none-free"`
+	Title  string    `json:"title"`
+	Status int       `json:"status" example:"503"`
+	Detail string    `json:"detail"`
+	Code   Code      `json:"code" example:"none-free"`
+	Errors []Mistake `json:"errors,omitempty"`
 
-	Realm string `json:"realm,omitempty" doc:"With not-allowed: the realm"`
-	Token string `json:"token,omitempty" doc:"With not-allowed: the name of the token"`
+	Realm string `json:"realm,omitempty"`
+	Token string `json:"token,omitempty"`
 
-	DifferenceMS *int64 `json:"difference_ms,omitempty" doc:"With clock-differs: the client's clock minus the store's"`
+	DifferenceMS *int64 `json:"difference_ms,omitempty"`
 
-	Holder       string `json:"holder,omitempty" doc:"With node-held: the name of the holder, for people"`
-	State        string `json:"state,omitempty" enum:"held,waiting" doc:"With node-held: held, or waiting after its use"`
-	ValidUntilMS int64  `json:"valid_until_ms,omitempty" doc:"With node-held: the end of the other lease, in Unix milliseconds"`
-	ValidUntil   string `json:"valid_until,omitempty" format:"date-time" doc:"The same time in RFC 3339"`
-	FreeFromMS   int64  `json:"free_from_ms,omitempty" doc:"With node-held and none-free: from when an acquire can succeed, in Unix milliseconds"`
-	FreeFrom     string `json:"free_from,omitempty" format:"date-time" doc:"The same time in RFC 3339"`
+	Holder       string `json:"holder,omitempty"`
+	State        string `json:"state,omitempty" enum:"held,waiting"`
+	ValidUntilMS int64  `json:"valid_until_ms,omitempty"`
+	ValidUntil   string `json:"valid_until,omitempty" format:"date-time"`
+	FreeFromMS   int64  `json:"free_from_ms,omitempty"`
+	FreeFrom     string `json:"free_from,omitempty" format:"date-time"`
 
 	headers http.Header
+}
+
+// problemFields describes the fields to users.
+var problemFields = map[string]string{
+	"type":           "/problems/ and the code",
+	"title":          "The same sentence for each problem with this code",
+	"status":         "The HTTP status",
+	"detail":         "What is wrong, and what to do about it, for people",
+	"code":           "Which problem it is, for programs",
+	"errors":         "With the code invalid: the parts of the request that are wrong",
+	"realm":          "With not-allowed: the realm",
+	"token":          "With not-allowed: the name of the token",
+	"difference_ms":  "With clock-differs: the client's clock minus the store's",
+	"holder":         "With node-held: the name of the holder, for people",
+	"state":          "With node-held: held, or waiting after its use",
+	"valid_until_ms": "With node-held: the end of the other lease, in Unix milliseconds",
+	"valid_until":    "With node-held: the end of the other lease, in RFC 3339",
+	"free_from_ms":   "With node-held and none-free: when an acquire can succeed, in milliseconds",
+	"free_from":      "With node-held and none-free: when an acquire can succeed, in RFC 3339",
+}
+
+// TransformSchema is for huma.
+func (*Problem) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	for name, property := range s.Properties {
+		property.Description = problemFields[name]
+	}
+	return s
 }
 
 // A Mistake is a wrong part of a request.

@@ -40,9 +40,20 @@ func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
 	}
-	perSecond := 0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds()
-	ids := rate.NewLimiter(rate.Limit(perSecond), max(int(2*perSecond), limit.MaxIDs))
-	return &queue{ids: ids, counts: map[limit.Client]*int64{}}
+	return &queue{ids: rate.NewLimiter(capacity(f, nodeBits)), counts: map[limit.Client]*int64{}}
+}
+
+// capacity returns how many IDs a node ID of a size makes in a second, and how many at once.
+func capacity(f *format.Format, nodeBits int) (perSecond rate.Limit, burst int) {
+	perSecond = rate.Limit(0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds())
+	return perSecond, max(int(2*perSecond), limit.MaxIDs)
+}
+
+// resize is for a node ID of another size.
+func (q *queue) resize(f *format.Format, nodeBits int) {
+	perSecond, burst := capacity(f, nodeBits)
+	q.ids.SetLimit(perSecond)
+	q.ids.SetBurst(burst)
 }
 
 // take takes n IDs from the queue, and from the token's limit if that is not nil. It waits for the

@@ -84,6 +84,16 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	defer cancel()
 	config := s.leases
 	config.Realm, config.Format = src.format.Name, src.format.Lease
+	root, err := lease.Realm(limited, s.store, config.Realm)
+	if err != nil && !errors.Is(err, lease.ErrNoRealm) {
+		return err
+	}
+	if only := root.Terms.Only; only != 0 { // the realm has no node IDs of another size
+		config.NodeBits = only
+		if src.queue != nil {
+			src.queue.resize(src.format, only)
+		}
+	}
 	held, err := lease.Acquire(limited, s.store, config)
 	if err != nil {
 		return err

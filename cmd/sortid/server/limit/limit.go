@@ -53,7 +53,7 @@ const (
 	TurnTimeout  = 10 * time.Second // Until a request for a lease gets its turn.
 	CallTimeout  = 5 * time.Second  // For a turn, which can delay the renewal of a lease.
 	MaxWait      = 30 * time.Second // That a client may wait for a node ID.
-	WriteTimeout = 30 * time.Second // For an answer. It exceeds BodyTimeout + TurnTimeout + CallTimeout.
+	WriteTimeout = 30 * time.Second // For an answer, beside MaxWait. It exceeds the others' sum.
 
 	// To make an ID for /readyz. If the clock has gone back, uid60 can need longer. Then /readyz
 	// fails.

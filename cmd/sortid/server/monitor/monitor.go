@@ -45,7 +45,8 @@ type series struct {
 	duration prometheus.Observer
 }
 
-// New returns a monitor. The function ready returns an error if the server cannot do what it is for.
+// New returns a monitor. The function ready returns an error if the server cannot do what it is
+// for.
 func New(version string, ready func() error, log *slog.Logger) *Monitor {
 	m := &Monitor{
 		Metrics: prometheus.NewRegistry(), log: log, ready: ready,
