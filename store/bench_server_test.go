@@ -201,7 +201,7 @@ func (m *meter) relay(b *testing.B, raw string) string {
 // between server and store. Each client has its own connection, and all renew at the same time.
 func BenchmarkServerCost(b *testing.B) {
 	const each = 50
-	b.Run("postgres/directly", func(b *testing.B) {
+	b.Run("1-directly", func(b *testing.B) {
 		var m meter
 		w := &watched{Store: open(b, m.relay(b, testserver.StartPostgres(b).URL)),
 			took: make(chan time.Duration)}
@@ -219,7 +219,7 @@ func BenchmarkServerCost(b *testing.B) {
 		l.Close(context.Background())
 	})
 	for _, clients := range []int{1, 64} {
-		b.Run(fmt.Sprintf("postgres/clients=%d", clients), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d-through-the-server", clients), func(b *testing.B) {
 			var atStore, atServer meter
 			s := serve(b, atStore.relay(b, testserver.StartPostgres(b).URL))
 			address := atServer.relay(b, s.URL)
@@ -281,7 +281,7 @@ func text(n int) string { return fmt.Sprintf("%026d", n) }
 // BenchmarkServerLoad holds many leases on one server with bolt, and renews each of them once, as
 // fast as the server can.
 func BenchmarkServerLoad(b *testing.B) {
-	const connections = 64
+	const connections = 64 // as many as the requests for leases that use the store at a time
 	b.Run("bolt", func(b *testing.B) {
 		s := serve(b, "bolt:"+b.TempDir()+"/leases.db")
 		create(b, openClient(b, s.URL))
@@ -331,6 +331,7 @@ func BenchmarkServerLoad(b *testing.B) {
 		n := float64(*leases)
 		report(b, took)
 		b.ReportMetric(n, "leases")
+		b.ReportMetric(connections, "connections")
 		b.ReportMetric(n/acquired.Seconds(), "acquires/s")
 		b.ReportMetric(n/renewed.Seconds(), "renewals/s")
 		b.ReportMetric(used.Seconds()*1000/n, "ms-server-cpu/renewal")
