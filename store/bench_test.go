@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -26,15 +25,16 @@ import (
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 	"github.com/sortid/sortid/store/internal/connect"
-	"github.com/sortid/sortid/store/internal/faulttest"
 	"github.com/sortid/sortid/testserver"
 )
 
-// Each server syncs each change to the disk, except NATS, which by default syncs later.
-var servers = []struct {
+type server struct {
 	name string
 	url  func(b *testing.B) string
-}{
+}
+
+// Each server syncs each change to the disk, except NATS, which by default syncs later.
+var servers = []server{
 	{"bolt", func(b *testing.B) string { return "bolt:" + b.TempDir() + "/leases.db" }},
 	{"postgres", func(b *testing.B) string { return testserver.StartPostgres(b).URL }},
 	{"mysql", func(b *testing.B) string { return testserver.StartMySQL(b).URL }},
@@ -297,18 +297,18 @@ func startTogether(b *testing.B, url string, nodes, bits int) (seconds float64) 
 	defer cancel()
 	config := bench
 	config.NodeBits = bits
-	stores := make([]lease.Store, nodes)
+	sources := make([]*store.Source, nodes)
 	seconds = together(b, url, nodes, func(i int) error {
-		s, err := store.Open(ctx, url)
+		s, err := store.OpenSource(ctx, url)
 		if err == nil {
-			stores[i] = s
-			_, err = lease.Acquire(ctx, s, config)
+			sources[i] = s
+			_, err = s.Acquire(ctx, config)
 		}
 		return err
 	})
 	time.Sleep(2 * time.Second)
 	b.ReportMetric(float64(connections(url)), "connections-later")
-	for _, s := range stores {
+	for _, s := range sources {
 		if s != nil {
 			s.Close()
 		}
@@ -435,30 +435,15 @@ func BenchmarkHeld(b *testing.B) {
 	}
 }
 
-// oneStart reports the requests and bytes of one start. What the client sends in one piece counts
-// as one request.
+// oneStart reports the requests and bytes of one start.
 func oneStart(b *testing.B, raw string) {
 	b.Helper()
-	u, err := url.Parse(raw)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var requests, bytes atomic.Int64
-	address := faulttest.Relay(b, u.Host, func(_, _ net.Conn) (request, answer func([]byte) bool) {
-		counts := func(pieces *atomic.Int64) func([]byte) bool {
-			return func(piece []byte) bool {
-				pieces.Add(1)
-				bytes.Add(int64(len(piece)))
-				return true
-			}
-		}
-		return counts(&requests), counts(new(atomic.Int64))
-	})
+	var m meter
 	config := bench
 	config.NodeBits = 12
-	acquire(b, open(b, faulttest.At(b, raw, address)), config)
-	b.ReportMetric(float64(requests.Load()), "requests/start")
-	b.ReportMetric(float64(bytes.Load()), "B/start")
+	acquire(b, open(b, m.relay(b, raw)), config)
+	b.ReportMetric(float64(m.requests.Load()), "requests/start")
+	b.ReportMetric(float64(m.bytes.Load()), "B/start")
 }
 
 func connections(raw string) (n int) {

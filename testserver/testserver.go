@@ -40,6 +40,7 @@ type Server struct {
 	ready   func(context.Context) error
 	crash   syscall.Signal // SIGKILL, or another signal that ends the program as fast
 	stop    func()         // nil while the server does not run
+	pid     int
 }
 
 func (s *Server) start() *Server {
@@ -66,12 +67,16 @@ func (s *Server) Start() {
 	}
 	var out tail
 	cmd := s.command()
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Stdout = &out
+	if cmd.Stderr == nil {
+		cmd.Stderr = &out
+	}
 	cmd.WaitDelay = 10 * time.Second // the server's child processes may keep the output open
 	killWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		s.t.Fatalf("starting %s: %v", cmd.Path, err)
 	}
+	s.pid = cmd.Process.Pid
 	ended := make(chan struct{})
 	go func() {
 		cmd.Wait()

@@ -36,7 +36,8 @@ type Store struct {
 	named atomic.Bool
 	// checked is the Unix time at which checkPages last found no damage.
 	checked    atomic.Int64
-	writes     writes
+	reads      queue
+	writes     queue
 	conditions []string
 }
 
@@ -136,27 +137,21 @@ func resolve(path string, create bool) (string, error) {
 
 func (s *Store) Conditions() []string { return s.conditions }
 
-func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (r lease.Record, err error) {
-	err = s.view(ctx, func(records *bbolt.Bucket) error {
-		r, err = get(records, realm, b)
-		return err
+func (s *Store) Get(ctx context.Context, realm string, b lease.Block) (lease.Record, error) {
+	return view(ctx, s, func(records *bbolt.Bucket) (lease.Record, error) {
+		return get(records, realm, b)
 	})
-	return r, err
 }
 
 func (s *Store) GetMany(ctx context.Context, realm string,
 	blocks []lease.Block) ([]lease.Record, error) {
-	found := make([]lease.Record, len(blocks))
-	err := s.view(ctx, func(records *bbolt.Bucket) (err error) {
+	return view(ctx, s, func(records *bbolt.Bucket) (found []lease.Record, err error) {
+		found = make([]lease.Record, len(blocks))
 		for i := 0; i < len(blocks) && err == nil; i++ {
 			found[i], err = get(records, realm, blocks[i])
 		}
-		return err
+		return found, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
 }
 
 func (s *Store) CompareAndSet(ctx context.Context, prev, next lease.Record) (bool, error) {
@@ -179,60 +174,72 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 		}
 		s.named.Store(true)
 	}
-	w := &write{changes: changes, values: values, lead: make(chan struct{}, 1),
-		done: make(chan struct{})}
-	s.writes.join(w)
-	select {
-	case <-w.lead:
-		s.write(ctx, w)
-	case <-w.done:
-	case <-ctx.Done():
-		what := "the change is under way"
-		if s.writes.leave(w) {
-			what = "waiting for other calls of this process"
-		}
-		return false, failed(s.path, fmt.Errorf("%s: %w", what, context.Cause(ctx)))
-	}
-	return w.stored, w.err
+	c := &call{changes: changes, values: values}
+	err := s.share(ctx, &s.writes, c, os.O_RDWR, s.update)
+	return c.stored && err == nil, err
 }
 
-// write makes the changes of w, and of the calls that wait when the file is open.
-func (s *Store) write(ctx context.Context, w *write) {
-	var batch []*write
-	err := s.with(ctx, os.O_RDWR, func(db *bbolt.DB) error {
-		batch = s.writes.take()
-		err := db.Update(func(tx *bbolt.Tx) error {
-			// Check rarely, because checkPages reads the whole file.
-			if now := time.Now().Unix(); now-s.checked.Load() >= 60 {
-				if err := checkPages(tx); err != nil {
-					return err
-				}
-				s.checked.Store(now)
-			}
-			return makeAll(tx, batch)
-		})
-		if err == errRefused { // nothing was written
-			return nil
+// share makes a call c together with the calls that wait in the same queue when the file is open.
+func (s *Store) share(ctx context.Context, q *queue, c *call, flag int,
+	all func(*bbolt.DB, []*call) error) error {
+	c.lead, c.done = make(chan struct{}, 1), make(chan struct{})
+	q.join(c)
+	select {
+	case <-c.lead:
+		s.lead(ctx, q, c, flag, all)
+	case <-c.done:
+	case <-ctx.Done():
+		what := "the call is under way"
+		if q.leave(c) {
+			what = "waiting for other calls of this process"
 		}
-		return err
+		return failed(s.path, fmt.Errorf("%s: %w", what, context.Cause(ctx)))
+	}
+	return c.err
+}
+
+func (s *Store) lead(ctx context.Context, q *queue, c *call, flag int,
+	all func(*bbolt.DB, []*call) error) {
+	var batch []*call
+	err := s.with(ctx, flag, func(db *bbolt.DB) error {
+		batch = q.take()
+		return all(db, batch)
 	})
 	if batch == nil {
-		w.err = err
-		s.writes.leave(w)
+		c.err = err
+		q.leave(c)
 		return
 	}
 	for _, other := range batch {
 		if err != nil {
-			other.stored, other.err = false, err
+			other.err = err
 		}
 		close(other.done)
 	}
-	s.writes.next()
+	q.next()
 }
 
-// makeAll makes the changes of each write, or none of that write. It fails with errRefused if it
+// update makes the changes of all calls in one transaction.
+func (s *Store) update(db *bbolt.DB, batch []*call) error {
+	err := db.Update(func(tx *bbolt.Tx) error {
+		// Check rarely, because checkPages reads the whole file.
+		if now := time.Now().Unix(); now-s.checked.Load() >= 60 {
+			if err := checkPages(tx); err != nil {
+				return err
+			}
+			s.checked.Store(now)
+		}
+		return makeAll(tx, batch)
+	})
+	if err == errRefused { // nothing was written
+		return nil
+	}
+	return err
+}
+
+// makeAll makes the changes of each call, or none of that call. It fails with errRefused if it
 // has made no change.
-func makeAll(tx *bbolt.Tx, batch []*write) error {
+func makeAll(tx *bbolt.Tx, batch []*call) error {
 	made := false
 	for _, w := range batch {
 		ok, err := matches(tx.Bucket(bucket), w.changes)
@@ -268,42 +275,45 @@ func matches(records *bbolt.Bucket, changes []lease.Change) (bool, error) {
 	return true, nil
 }
 
-// A write is a call of CompareAndSetMany.
-type write struct {
+// A call reads or changes records.
+type call struct {
+	read func(records *bbolt.Bucket) error // nil for a change
+
 	changes []lease.Change
 	values  [][]byte
-	lead    chan struct{} // tells the call to open the file, and to write for those who wait
-	leads   bool          // it was told so
-	done    chan struct{} // closed when the changes were made or refused
 	stored  bool
-	err     error
+
+	lead  chan struct{} // tells the call to open the file, for itself and for those who wait
+	leads bool          // it was told so
+	done  chan struct{} // closed when the call was made
+	err   error
 }
 
-// writes has the calls that wait, the oldest first.
-type writes struct {
+// A queue has the calls that wait, the oldest first.
+type queue struct {
 	mu      sync.Mutex
-	waiting []*write
+	waiting []*call
 	leading bool // a call has been told to lead, and is not done
 }
 
 // maxBatch limits how long a transaction takes.
 const maxBatch = 256
 
-func (q *writes) join(w *write) {
+func (q *queue) join(c *call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiting = append(q.waiting, w)
+	q.waiting = append(q.waiting, c)
 	q.tell()
 }
 
-func (q *writes) tell() {
+func (q *queue) tell() {
 	if !q.leading && len(q.waiting) > 0 {
 		q.leading, q.waiting[0].leads = true, true
 		q.waiting[0].lead <- struct{}{}
 	}
 }
 
-func (q *writes) take() []*write {
+func (q *queue) take() []*call {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n := min(maxBatch, len(q.waiting))
@@ -313,7 +323,7 @@ func (q *writes) take() []*write {
 }
 
 // next tells another call to lead.
-func (q *writes) next() {
+func (q *queue) next() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.leading = false
@@ -321,15 +331,15 @@ func (q *writes) next() {
 }
 
 // leave removes a call that still waits. It returns false if the call no longer waits.
-func (q *writes) leave(w *write) bool {
+func (q *queue) leave(c *call) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	i := slices.Index(q.waiting, w)
+	i := slices.Index(q.waiting, c)
 	if i < 0 {
 		return false
 	}
 	q.waiting = slices.Delete(q.waiting, i, i+1)
-	if w.leads {
+	if c.leads {
 		q.leading = false
 		q.tell()
 	}
@@ -357,41 +367,40 @@ func checkPages(tx *bbolt.Tx) error {
 	}
 }
 
-func (s *Store) List(ctx context.Context, realm string) (found []lease.Record, err error) {
-	err = s.view(ctx, func(records *bbolt.Bucket) error {
+func (s *Store) List(ctx context.Context, realm string) ([]lease.Record, error) {
+	return view(ctx, s, func(records *bbolt.Bucket) (found []lease.Record, _ error) {
 		if records == nil {
-			return nil
+			return nil, nil
 		}
 		prefix := []byte(realm + "/")
 		c := records.Cursor()
 		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
 			r, err := decode(k, v)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if r.Realm == realm { // for realm "a", this skips the records of "a/b"
 				found = append(found, r)
 			}
 		}
-		return nil
+		return found, nil
 	})
-	return found, err
 }
 
-func (s *Store) Realms(ctx context.Context) (names []string, err error) {
+func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	end := []byte("/" + lease.Block{}.String())
-	err = s.view(ctx, func(records *bbolt.Bucket) error {
+	return view(ctx, s, func(records *bbolt.Bucket) (names []string, err error) {
 		if records == nil {
-			return nil
+			return nil, nil
 		}
-		return records.ForEach(func(k, _ []byte) error {
+		err = records.ForEach(func(k, _ []byte) error {
 			if name, ok := bytes.CutSuffix(k, end); ok {
 				names = append(names, string(name))
 			}
 			return nil
 		})
+		return names, err
 	})
-	return names, err
 }
 
 func (s *Store) Time(context.Context) (time.Time, error) { return time.Now(), nil }
@@ -425,9 +434,25 @@ func decode(k, v []byte) (r lease.Record, err error) {
 	return r, err
 }
 
-func (s *Store) view(ctx context.Context, f func(*bbolt.Bucket) error) error {
-	return s.with(ctx, os.O_RDONLY, func(db *bbolt.DB) error {
-		return db.View(func(tx *bbolt.Tx) error { return f(tx.Bucket(bucket)) })
+// view returns what f reads. Calls that wait for the file at the same time share one transaction.
+func view[T any](ctx context.Context, s *Store, f func(*bbolt.Bucket) (T, error)) (v T, err error) {
+	var found T // f may still write it after view has returned
+	err = s.share(ctx, &s.reads, &call{read: func(records *bbolt.Bucket) (err error) {
+		found, err = f(records)
+		return failed(s.path, err)
+	}}, os.O_RDONLY, readAll)
+	if err != nil {
+		return v, err
+	}
+	return found, nil
+}
+
+func readAll(db *bbolt.DB, batch []*call) error {
+	return db.View(func(tx *bbolt.Tx) error {
+		for _, c := range batch {
+			c.err = c.read(tx.Bucket(bucket))
+		}
+		return nil
 	})
 }
 

@@ -131,3 +131,51 @@ func TestConcurrentChanges(t *testing.T) {
 		t.Errorf("calls still wait: %+v", s.writes.waiting)
 	}
 }
+
+// Reads at the same time share transactions. Each gets what it asks for, and none waits for others
+// after its context has ended.
+func TestConcurrentReads(t *testing.T) {
+	_, url := temp(t)
+	s := must(t, url)
+	const calls = 100
+	of := func(i int) lease.Block { return lease.Block{NodeID: uint32(i), Size: 16} }
+	for i := range calls {
+		next := lease.Record{Realm: "r", Block: of(i), Revision: 1, Name: fmt.Sprint(i)}
+		faulttest.Change(t, s, lease.Record{Realm: "r", Block: of(i)}, next)
+	}
+	s.mutex <- struct{}{} // now all reads wait
+	given, give := context.WithCancel(t.Context())
+	var up, wg sync.WaitGroup
+	for i := range calls {
+		read := func(ctx context.Context) (lease.Record, error) { return s.Get(ctx, "r", of(i)) }
+		if i%2 == 1 {
+			read = func(ctx context.Context) (r lease.Record, err error) {
+				records, err := s.GetMany(ctx, "r", []lease.Block{{}, of(i)})
+				if len(records) == 2 {
+					r = records[1]
+				}
+				return r, err
+			}
+		}
+		if i%10 == 9 {
+			up.Go(func() {
+				if r, err := read(given); !errors.Is(err, context.Canceled) || r != (lease.Record{}) {
+					t.Errorf("read %d gave up: %v, %v", i, r, err)
+				}
+			})
+			continue
+		}
+		wg.Go(func() {
+			if r, err := read(t.Context()); err != nil || r.Name != fmt.Sprint(i) {
+				t.Errorf("read %d: %q, %v", i, r.Name, err)
+			}
+		})
+	}
+	give()
+	up.Wait()
+	<-s.mutex
+	wg.Wait()
+	if s.reads.leading || len(s.reads.waiting) != 0 {
+		t.Errorf("calls still wait: %+v", s.reads.waiting)
+	}
+}

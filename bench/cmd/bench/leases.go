@@ -3,15 +3,18 @@ package main
 import (
 	"io"
 	"math"
+	"strconv"
 	"strings"
 )
 
 func measureLeases(lines io.Writer, o options) error {
+	leases := strconv.Itoa(int(100_000 * o.scale))
 	for _, b := range []struct{ bench, benchtime string }{
-		{"Acquire|Extend", o.benchtime}, {"Held", "50x"}, {"Together", "1x"}, {"Nodes", "1x"},
+		{"^Benchmark(Acquire|Extend|Server(Acquire|Renew))$", o.benchtime}, {"Held", "50x"},
+		{"Together|Server(Cost|Load)", "1x"}, {"Nodes", "1x"},
 	} {
 		err := test(lines, "../store", "-run", "^$", "-timeout", "30m",
-			"-bench", b.bench, "-benchtime", b.benchtime, ".")
+			"-bench", b.bench, "-benchtime", b.benchtime, "-leases", leases, ".")
 		if err != nil {
 			return err
 		}

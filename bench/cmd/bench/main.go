@@ -35,7 +35,7 @@ var subcommands = map[string]subcommand{
 	"go":     {options{count: 10, benchtime: "200ms", bench: "."}, measureGo},
 	"cli":    {options{count: 5, scale: 1}, measureCLI},
 	"db":     {options{count: 30, scale: 1}, measureDatabases},
-	"leases": {options{benchtime: "300x"}, measureLeases},
+	"leases": {options{benchtime: "300x", scale: 1}, measureLeases},
 	"serve":  {options{count: 5, benchtime: "1500ms"}, measureServe},
 	"soak":   {options{benchtime: "1h"}, measureSoak},
 }
@@ -69,7 +69,7 @@ func main() {
 	}
 	if o.scale > 0 {
 		flags.Float64Var(&o.scale, "scale", o.scale,
-			"a factor for the number of lines or rows")
+			"a factor for the number of lines, rows or leases")
 	}
 	flags.Parse(args)
 
