@@ -62,7 +62,7 @@ func TestStores(t *testing.T) {
 		clusters = append(clusters, onServer(t, makers(s.name, maker, 4, sizes), server))
 	}
 	// NATS makes the changes of a grant one by one, so an outage of a server can come between them.
-	f := onServer(t, makers("sortid serve", maker, 6, sizes), testserver.StartNATS(t))
+	f := onServer(t, makers("sortid serve", maker, 10, []int{3, 3, 3, 4}), testserver.StartNATS(t))
 	leaseThrough(t, f, serve(t, sortid, f.urls[0]), serve(t, sortid, f.urls[0]))
 	clusters = append(clusters, f)
 
@@ -106,18 +106,18 @@ func leaseThrough(t *testing.T, f *cluster, servers ...*server) {
 	for _, s := range servers {
 		addresses = append(addresses, s.address)
 		f.servers = append(f.servers, []outage{
-			{serverStop, window * 4 / 3, s.pause, s.resume},
+			{serverStop, 2 * window, s.pause, s.resume},
 			{serverEnd, window / 2, s.terminate, s.restart},
 			{serverKill, window / 2, s.Stop, s.Start},
 		})
 	}
-	faults := append([]string{repeat}, proxied...)
+	faults := []string{repeat, delay, hangUp, loseReply, repeat, halfClose, hangUp}
 	for i := range uint64(2) {
 		random := rand.New(rand.NewPCG(*seed, 1<<34+i))
 		p := newProxy(t, random, f, faults, time.Second, addresses...)
 		f.urls = append(f.urls, "http://"+p.address)
 	}
-	f.around = append(f.around, serverEnd, serverStop, repeat)
+	f.around = append(f.around, serverEnd, serverStop, repeat, hangUp)
 }
 
 // The test finds processes that ignore the end of their window.

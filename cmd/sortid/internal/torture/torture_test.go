@@ -93,7 +93,7 @@ const (
 )
 
 var kinds = []string{kill, end, stop, step, serverKill, serverEnd, serverStop, delay, loseReply,
-	halfClose, repeat}
+	halfClose, repeat, hangUp}
 
 func (f *cluster) note(kind string, slot int) {
 	f.mu.Lock()
@@ -325,6 +325,10 @@ func (f *cluster) String() string {
 		if n := f.count(kind); n > 0 {
 			fmt.Fprintf(&b, " %s %d,", kind, n)
 		}
+	}
+	if f.leases != nil {
+		fmt.Fprintf(&b, " %d leases renewed, %d times by another server than before", len(f.leases),
+			f.moved)
 	}
 	for _, line := range f.errors {
 		fmt.Fprintf(&b, "\n  stderr: %s", line)
