@@ -129,6 +129,14 @@ func (f *cluster) sent(request []byte, server string) {
 	f.leases[string(path)] = server
 }
 
+// renewals returns how many leases were renewed through servers, and how often a lease changed its
+// server.
+func (f *cluster) renewals() (leases, moved int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.leases), f.moved
+}
+
 // roundTime returns how long a round takes. Another round follows if too little has happened.
 func roundTime(t *testing.T) time.Duration {
 	t.Helper()
@@ -326,9 +334,8 @@ func (f *cluster) String() string {
 			fmt.Fprintf(&b, " %s %d,", kind, n)
 		}
 	}
-	if f.leases != nil {
-		fmt.Fprintf(&b, " %d leases renewed, %d times by another server than before", len(f.leases),
-			f.moved)
+	if leases, moved := f.renewals(); leases > 0 {
+		fmt.Fprintf(&b, " %d leases renewed, %d times by another server than before", leases, moved)
 	}
 	for _, line := range f.errors {
 		fmt.Fprintf(&b, "\n  stderr: %s", line)
