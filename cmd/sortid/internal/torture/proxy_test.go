@@ -18,10 +18,11 @@ import (
 // Faults of a proxy.
 const (
 	pass      = ""
-	delay     = "delayed"       // requests arrive 400 ms later
-	loseReply = "answer lost"   // the next answer is lost, and the connection ends
-	halfClose = "half closed"   // the client can send, but receives nothing more
-	repeat    = "request again" // a request also comes later, at each server
+	delay     = "delayed"     // requests arrive 400 ms later
+	loseReply = "answer lost" // the next answer is lost, and the connection ends
+	halfClose = "half closed" // the client can send, but receives nothing more
+	repeat    = "sent again"  // a request also comes later, at each server
+	hangUp    = "hung up"     // the connection ends when a request has been passed on
 )
 
 var proxied = []string{delay, loseReply, halfClose}
@@ -82,17 +83,22 @@ func (p *proxy) serve(client *net.TCPConn, to string) {
 		p.copy(server, client, func(request []byte) bool {
 			client.SetReadDeadline(time.Time{})
 			p.cluster.sent(request, to)
-			switch fault := p.fault.Load(); fault {
+			fault := p.fault.Load().(string)
+			switch fault {
 			case delay:
 				time.Sleep(400 * time.Millisecond)
-				p.cluster.note(delay, all)
 			case repeat:
 				for _, server := range p.servers {
 					go sendLater(server, bytes.Clone(request))
 				}
-				p.cluster.note(repeat, all)
+			case hangUp:
+				server.Write(request)
+				client.Close()
+			default:
+				return true
 			}
-			return true
+			p.cluster.note(fault, all)
+			return fault != hangUp
 		})
 	})
 	wg.Go(func() { // answers

@@ -95,7 +95,7 @@ const (
 )
 
 var kinds = []string{kill, end, stop, step, serverKill, serverEnd, serverStop, delay, loseReply,
-	halfClose, repeat}
+	halfClose, repeat, hangUp}
 
 func (f *cluster) note(kind string, slot int) {
 	f.mu.Lock()
@@ -129,6 +129,14 @@ func (f *cluster) sent(request []byte, server string) {
 		f.moved++
 	}
 	f.leases[string(path)] = server
+}
+
+// renewals returns how many leases were renewed through servers, and how often a lease changed its
+// server.
+func (f *cluster) renewals() (leases, moved int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.leases), f.moved
 }
 
 // roundTime returns how long a round takes. Another round follows if too little has happened.
@@ -327,6 +335,9 @@ func (f *cluster) String() string {
 		if n := f.count(kind); n > 0 {
 			fmt.Fprintf(&b, " %s %d,", kind, n)
 		}
+	}
+	if leases, moved := f.renewals(); leases > 0 {
+		fmt.Fprintf(&b, " %d leases renewed, %d times by another server than before", leases, moved)
 	}
 	for _, line := range f.errors {
 		fmt.Fprintf(&b, "\n  stderr: %s", line)
