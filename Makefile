@@ -1,10 +1,7 @@
 # "make help" lists the targets. ARGS has more flags for go test: make test ARGS='-run Parse -v'
 .DEFAULT_GOAL := help
-GO       ?= go
-ARGS     ?=
 SOAK     ?= 1h
 FUZZTIME ?= 1m
-REMOTE   ?= origin
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
@@ -12,13 +9,16 @@ VALE        := github.com/vale-cli/vale/v3/cmd/vale@v3.22.0
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # A workspace refuses -mod. Only "build" needs git.
-override GOFLAGS := $(filter-out -mod=%,$(shell $(GO) env GOFLAGS 2>/dev/null)) -buildvcs=false
+override GOFLAGS := $(filter-out -mod=%,$(shell go env GOFLAGS 2>/dev/null)) -buildvcs=false
 export GOFLAGS
 
 # "work" means the packages of all modules in go.work. check-vet vets them, so tests need not.
-TEST    := bin/testrun test -vet=off -timeout 20m
-RELEASE := GOWORK=off $(GO) -C internal/release
-TOOL     = GOBIN="$$PWD/bin" $(GO) install
+TEST    := bin/testrun test -vet=off -timeout 40m
+RELEASE := GOWORK=off go -C internal/release
+# Modules that users get. Without optimization, their dependencies compile faster.
+PUBLISHED := $(shell awk '/^\t\./ && !/not published/ { print $$1 "/..." }' go.work)
+QUICK     := -gcflags='all=-N -l'
+TOOL       = GOBIN="$$PWD/bin" go install
 
 # $(call try,COMMAND,WHAT TO DO) ends the step if the command fails, because the machine lacks
 # something. The program that most steps try has two lines.
@@ -31,14 +31,14 @@ try = error=$$($(1) 2>&1) || { \
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z0-9%-]*\):.*## /\1	/p' Makefile | expand -t 18
 go:
-	@command -v $(GO) >/dev/null || \
+	@command -v go >/dev/null || \
 	  { echo 'sortid needs Go 1.26 or later: https://go.dev/dl/'; exit 1; }
 bin/testrun: | go
-	@$(GO) build -o bin/ ./internal/testrun
+	@go build -o bin/ ./internal/testrun
 
 build: | go ## build bin/sortid; in a git repository, sortid --version names the commit
 	@git rev-parse HEAD >/dev/null 2>&1 && vcs=auto || vcs=false; \
-	$(GO) build -buildvcs=$$vcs -o bin/ ./cmd/sortid
+	go build -buildvcs=$$vcs -ldflags='-s -w' -o bin/ ./cmd/sortid
 run: build ## build the command, make three IDs and inspect one
 	bin/sortid new scru128 -n 3
 	bin/sortid new scru128 | bin/sortid inspect -
@@ -50,34 +50,32 @@ test-short: bin/testrun ## run the quick tests of all modules, while you work on
 
 check: bin/testrun ## run all the steps check-... below
 	@MAKE="$(MAKE)" bin/testrun steps
-
 check-format: | go ## find Go files that gofmt would change
-	@files=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); [ -z "$$files" ] || \
+	@files=$$("$$(go env GOROOT)/bin/gofmt" -l .); [ -z "$$files" ] || \
 	  { echo "run gofmt -w on these files:"; echo "$$files"; exit 1; }
 check-vet: | go ## find suspicious code with go vet
-	$(GO) vet work
+	go vet work
 check-systems: | go ## compile and vet the code and its tests for Windows, macOS and ARM
-	GOOS=windows $(GO) vet $(ARGS) ./... ./store/... ./cmd/sortid/...
-	GOOS=darwin $(GO) vet ./... ./store/... ./cmd/sortid/...
-	GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows go vet $(QUICK) $(PUBLISHED)
+	GOOS=darwin GOARCH=arm64 go vet $(QUICK) $(PUBLISHED)
+	GOOS=linux GOARCH=arm64 go vet $(QUICK) ./...
 check-race: bin/testrun ## run the tests of all modules with the race detector
-	@export CGO_ENABLED=1; $(call try,$(GO) run -race $(TRY),apt-get install gcc); \
+	@export CGO_ENABLED=1; $(call try,go run -race $(TRY),apt-get install gcc); \
 	 $(TEST) -race -short $(ARGS) work
 check-purego: bin/testrun ## test the root module without assembly
 	$(TEST) -short -tags purego $(ARGS) ./...
 check-386: bin/testrun ## test the root module as programs of 32 bits; vet it where none runs
-	@GOARCH=386 $(GO) vet ./...
-	@$(call try,GOARCH=386 $(GO) run $(TRY),use a kernel that runs programs of 32 bits); \
+	@GOARCH=386 go vet ./...
+	@$(call try,GOARCH=386 go run $(TRY),use a kernel that runs programs of 32 bits); \
 	GOARCH=386 $(TEST) -short $(ARGS) ./...
 check-oldest: bin/testrun ## test the root module with the oldest Go that it supports
 	@version=$$(sed -n 's/^go //p' go.mod); export GOTOOLCHAIN=go$$version GOWORK=off; \
-	$(call try,$(GO) run $(TRY),go mod download golang.org/toolchain); \
+	$(call try,go run $(TRY),go mod download golang.org/toolchain); \
 	echo "Go $$version"; $(TEST) -short $(ARGS) ./...
 check-newest: bin/testrun ## test the root module with the newest Go
-	@$(call try,$(GO) list -m -f '{{.Version}}' go@latest,connect to a module proxy); \
-	export GOTOOLCHAIN=go$$error; \
-	$(call try,$(GO) run $(TRY),connect to a module proxy); \
-	$(GO) version; $(TEST) -short $(ARGS) ./...
+	@$(call try,go list -m -f '{{.Version}}' go@latest,connect to a module proxy); \
+	export GOTOOLCHAIN=go$$error; $(call try,go run $(TRY),connect to a module proxy); \
+	go version; $(TEST) -short $(ARGS) ./...
 check-staticcheck: | go ## find bugs and unused code with staticcheck
 	@$(call try,$(TOOL) $(STATICCHECK),connect to a module proxy); \
 	bin/staticcheck work
@@ -94,28 +92,28 @@ check-actions: | go ## check .github/workflows with actionlint
 	@$(call try,$(TOOL) $(ACTIONLINT),connect to a module proxy); \
 	bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
 check-release: | go ## pack the modules, then install and import them as a user does
-	@$(call try,git rev-parse HEAD,run this in a git clone); \
-	set -x; $(RELEASE) vet ./... && $(RELEASE) test -vet=off -timeout 20m ./... && \
+	@$(call try,git rev-parse HEAD,run this in a git clone); set -x; \
+	$(RELEASE) vet ./... && $(RELEASE) test -vet=off -count=1 -timeout 20m ./... && \
 	$(RELEASE) run . check
 
 soak: bin/testrun ## run the long forms of tests for an hour each; SOAK=10m shortens them
 	SORTID_SOAK=$(SOAK) $(TEST) -count=1 -timeout 0 $(ARGS) work
-	cd bench && $(GO) run ./cmd/bench soak -benchtime $(SOAK)
+	cd bench && go run ./cmd/bench soak -benchtime $(SOAK)
 fuzz: | go ## run each fuzz target for FUZZTIME=1m
-	@for pkg in $$($(GO) list work); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "$$pkg $$f"; \
-	    $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || \
-	    exit 1; done; done
+	@for pkg in $$(go list work); do \
+	  for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "$$pkg $$f"; \
+	    go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x \
+	    $$pkg || exit 1; done; done
 
 bench: build ## compare with other libraries; writes to docs/benchmarks.md
-	cd bench && $(GO) run ./cmd/bench
+	cd bench && go run ./cmd/bench
 bench-%: build ## measure a part: bench-cli, bench-db, bench-leases, bench-serve
-	cd bench && $(GO) run ./cmd/bench $*
+	cd bench && go run ./cmd/bench $*
 
 dist: | go ## write archives, packages and checksums to dist/: VERSION=v1.2.3
 	$(RELEASE) run . dist "$(VERSION)" "$$PWD/dist" $(TARGETS)
 release: | go ## check all, then tag the modules: VERSION=v1.2.3; DRYRUN=1 prints the commands
-	$(RELEASE) run . $(if $(DRYRUN),-n) -remote $(REMOTE) tag "$(VERSION)"
+	$(RELEASE) run . $(if $(DRYRUN),-n) $(REMOTE:%=-remote %) tag "$(VERSION)"
 bump: | go ## set the version at which the modules require each other: VERSION=v1.2.3
 	$(RELEASE) run . bump "$(VERSION)"
 clean: ## delete bin and dist

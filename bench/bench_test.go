@@ -38,6 +38,7 @@ func must[T any](v T, err error) T {
 // rows has the sub-benchmarks that other files add.
 var rows = map[string]map[string]func(*testing.B){}
 
+//lint:ignore U1000 stdlib_test.go uses it, with Go 1.27
 func later(benchmark, lib string, f func(*testing.B)) {
 	if rows[benchmark] == nil {
 		rows[benchmark] = map[string]func(*testing.B){}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -328,10 +330,11 @@ func TestHolderReleasesUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := map[string]bool{}
 		released := []string{}
+		var answers atomic.Bool
 		s := &scripted{
 			acquire: func(r AcquireRequest) (Grant, error) {
 				requests[r.Request] = true
-				if time.Since(synctestStart) < time.Minute {
+				if !answers.Load() {
 					return Grant{}, errLost
 				}
 				return grantOf("id", time.Now()), nil
@@ -344,10 +347,9 @@ func TestHolderReleasesUnanswered(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
 			time.Sleep(300 * time.Millisecond)
-			synctestStart = time.Time{} // from now on, requests are answered
+			answers.Store(true)
 			cancel(errors.New("stopped"))
 		}()
-		synctestStart = time.Now()
 		l, err := AcquireFrom(ctx, s, orders)
 		if l != nil || !errors.Is(err, errLost) || len(requests) != 1 ||
 			!slices.Equal(released, []string{"id"}) {
@@ -356,8 +358,6 @@ func TestHolderReleasesUnanswered(t *testing.T) {
 		}
 	})
 }
-
-var synctestStart time.Time
 
 // RetryAfter is obeyed with jitter, and within the context.
 func TestRetryAfter(t *testing.T) {
@@ -511,124 +511,52 @@ func TestHolderAhead(t *testing.T) {
 	})
 }
 
-// A granter is a lessor in memory. It keeps the promises of [Lessor], and remembers what it has
-// granted.
-type granter struct {
-	mu      sync.Mutex
-	lead    int64
-	window  int64
-	terms   Terms
-	nodes   []*granterNode
-	leases  map[string]*granterLease // by request
-	counter int
+// A recorder remembers what a lessor has granted.
+type recorder struct {
+	*StoreLessor
+	mu       sync.Mutex
+	requests map[string]string // by the ID of the lease
+	grants   map[string][]Grant
 }
 
-type granterNode struct {
-	hwm, deadline int64
-	holder        *granterLease
-}
-
-type granterLease struct {
-	Grant
-	node    *granterNode
-	renewal string
-	ended   bool
-	tickets []Grant // all that was granted
-}
-
-func newGranter(bits int, window, lead int64) *granter {
-	g := &granter{terms: orders.terms(), window: window, lead: lead,
-		leases: map[string]*granterLease{}}
-	for range 1 << bits {
-		g.nodes = append(g.nodes, &granterNode{})
+func newRecorder(t *testing.T) *recorder {
+	s := &recorder{StoreLessor: NewLessor(NewMemory(), LessorOptions{}),
+		requests: map[string]string{}, grants: map[string][]Grant{}}
+	c := Config{Realm: orders.Realm, Format: SCRU64, MaxLead: 2500 * time.Millisecond,
+		Window: 5*time.Second + time.Duration(rand.Int64N(int64(15*time.Second)))}
+	if _, _, err := s.CreateRealm(t.Context(), c); err != nil {
+		t.Error(err)
 	}
-	return g
+	return s
 }
 
-func (s *granter) now() int64 { return s.terms.At(time.Now()) }
-
-// extend grants the ticks up to a window from now, or from the client's time.
-func (s *granter) extend(l *granterLease, at time.Time) Grant {
-	end := max(s.now(), min(s.terms.At(at), s.now()+s.lead), l.FirstTick) + s.window
-	l.EndTick = max(l.EndTick, end)
-	l.ServerTime = time.Now()
-	l.node.hwm, l.node.deadline = l.EndTick, l.EndTick+s.window/2
-	l.tickets = append(l.tickets, l.Grant)
-	return l.Grant
+func (s *recorder) Acquire(ctx context.Context, realm string, r AcquireRequest) (Grant, error) {
+	g, err := s.StoreLessor.Acquire(ctx, realm, r)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.requests[g.ID] = r.Request
+		s.grants[r.Request] = append(s.grants[r.Request], g)
+	}
+	return g, err
 }
 
-func (s *granter) Acquire(_ context.Context, _ string, r AcquireRequest) (Grant, error) {
+func (s *recorder) Renew(ctx context.Context, realm, id string, r RenewRequest) (Grant, error) {
+	g, err := s.StoreLessor.Renew(ctx, realm, id, r)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.grants[s.requests[id]] = append(s.grants[s.requests[id]], g)
+	}
+	return g, err
+}
+
+func (s *recorder) evict(ctx context.Context) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.leases[r.Request]; l != nil {
-		if l.ended || l.node.holder != l {
-			return Grant{}, ErrLost
-		}
-		g := l.Grant
-		g.Repeated = true
-		return g, nil
-	}
-	for _, i := range rand.Perm(len(s.nodes)) {
-		n, now := s.nodes[i], s.now()
-		if n.holder != nil && now < n.deadline || n.hwm > now+s.lead {
-			continue
-		}
-		if n.holder != nil {
-			n.holder.ended = true
-		}
-		s.counter++
-		id := fmt.Sprint("lease ", s.counter)
-		l := &granterLease{node: n, Grant: Grant{ID: id, Secret: "secret of " + id, Format: "scru64",
-			Block: Block{uint32(i), uint8(r.NodeBits)}, FirstTick: max(n.hwm, now),
-			Tick: SCRU64.Tick, Epoch: SCRU64.Epoch}}
-		n.holder, s.leases[r.Request] = l, l
-		return s.extend(l, r.Time), nil
-	}
-	return Grant{}, &FullError{Realm: "orders", Size: r.NodeBits}
-}
-
-func (s *granter) find(id, secret string) *granterLease {
-	for _, l := range s.leases {
-		if l.ID == id && l.Secret == secret && !l.ended && l.node.holder == l {
-			return l
-		}
-	}
-	return nil
-}
-
-func (s *granter) Renew(_ context.Context, _, id string, r RenewRequest) (Grant, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.find(id, r.Secret)
-	if l == nil || r.EndTick != l.EndTick && r.Renewal != l.renewal {
-		return Grant{}, ErrLost
-	}
-	if now := s.now(); now >= l.EndTick {
-		l.FirstTick = now
-	}
-	l.renewal = r.Renewal
-	return s.extend(l, r.Time), nil
-}
-
-func (s *granter) Release(_ context.Context, _, id string, r ReleaseRequest) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := s.find(id, r.Secret)
-	if l == nil {
-		return nil
-	}
-	if r.EndTick == l.EndTick {
-		l.node.hwm = min(l.node.hwm, max(s.terms.At(r.LastTime)+1, l.FirstTick, s.now()))
-	}
-	l.ended, l.node.holder = true, nil
-	return nil
-}
-
-func (s *granter) evict() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := s.nodes[rand.IntN(len(s.nodes))]; n.holder != nil {
-		n.holder.ended, n.holder = true, nil
+	ids := slices.Collect(maps.Keys(s.requests))
+	s.mu.Unlock()
+	for range min(3, len(ids)) { // most have ended
+		_ = s.Evict(ctx, orders.Realm, ids[rand.IntN(len(ids))])
 	}
 }
 
@@ -698,7 +626,7 @@ func TestHolderProperty(t *testing.T) {
 	for range 40 {
 		synctest.Test(t, func(t *testing.T) {
 			const bits = 2
-			s := newGranter(bits, 20+rand.Int64N(60), 8)
+			s := newRecorder(t)
 			net := &lossy{Lessor: s, grief: []float64{0, 0.05, 0.2, 0.5}[rand.IntN(4)]}
 			claims := &claimBook{by: map[claimKey]string{}}
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -709,7 +637,7 @@ func TestHolderProperty(t *testing.T) {
 			}
 			all.Go(func() {
 				for sleeps(ctx, time.Duration(rand.Int64N(int64(20*time.Second)))) {
-					s.evict()
+					s.evict(ctx)
 				}
 			})
 			all.Wait()
@@ -736,12 +664,12 @@ type claimBook struct {
 }
 
 // run leases and uses node IDs until ctx ends.
-func (b *claimBook) run(ctx context.Context, name string, s *granter, net *lossy, bits int) {
+func (b *claimBook) run(ctx context.Context, name string, s *recorder, net *lossy, bits int) {
 	skew := time.Duration(rand.Int64N(int64(4*time.Second))) - 2*time.Second
 	c := orders
 	c.NodeBits, c.Name = bits, name
 	c.Now = func() time.Time { return time.Now().Add(skew) }
-	own := &named{Lessor: net, granter: s, lost: map[string]time.Time{}}
+	own := &named{Lessor: net, recorder: s, lost: map[string]time.Time{}}
 	for ctx.Err() == nil {
 		l, err := AcquireFrom(ctx, own, c)
 		if err != nil {
@@ -755,7 +683,7 @@ func (b *claimBook) run(ctx context.Context, name string, s *granter, net *lossy
 			if rand.IntN(60) == 0 { // the process stops for a while
 				sleeps(ctx, time.Duration(rand.Int64N(int64(40*time.Second))))
 			}
-			at := s.terms.At(c.Now()) + rand.Int64N(4)
+			at := orders.terms().At(c.Now()) + rand.Int64N(4)
 			node, claimed, err := l.ClaimTick(at)
 			if err == nil {
 				b.claim(name, claimKey{node, claimed}, own)
@@ -787,7 +715,7 @@ func (b *claimBook) claim(name string, k claimKey, own *named) {
 // A named lessor remembers the requests of one client.
 type named struct {
 	Lessor
-	granter  *granter
+	recorder *recorder
 	mu       sync.Mutex
 	requests []string
 	lost     map[string]time.Time // when the client learned that a lease had ended
@@ -815,18 +743,13 @@ func (n *named) Renew(ctx context.Context, realm, id string, r RenewRequest) (Gr
 func (n *named) covers(k claimKey) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.granter.mu.Lock()
-	defer n.granter.mu.Unlock()
+	n.recorder.mu.Lock()
+	defer n.recorder.mu.Unlock()
 	for _, request := range n.requests {
-		l := n.granter.leases[request]
-		if l == nil {
-			continue
-		}
-		if at, ok := n.lost[l.ID]; ok && time.Now().After(at) {
-			continue
-		}
-		for _, g := range l.tickets {
-			if g.Block.NodeID == k.node && g.FirstTick <= k.tick && k.tick < g.EndTick {
+		for _, g := range n.recorder.grants[request] {
+			at, lost := n.lost[g.ID]
+			if (!lost || !time.Now().After(at)) && g.Block.NodeID == k.node &&
+				g.FirstTick <= k.tick && k.tick < g.EndTick {
 				return true
 			}
 		}

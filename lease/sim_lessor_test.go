@@ -16,7 +16,6 @@ import (
 // brokenRules are rules that clients or servers do not keep.
 type brokenRules struct {
 	noRenewal     bool // clients send no renewal name, so clones are not parted
-	keepFirst     bool // clients keep the first tick of another lease
 	useReleased   bool // clients make IDs after they have sent a release
 	impreciseTime bool // servers take a wrong time for a precise one
 }
@@ -365,9 +364,6 @@ func (c *simClient) take(a simAnswer) {
 		c.momentFrom = from
 	}
 	c.momentTo = a.sent + g.ValidFor.Milliseconds()
-	if c.w.rules.keepFirst && c.grant.ID != "" {
-		g.FirstTick = c.grant.FirstTick
-	}
 	c.grant = g
 }
 
@@ -420,7 +416,6 @@ func TestSimulationFindsInLessors(t *testing.T) {
 		"renewals that do not part clones": func(w *world) {
 			w.clones, w.restores, w.fences, w.rules.noRenewal = true, false, false, true
 		},
-		"clients that keep the first tick": func(w *world) { w.rules.keepFirst = true },
 		"clients that make IDs after a release": func(w *world) {
 			w.rules.useReleased = true
 		},

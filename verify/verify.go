@@ -118,7 +118,7 @@ func (o *Options) validate(f *format.Format) error {
 		return nil
 	}
 	if o.RawTo == nil {
-		return fmt.Errorf("Raw is %q, but RawTo is nil", o.Raw)
+		return fmt.Errorf("options: Raw is %q, but RawTo is nil", o.Raw)
 	}
 	return r.CheckRaw(f, o.Raw)
 }

@@ -83,7 +83,7 @@ func tryFolder(dir string) error {
 		if inner := errors.Unwrap(err); inner != nil {
 			err = inner // without the name of the file
 		}
-		return fmt.Errorf("Go cannot run tests here: a program in %s does not start: %w\n"+
+		return fmt.Errorf("tests cannot run here: a program in %s does not start: %w\n"+
 			"If the folder is mounted noexec, set TMPDIR to another folder, for example:\n"+
 			"  mkdir -p ~/tmp && export TMPDIR=~/tmp", dir, err)
 	}

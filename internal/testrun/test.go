@@ -34,8 +34,9 @@ type testReport struct {
 }
 
 type packageReport struct {
-	tests  []string          // in the order of their first output
-	output map[string]string // of the tests that have not passed, and "" for the package itself
+	tests []string // in the order of their first output
+	// The output of the tests that have not passed, and for "" of the package itself.
+	output map[string]*strings.Builder
 	passed int
 	failed int
 	cached bool
@@ -87,7 +88,7 @@ func (r *testReport) add(e event) {
 	}
 	p := r.packages[e.Package]
 	if p == nil {
-		p = &packageReport{output: map[string]string{}}
+		p = &packageReport{output: map[string]*strings.Builder{}}
 		r.packages[e.Package] = p
 	}
 	name := short(e.Package) + "." + e.Test
@@ -106,7 +107,7 @@ func (r *testReport) add(e event) {
 		r.failures = append(r.failures, name)
 	case e.Action == "skip":
 		r.skipped++
-		why := reason(p.output[e.Test])
+		why := reason(p.text(e.Test))
 		if !r.short || !strings.Contains(why, "-short") {
 			r.skips = append(r.skips, skip{name, why})
 		}
@@ -125,10 +126,20 @@ func (p *packageReport) print(test, text string) {
 	if noise.MatchString(strings.TrimSuffix(text, "\n")) {
 		return
 	}
-	if _, known := p.output[test]; !known {
+	b := p.output[test]
+	if b == nil {
+		b = &strings.Builder{}
+		p.output[test] = b
 		p.tests = append(p.tests, test)
 	}
-	p.output[test] += text
+	b.WriteString(text)
+}
+
+func (p *packageReport) text(test string) string {
+	if b := p.output[test]; b != nil {
+		return b.String()
+	}
+	return ""
 }
 
 func (r *testReport) endPackage(p *packageReport, e event) {
@@ -144,8 +155,9 @@ func (r *testReport) endPackage(p *packageReport, e event) {
 	case "fail":
 		fmt.Fprintf(r.w, "FAIL  %8s  %s\n%s", time, name, r.builds[e.FailedBuild])
 		for _, test := range p.tests {
-			if text := p.output[test]; text != "" {
-				fmt.Fprintf(r.w, "--- %s\n%s", cmp.Or(test, "outside of tests"), text)
+			if text := p.text(test); text != "" {
+				fmt.Fprintf(r.w, "--- %s\n%s", cmp.Or(test, "outside of tests"),
+					abridged(text))
 			}
 		}
 		if p.failed == 0 { // the package does not compile, or panics outside of a test
@@ -153,6 +165,16 @@ func (r *testReport) endPackage(p *packageReport, e event) {
 			r.failures = append(r.failures, name)
 		}
 	}
+}
+
+// abridged leaves out the middle of a very long text, such as the output of an endless command.
+func abridged(text string) string {
+	const most = 64 << 10 // bytes at each end
+	if len(text) <= 2*most {
+		return text
+	}
+	return fmt.Sprintf("%s\n... %d bytes left out ...\n%s",
+		text[:most], len(text)-2*most, text[len(text)-most:])
 }
 
 func (r *testReport) finish(permits []*regexp.Regexp) (ok bool) {

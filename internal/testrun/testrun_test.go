@@ -208,3 +208,15 @@ func TestReasonIsTheMessage(t *testing.T) {
 		}
 	}
 }
+
+func TestVeryLongOutputIsAbridged(t *testing.T) {
+	long := "first " + strings.Repeat("x", 1<<20) + " last"
+	got := abridged(long)
+	if len(got) > 1<<18 || !strings.HasPrefix(got, "first ") || !strings.HasSuffix(got, " last") {
+		t.Errorf("abridged returned %d bytes of %d, want both ends of at most 64 KiB",
+			len(got), len(long))
+	}
+	if got := abridged("short"); got != "short" {
+		t.Errorf("abridged(%q) = %q, want no change", "short", got)
+	}
+}

@@ -191,7 +191,10 @@ func TestRewrite(t *testing.T) {
 			t.Skipf("only Linux shows child processes (%v); to run this test: use Linux", err)
 		}
 		if child, err := strconv.Atoi(strings.TrimSpace(string(children))); err == nil {
-			syscall.Kill(child, syscall.SIGKILL)
+			process, err := os.FindProcess(child)
+			if err == nil {
+				process.Signal(syscall.SIGKILL)
+			}
 		}
 	}
 	faulttest.Eventually(t, func() bool {

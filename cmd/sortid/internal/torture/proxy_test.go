@@ -1,6 +1,9 @@
+//go:build unix
+
 package torture
 
 import (
+	"bytes"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -12,28 +15,32 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
+// Faults of a proxy.
 const (
-	pass      = iota
-	delay     // requests arrive 400 ms later
-	loseReply // the next answer is lost, and the connection ends
-	halfClose // the client can send, but receives nothing more
-	faults
+	pass      = ""
+	delay     = "delayed"       // requests arrive 400 ms later
+	loseReply = "answer lost"   // the next answer is lost, and the connection ends
+	halfClose = "half closed"   // the client can send, but receives nothing more
+	repeat    = "request again" // a request also comes later, at each server
 )
 
-var proxied = [faults]string{delay: "delayed", loseReply: "answer lost", halfClose: "half closed"}
+var proxied = []string{delay, loseReply, halfClose}
 
-// A proxy passes connections on to a server, and disturbs them.
+// A proxy passes each connection on to one of its servers, and disturbs it.
 type proxy struct {
 	address string
-	server  string
+	servers []string
 	cluster *cluster
-	fault   atomic.Int32
+	fault   atomic.Value
+	idle    time.Duration // idle connections end after this time; 0: they do not end
 }
 
-func newProxy(t *testing.T, server string, random *rand.Rand, f *cluster) *proxy {
+func newProxy(t *testing.T, random *rand.Rand, f *cluster, faults []string,
+	idle time.Duration, servers ...string) *proxy {
 	t.Helper()
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	p := &proxy{address: l.Addr().String(), server: server, cluster: f}
+	p := &proxy{address: l.Addr().String(), servers: servers, cluster: f, idle: idle}
+	p.fault.Store(pass)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -41,17 +48,17 @@ func newProxy(t *testing.T, server string, random *rand.Rand, f *cluster) *proxy
 			if err != nil {
 				return
 			}
-			go p.serve(client.(*net.TCPConn))
+			go p.serve(client.(*net.TCPConn), servers[rand.IntN(len(servers))])
 		}
 	}()
 	go func() {
 		ended := t.Context() // ends with the test
-		for n := random.IntN(faults); ended.Err() == nil; n++ {
-			fault := delay + n%(faults-delay)
-			made := f.count(proxied[fault])
-			p.fault.Store(int32(fault))
+		for n := random.IntN(len(faults)); ended.Err() == nil; n++ {
+			fault := faults[n%len(faults)]
+			made := f.count(fault)
+			p.fault.Store(fault)
 			time.Sleep(time.Duration(200+random.IntN(600)) * time.Millisecond)
-			for i := 0; i < 300 && f.count(proxied[fault]) == made && ended.Err() == nil; i++ {
+			for i := 0; i < 300 && f.count(fault) == made && ended.Err() == nil; i++ {
 				time.Sleep(10 * time.Millisecond)
 			}
 			p.fault.Store(pass)
@@ -61,9 +68,9 @@ func newProxy(t *testing.T, server string, random *rand.Rand, f *cluster) *proxy
 	return p
 }
 
-func (p *proxy) serve(client *net.TCPConn) {
+func (p *proxy) serve(client *net.TCPConn, to string) {
 	defer client.Close()
-	conn, err := net.Dial("tcp", p.server)
+	conn, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
@@ -72,18 +79,26 @@ func (p *proxy) serve(client *net.TCPConn) {
 	var wg sync.WaitGroup
 	wg.Go(func() { // requests
 		defer server.CloseWrite()
-		p.copy(server, client, func() bool {
-			if p.fault.Load() == delay {
+		p.copy(server, client, func(request []byte) bool {
+			client.SetReadDeadline(time.Time{})
+			p.cluster.sent(request, to)
+			switch fault := p.fault.Load(); fault {
+			case delay:
 				time.Sleep(400 * time.Millisecond)
-				p.cluster.note(proxied[delay], all)
+				p.cluster.note(delay, all)
+			case repeat:
+				for _, server := range p.servers {
+					go sendLater(server, bytes.Clone(request))
+				}
+				p.cluster.note(repeat, all)
 			}
 			return true
 		})
 	})
 	wg.Go(func() { // answers
 		defer client.CloseWrite()
-		p.copy(client, server, func() bool {
-			fault := p.fault.Load()
+		p.copy(client, server, func([]byte) bool {
+			fault := p.fault.Load().(string)
 			switch fault {
 			case loseReply:
 				client.Close()
@@ -92,22 +107,38 @@ func (p *proxy) serve(client *net.TCPConn) {
 				client.CloseWrite()
 				time.AfterFunc(time.Second, func() { client.Close() })
 			default:
+				if p.idle != 0 {
+					client.SetReadDeadline(time.Now().Add(p.idle))
+				}
 				return true
 			}
-			p.cluster.note(proxied[fault], all)
+			p.cluster.note(fault, all)
 			return false
 		})
 	})
 	wg.Wait()
 }
 
+// sendLater sends a request within a window, and ignores the answer.
+func sendLater(server string, request []byte) {
+	time.Sleep(rand.N(window))
+	conn, err := net.Dial("tcp", server)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(window))
+	conn.Write(request)
+	io.Copy(io.Discard, conn)
+}
+
 // copy passes pieces on while allow returns true.
-func (p *proxy) copy(to io.Writer, from io.Reader, allow func() bool) {
+func (p *proxy) copy(to io.Writer, from io.Reader, allow func(piece []byte) bool) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 {
-			if !allow() {
+			if !allow(buf[:n]) {
 				return
 			}
 			if _, err := to.Write(buf[:n]); err != nil {

@@ -14,10 +14,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/store"
 	"github.com/sortid/sortid/testserver"
 )
 
@@ -33,8 +36,9 @@ func makers(name, program string, processes int, bits []int, urls ...string) *cl
 	}
 }
 
-// No tick of a node ID belongs to two processes. One realm is nearly full, and some processes lease
-// through "sortid serve".
+// No tick of a node ID belongs to two processes. One realm is nearly full. Another one has processes
+// that lease from its store, and processes that lease through two servers: each connection goes to
+// either.
 func TestStores(t *testing.T) {
 	t.Parallel()
 	sortid, maker := program(t, command), program(t, maker)
@@ -55,21 +59,11 @@ func TestStores(t *testing.T) {
 		{"redis", func(t testing.TB) *testserver.Server { return testserver.StartRedis(t) }},
 	} {
 		server := s.start(t)
-		u := check.Must(url.Parse(server.URL))(t)
-		f := makers(s.name, maker, 4, sizes)
-		u.Host = newProxy(t, u.Host, rand.New(rand.NewPCG(*seed, 1<<33)), f).address
-		f.urls, f.servers = []string{u.String()}, []crasher{server}
-		f.around = append(proxied[delay:], restart)
-		clusters = append(clusters, f)
+		clusters = append(clusters, onServer(t, makers(s.name, maker, 4, sizes), server))
 	}
-	store := bolt()
-	if out, err := exec.Command(sortid, "lease", "create", store, "--realm", "torture", "--format",
-		"scru64", "--lease-window", window.String()).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out) // the makers make no realm through a server
-	}
-	a, b := serve(t, sortid, store), serve(t, sortid, store)
-	f := makers("sortid serve", maker, 4, sizes, a.url, b.url)
-	f.servers, f.around = []crasher{a, b}, []string{restart}
+	// NATS makes the changes of a grant one by one, so an outage of a server can come between them.
+	f := onServer(t, makers("sortid serve", maker, 6, sizes), testserver.StartNATS(t))
+	leaseThrough(t, f, serve(t, sortid, f.urls[0]), serve(t, sortid, f.urls[0]))
 	clusters = append(clusters, f)
 
 	results := map[*cluster]result{}
@@ -82,9 +76,48 @@ func TestStores(t *testing.T) {
 		}
 		missing := slices.ContainsFunc(slices.Concat(f.faults, f.around),
 			func(kind string) bool { return f.count(kind) == 0 })
+		missing = missing || f.leases != nil && f.moved == 0
 		return r.ids > *rate && r.hands > 0 && !missing
 	})
 	printResults(t, "Torture", clusters, results)
+}
+
+// onServer lets a cluster lease from a server that crashes, through a proxy.
+func onServer(t *testing.T, f *cluster, server *testserver.Server) *cluster {
+	t.Helper()
+	u := check.Must(url.Parse(server.URL))(t)
+	random := rand.New(rand.NewPCG(*seed, 1<<33))
+	u.Host = newProxy(t, random, f, proxied, 0, u.Host).address
+	f.urls = []string{u.String()}
+	f.servers = [][]outage{{{serverKill, window / 2, server.Stop, server.Start}}}
+	f.around = append([]string{serverKill}, proxied...)
+	return f
+}
+
+// leaseThrough lets a cluster with a store also lease through servers of this store. Its two proxies
+// pass each connection on to one of them. Connections end soon, so that a lease changes its server.
+func leaseThrough(t *testing.T, f *cluster, servers ...*server) {
+	t.Helper()
+	s := check.Must(store.Open(t.Context(), f.urls[0]))(t)
+	defer s.Close()
+	check.Must(lease.Create(t.Context(), s, lease.Config{Realm: "torture", Format: lease.SCRU64,
+		Window: window}))(t)
+	var addresses []string
+	for _, s := range servers {
+		addresses = append(addresses, s.address)
+		f.servers = append(f.servers, []outage{
+			{serverStop, window * 4 / 3, s.pause, s.resume},
+			{serverEnd, window / 2, s.terminate, s.restart},
+			{serverKill, window / 2, s.Stop, s.Start},
+		})
+	}
+	faults := append([]string{repeat}, proxied...)
+	for i := range uint64(2) {
+		random := rand.New(rand.NewPCG(*seed, 1<<34+i))
+		p := newProxy(t, random, f, faults, time.Second, addresses...)
+		f.urls = append(f.urls, "http://"+p.address)
+	}
+	f.around = append(f.around, serverEnd, serverStop, repeat)
 }
 
 // The test finds processes that ignore the end of their window.
@@ -242,29 +275,36 @@ func printResults(t *testing.T, benchmark string, clusters []*cluster, results m
 }
 
 type server struct {
-	t                  *testing.T
-	sortid, store, url string
-	process            *exec.Cmd
+	t                      *testing.T
+	sortid, store, address string
+	process                *exec.Cmd
+	done                   chan struct{} // the process has ended
 }
 
 func serve(t *testing.T, sortid, store string) *server {
 	t.Helper()
-	s := &server{t: t, sortid: sortid, store: store, url: fmt.Sprint("http://127.0.0.1:",
-		testserver.FreePort(t))}
+	s := &server{t: t, sortid: sortid, store: store,
+		address: fmt.Sprint("127.0.0.1:", testserver.FreePort(t))}
 	s.Start()
 	t.Cleanup(s.Stop)
 	return s
 }
 
 func (s *server) Start() {
-	s.process = exec.Command(s.sortid, "serve", "--listen", strings.TrimPrefix(s.url, "http://"),
-		"--store", s.store, "--leases-only")
-	if err := s.process.Start(); err != nil {
+	process := exec.Command(s.sortid, "serve", "--leases-only", "--listen", s.address,
+		"--store", s.store)
+	if err := process.Start(); err != nil {
 		s.t.Error(err)
 		return
 	}
+	done := make(chan struct{})
+	go func() {
+		process.Wait()
+		close(done)
+	}()
+	s.process, s.done = process, done
 	if !check.Soon(func() bool {
-		resp, err := http.Get(s.url + "/healthz")
+		resp, err := http.Get("http://" + s.address + "/healthz")
 		if err == nil {
 			resp.Body.Close()
 		}
@@ -276,5 +316,20 @@ func (s *server) Start() {
 
 func (s *server) Stop() {
 	s.process.Process.Kill()
-	s.process.Wait()
+	<-s.done
+}
+
+func (s *server) pause()     { s.process.Process.Signal(syscall.SIGSTOP) }
+func (s *server) resume()    { s.process.Process.Signal(syscall.SIGCONT) }
+func (s *server) terminate() { s.process.Process.Signal(syscall.SIGTERM) }
+
+// restart starts a server that got SIGTERM before.
+func (s *server) restart() {
+	select {
+	case <-s.done:
+	case <-time.After(2 * time.Minute):
+		s.t.Error("a server does not end after SIGTERM")
+		s.Stop()
+	}
+	s.Start()
 }

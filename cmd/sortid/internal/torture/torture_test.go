@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package torture kills and stops processes that make IDs on leases, and the servers of their
 // stores. It looks for an ID that was made twice.
 package torture
@@ -30,7 +32,6 @@ import (
 
 	// The tests run the command, which has these packages. With the imports, the go command does
 	// not use cached results of the tests after a change there.
-	_ "github.com/sortid/sortid/store"
 	_ "github.com/sortid/sortid/verify"
 	_ "github.com/sortid/sortid/verify/duplicates"
 	_ "github.com/sortid/sortid/verify/extsort"
@@ -49,21 +50,25 @@ type cluster struct {
 	name      string
 	processes int
 	process   func(url string, bits int) *exec.Cmd
-	urls      []string // each process chooses one
-	bits      []int    // each process chooses one as the size of its node ID
-	faults    []string // kinds of faults of processes
-	servers   []crasher
+	urls      []string      // each process chooses one
+	bits      []int         // each process chooses one as the size of its node ID
+	faults    []string      // kinds of faults of processes
+	servers   [][]outage    // the outages of each server
 	around    []string      // kinds of faults of servers and connections
 	pause     time.Duration // between faults, at most
 
 	mu     sync.Mutex
 	done   []fault
-	errors []string // patterns in standard error, sorted
+	errors []string          // patterns in standard error, sorted
+	leases map[string]string // from the path of a renewal to the server that got it last
+	moved  int               // renewals of a lease that another server renewed before
 }
 
-type crasher interface {
-	Stop()
-	Start()
+// An outage is a fault of a server.
+type outage struct {
+	kind       string
+	most       time.Duration
+	begin, end func()
 }
 
 // A fault happened to one process, or to all.
@@ -83,9 +88,14 @@ const (
 )
 
 // A server also has the faults of its proxy.
-const restart = "server killed"
+const (
+	serverKill = "server killed"
+	serverEnd  = "server ended by SIGTERM"
+	serverStop = "server stopped"
+)
 
-var kinds = append([]string{kill, end, stop, step, restart}, proxied[delay:]...)
+var kinds = []string{kill, end, stop, step, serverKill, serverEnd, serverStop, delay, loseReply,
+	halfClose, repeat}
 
 func (f *cluster) note(kind string, slot int) {
 	f.mu.Lock()
@@ -102,6 +112,23 @@ func (f *cluster) count(kind string) (n int) {
 		}
 	}
 	return n
+}
+
+// sent notes which server gets a renewal.
+func (f *cluster) sent(request []byte, server string) {
+	path, _, ok := bytes.Cut(request, []byte("/renew HTTP/"))
+	if !ok {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.leases == nil {
+		f.leases = map[string]string{}
+	}
+	if last := f.leases[string(path)]; last != "" && last != server {
+		f.moved++
+	}
+	f.leases[string(path)] = server
 }
 
 // roundTime returns how long a round takes. Another round follows if too little has happened.
@@ -130,14 +157,18 @@ func (f *cluster) round(t *testing.T, dir string, round int, end time.Time) {
 			}
 		})
 	}
-	random := rand.New(rand.NewPCG(*seed+uint64(round), 1<<32))
-	for len(f.servers) > 0 && time.Until(end) > 6*time.Second {
-		time.Sleep(time.Second + f.between())
-		server := f.servers[random.IntN(len(f.servers))]
-		server.Stop()
-		time.Sleep(rand.N(window / 2))
-		server.Start()
-		f.note(restart, all)
+	for i, outages := range f.servers {
+		random := rand.New(rand.NewPCG(*seed+uint64(round), 1<<32+uint64(i)))
+		wg.Go(func() {
+			for n := round + i; time.Until(end) > 6*time.Second; n++ {
+				time.Sleep(time.Second + f.between())
+				o := outages[n%len(outages)]
+				o.begin()
+				time.Sleep(min(time.Duration(random.Int64N(int64(o.most))), time.Until(end)))
+				o.end()
+				f.note(o.kind, all)
+			}
+		})
 	}
 	wg.Wait()
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command maker makes scru64 IDs on a lease, checks them, and prints the ticks that it claims. The
 // torture test starts, stops and kills it.
 //
