@@ -49,14 +49,15 @@ func StartSortid(t testing.TB, store string, flags ...string) *Server {
 	return s.start()
 }
 
-// PeakMemory returns the server's largest resident memory until now, in megabytes.
-func (s *Server) PeakMemory() float64 {
+// Memory returns a figure of the server's memory in Linux's /proc/PID/status, such as VmHWM, in
+// megabytes.
+func (s *Server) Memory(figure string) float64 {
 	s.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
 	if err != nil {
 		s.t.Skipf("only Linux shows the memory of a process (%v); to run this: use Linux", err)
 	}
-	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	_, rest, _ := strings.Cut(string(text), figure+":")
 	rest, _, _ = strings.Cut(rest, "kB")
 	kilobytes, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
 	if err != nil {
