@@ -349,6 +349,10 @@ func (c *Client) noAnswer(err error) error {
 	case strings.HasPrefix(c.address, "http:") &&
 		strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`):
 		return c.usesTLS()
+	case strings.HasSuffix(err.Error(), "server closed idle connection"):
+		// A server that ends closes connections before they have a request. This error of net/http
+		// has no name.
+		return connect.Temporary(fmt.Errorf("http: %w", err))
 	}
 	return fmt.Errorf("http: %w", err)
 }

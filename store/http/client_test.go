@@ -626,3 +626,36 @@ func TestTLS(t *testing.T) {
 		}
 	}
 }
+
+// A hurried listener closes its first connections before they have a request.
+type hurried struct {
+	net.Listener
+	left int
+}
+
+func (l *hurried) Accept() (net.Conn, error) {
+	for ; l.left > 0; l.left-- {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c.Close()
+	}
+	return l.Listener.Accept()
+}
+
+// Open goes on after a server that ends has closed the connection.
+func TestOpenSurvivesClosedConnections(t *testing.T) {
+	for range 10 {
+		ts := httptest.NewUnstartedServer(http.HandlerFunc(
+			func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(realmsJSON)) }))
+		ts.Listener = &hurried{ts.Listener, 3}
+		ts.Start()
+		s, err := Open(t.Context(), ts.URL)
+		if err != nil {
+			t.Fatalf("Open failed after closed connections: %v", err)
+		}
+		s.Close()
+		ts.Close()
+	}
+}
