@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +28,7 @@ import (
 
 // A fake answers each call with an error, and keeps the last requests.
 type fake struct {
+	mu       sync.Mutex // for the fields that Acquire changes
 	err      error
 	wait     func(ctx context.Context, q lease.AcquireRequest) error // for acquisitions that wait
 	acquired lease.AcquireRequest
@@ -38,8 +40,10 @@ type fake struct {
 
 func (f *fake) Acquire(ctx context.Context, _ string,
 	q lease.AcquireRequest) (lease.Grant, error) {
+	f.mu.Lock()
 	f.calls++
 	f.acquired = q
+	f.mu.Unlock()
 	if q.Wait > 0 {
 		return lease.Grant{}, f.wait(ctx, q)
 	}
