@@ -490,7 +490,7 @@ func TestHolderAhead(t *testing.T) {
 			acquire: func(AcquireRequest) (Grant, error) { return grantOf("id", time.Now()), nil },
 			renew: func(_ string, r RenewRequest) (Grant, error) {
 				renewed <- r.Time
-				return Grant{}, &ClockError{r.Time.Sub(time.Now()), 10 * time.Second}
+				return Grant{}, &ClockError{time.Until(r.Time), 10 * time.Second}
 			},
 			release: func(string, ReleaseRequest) error { return nil },
 		}

@@ -46,7 +46,7 @@ type RenewRequest struct {
 type ReleaseRequest struct {
 	Secret   string
 	EndTick  int64     // EndTick of the newest Grant that the client has; 0: unknown
-	LastTime time.Time // the last millisecond of which an ID was made; zero: unknown
+	LastTime time.Time // the time of the last ID, in whole milliseconds; zero: unknown
 }
 
 // A Grant is a node ID for the ticks from FirstTick up to, not including, EndTick. A client takes
@@ -65,9 +65,9 @@ type Grant struct {
 
 	// RenewAt is when the client should renew, by the clock of the store.
 	RenewAt time.Time
-	// One user at one moment, by a monotonic clock: the node ID can be used from StartsIn after the
-	// first answer with this ID and FirstTick came, until ValidFor after the request of the answer
-	// with the greatest EndTick was sent. Both are not negative.
+	// These two are for one user at one moment, by a monotonic clock. Use begins StartsIn after the
+	// first answer with this ID and FirstTick came. It ends ValidFor after the request was sent
+	// whose answer has the greatest EndTick. Both are not negative.
 	StartsIn, ValidFor time.Duration
 	ServerTime         time.Time // the store's clock
 

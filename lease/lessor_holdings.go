@@ -122,9 +122,8 @@ func holding(root, r Record, state HoldingState) Holding {
 		State: state, Since: t.Time(r.From), Until: t.Time(r.HWM), FreeFrom: t.Time(from)}
 }
 
-// Holdings returns up to limit leases of a realm, in the order of node IDs, from the first one after
-// the position after, and the position of the last one, or "" at the end. The position "" is the
-// beginning. A lease that was acquired in the last 10 seconds may be missing. It fails with
+// Holdings returns up to limit leases of a realm, in the order of node IDs. It begins after the
+// position after; "" is the beginning. It also returns the last position, or "" at the end. A lease that was acquired in the last 10 seconds may be missing. It fails with
 // [ErrNoRealm] if there is no such realm.
 func (l *StoreLessor) Holdings(ctx context.Context, realm, after string,
 	limit int) (rows []Holding, next string, err error) {

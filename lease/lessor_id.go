@@ -8,7 +8,7 @@ import (
 	"encoding/hex"
 )
 
-// digits are those of ULIDs, in lower case.
+// digits are the digits of ULIDs, in lower case.
 var digits = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 func undigit(s string, b []byte) bool {

@@ -353,9 +353,9 @@ func (l *StoreLessor) Realm(ctx context.Context, realm string) (RealmInfo, error
 	return l.info(ctx, root)
 }
 
-// Realms returns up to limit realms that permitted allows, in the order of names, from the first
-// one after the name after, and the name of the last one, or "" at the end. A nil permitted allows
-// all realms.
+// Realms returns up to limit realms that permitted allows, in the order of names. It begins with
+// the first name after the parameter after. It also returns the last name, or "" at the end. A nil
+// permitted allows all realms.
 func (l *StoreLessor) Realms(ctx context.Context, permitted func(name string) bool, after string,
 	limit int) (realms []RealmInfo, next string, err error) {
 	names, err := l.store.Realms(ctx)

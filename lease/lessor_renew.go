@@ -18,7 +18,8 @@ type renewal struct {
 }
 
 // Renew moves the lease's end. It fails with [ErrLost] if the lease has ended, or if somebody else
-// has renewed it with another r.Renewal, and with [ErrForgotten] if the store has lost the lease.
+// has renewed it with another r.Renewal. It fails with [ErrForgotten] if the store has lost the
+// lease.
 func (l *StoreLessor) Renew(ctx context.Context, realm, id string,
 	r RenewRequest) (Grant, error) {
 	m, err := newRenewal(id, r)

@@ -138,7 +138,6 @@ type sTask struct {
 	request, grant   int8 // the lease; grant is 0 for an acquire
 	gen, block       int8
 	end, nonce, last int8
-	cutsBelow        bool
 
 	recs   [sBlocks]sRec
 	entry  sEntry

@@ -16,7 +16,7 @@ import (
 
 // A Format is what a lease must know about an ID format.
 type Format struct {
-	Name  string        // such as "scru64"; "" for a realm that serves any generator
+	Name  string        // such as "scru64"; "" if any generator may use the node IDs
 	Mixed bool          // leases of several sizes may share a realm
 	Bits  int           // the largest node ID size
 	Tick  time.Duration // the unit of the timestamp; whole milliseconds

@@ -161,9 +161,8 @@ func (c *Client) Evict(ctx context.Context, realm, id string) error {
 	return err
 }
 
-// Holdings returns up to limit leases of a realm, in the order of node IDs, from the first one
-// after the position after, and the position of the last one, or "" at the end. The position "" is
-// the beginning.
+// Holdings returns up to limit leases of a realm, in the order of node IDs. It begins after the
+// position after; "" is the beginning. It also returns the last position, or "" at the end.
 func (c *Client) Holdings(ctx context.Context, realm, after string,
 	limit int) (rows []lease.Holding, next string, err error) {
 	var answer leasesBody
@@ -218,9 +217,9 @@ func (c *Client) realm(ctx context.Context, method, realm string,
 	return c.info(answer)
 }
 
-// Realms returns up to limit realms, in the order of names, from the first one after the name
-// after, and the name of the last one, or "" at the end. The realms are those that the token
-// permits and that permitted allows; nil allows all.
+// Realms returns up to limit realms that the token and permitted allow, in the order of names. It
+// begins with the first name after the parameter after. It also returns the last name, or "" at the
+// end. A nil permitted allows all realms.
 func (c *Client) Realms(ctx context.Context, permitted func(name string) bool, after string,
 	limit int) (realms []lease.RealmInfo, next string, err error) {
 	var answer realmsBody

@@ -128,7 +128,7 @@ func openURL[T any](ctx context.Context, c *console.Console,
 	return opened, err
 }
 
-// IsServer reports whether the URL is that of a server. The URL may be env:NAME.
+// IsServer reports whether the URL names a server. The URL may be env:NAME.
 func IsServer(url string) bool { return store.IsServer(describe(url)) }
 
 // OpenSource opens the store or the server, and makes the missing realm if the options allow it.

@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -426,9 +425,6 @@ func TestTogether(t *testing.T) {
 func program(t *testing.T, pkg string) string {
 	t.Helper()
 	testserver.Long(t, "kills and stops processes")
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows cannot stop and continue processes; to run this test: use another system")
-	}
 	testserver.Alone(t)
 	return testserver.Build(t, pkg)
 }
