@@ -16,8 +16,8 @@ import (
 
 // A Format is what a lease must know about an ID format.
 type Format struct {
-	Name  string        // such as "scru64"; "" if any generator may use the node IDs
-	Mixed bool          // leases of several sizes may share a realm
+	Name  string        // Such as "scru64", or "" if any generator may lease.
+	Mixed bool          // Leases of several sizes may share a realm.
 	Bits  int           // the largest node ID size
 	Tick  time.Duration // the unit of the timestamp; whole milliseconds
 	Epoch time.Time     // the start of tick 0; whole milliseconds
