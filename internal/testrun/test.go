@@ -46,7 +46,7 @@ type packageReport struct {
 // packages wait for servers.
 func testPackages(w io.Writer, args []string, permits []*regexp.Regexp) (ok bool, err error) {
 	cmd := exec.Command("go", append([]string{"test", "-json",
-		fmt.Sprintf("-p=%d", max(4, runtime.NumCPU()))}, args...)...)
+		fmt.Sprintf("-p=%d", max(6, runtime.NumCPU()))}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
