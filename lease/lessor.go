@@ -141,7 +141,9 @@ type RequestError struct {
 	Detail string
 }
 
-func (e *RequestError) Error() string { return fmt.Sprintf("%v: %s: %s", ErrConfig, e.Field, e.Detail) }
+func (e *RequestError) Error() string {
+	return fmt.Sprintf("%v: %s: %s", ErrConfig, e.Field, e.Detail)
+}
 
 func (e *RequestError) Is(target error) bool { return target == ErrConfig }
 

@@ -80,8 +80,8 @@ func (r AcquireRequest) bits(t Terms) int {
 }
 
 // A claimant is a client's request, for which a session asks for a grant. Unlike a session of
-// a process, the session of a claimant never undoes a grant: another lessor may have found the grant
-// and told the client.
+// a process, the session of a claimant never undoes a grant: another lessor may have found the
+// grant and told the client.
 type claimant struct {
 	AcquireRequest
 	lessor *StoreLessor
@@ -279,8 +279,8 @@ func (l *StoreLessor) repeat(ctx context.Context, c *claimant, root Record, e en
 	return g, nil
 }
 
-// void returns errVoid if the grant of the entry e was not made, or if nobody can know. The record r
-// of its block does not belong to the owner.
+// void returns errVoid if the grant of the entry e was not made, or if nobody can know. The record
+// r of its block does not belong to the owner.
 func (l *StoreLessor) void(ctx context.Context, root Record, e entry, r Record,
 	owner Owner) error {
 	switch later := int32(uint32(r.Revision) - e.revision); {

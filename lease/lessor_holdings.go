@@ -123,8 +123,9 @@ func holding(root, r Record, state HoldingState) Holding {
 }
 
 // Holdings returns up to limit leases of a realm, in the order of node IDs. It begins after the
-// position after; "" is the beginning. It also returns the last position, or "" at the end. A lease that was acquired in the last 10 seconds may be missing. It fails with
-// [ErrNoRealm] if there is no such realm.
+// position after; "" is the beginning. It also returns the last position, or "" at the end. A lease
+// that was acquired in the last 10 seconds may be missing. Holdings fails with [ErrNoRealm] if
+// there is no such realm.
 func (l *StoreLessor) Holdings(ctx context.Context, realm, after string,
 	limit int) (rows []Holding, next string, err error) {
 	root, err := l.present(ctx, realm)

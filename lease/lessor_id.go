@@ -54,8 +54,9 @@ func (id leaseID) of(root Record) bool {
 	return newLeaseID(root, id.block, id.owner) == id
 }
 
-// A client's secret is a key, whose hash is the owner of the client's lease. Each lessor can compute
-// the key from the client's request and the record. Somebody who knows only the records cannot.
+// A client's secret is a key, whose hash is the owner of the client's lease. Each lessor can
+// compute the key from the client's request and the record. Somebody who knows only the records
+// cannot.
 func clientKey(request, space string, salt Owner) Owner {
 	h := hmac.New(sha256.New, []byte(request))
 	h.Write(salt[:])

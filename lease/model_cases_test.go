@@ -7,8 +7,8 @@ import (
 	"github.com/sortid/sortid/internal/soak"
 )
 
-// TestModel checks the largest models only with SORTID_SOAK, because they take minutes and gigabytes
-// of memory.
+// TestModel checks the largest models only with SORTID_SOAK, because they take minutes and
+// gigabytes of memory.
 func TestModel(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -24,9 +24,11 @@ type Format struct {
 }
 
 var (
-	SCRU64  = Format{Name: "scru64", Mixed: true, Bits: 23, Tick: 256 * time.Millisecond, Epoch: time.UnixMilli(0)}
+	SCRU64 = Format{Name: "scru64", Mixed: true, Bits: 23, Tick: 256 * time.Millisecond,
+		Epoch: time.UnixMilli(0)}
 	SCRU160 = Format{Name: "scru160", Bits: 16, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
-	UID60   = Format{Name: "uid60", Bits: 9, Tick: time.Millisecond, Epoch: time.UnixMilli(1519862400000)} // 2018
+	UID60   = Format{Name: "uid60", Bits: 9, Tick: time.Millisecond,
+		Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
 const MaxBits = 24

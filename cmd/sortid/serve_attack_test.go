@@ -54,7 +54,7 @@ func TestUntakenAnswers(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux reports the largest memory of a process; to run this test: use Linux")
 	}
-	testserver.Long(t, "measures memory, of which the race detector needs much")
+	testserver.Long(t, "measures memory, and the race detector needs much of it")
 	for _, c := range []struct {
 		name    string
 		headers map[string]string

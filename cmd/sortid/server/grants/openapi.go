@@ -93,7 +93,7 @@ var fields = map[string]string{
 	"held":            "Node IDs with a holder; up to 15 s old",
 	"holder":          "The name of the holder, for people; up to 100 bytes",
 	"id":              "The ID of the lease; not secret",
-	"last_time_ms":    "The last millisecond of which an ID was made, in Unix milliseconds",
+	"last_time_ms":    "The time of the last ID that was made, in Unix milliseconds",
 	"lead_ms":         "How far in the future a lease can start, and how much clocks may differ",
 	"lease_window_ms": "How long a lease is; the lease's own may be shorter than the realm's",
 	"leases":          "The leases",
