@@ -34,8 +34,8 @@ var (
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
-// its bits: 42/8 contains its halves 84/9 and 85/9. The zero Block is the whole realm. A Block of 25
-// bits is not a node ID: its record helps a [StoreLessor] to find leases.
+// its bits: 42/8 contains its halves 84/9 and 85/9. The zero Block is the whole realm. A Block of
+// 25 bits is not a node ID: its record helps a [StoreLessor] to find leases.
 type Block struct {
 	NodeID uint32
 	Size   uint8
