@@ -33,7 +33,7 @@ var (
 
 // Errors of generators.
 var (
-	// ErrOption: an option is invalid, or two options exclude each other.
+	// ErrOption: an option is invalid, unknown or missing, or options exclude each other.
 	ErrOption = errors.New("invalid option")
 	// ErrClockRollback: the clock is too far behind the last ID. Either the clock went back, or the
 	// timestamp went ahead because of full counters or a lease.
@@ -49,34 +49,65 @@ var (
 	ErrLeaseClosed  = errors.New("lease: closed")
 )
 
-// An OptionError says which options of a generator are wrong. It wraps [ErrOption].
+// An OptionError says which options are wrong, and why. It wraps [ErrOption].
 type OptionError struct {
-	Format string   // the name of the format's package
-	Fields []string // the wrong option, or the options that do not fit together
-	Err    error
+	Format  string   // The name of the format, or of a package that is for all formats.
+	Options []string // The wrong option, or the options that do not fit together; may be empty.
+	Value   string   // The first option's value, if it was read from a text.
+	Instead string   // The option to use instead, if there is one.
+	Err     error
 }
 
 func (e *OptionError) Error() string {
-	return fmt.Sprintf("%s: %v: %s: %v", e.Format, ErrOption, strings.Join(e.Fields, " and "),
-		e.Err)
+	return fmt.Sprintf("%s: %v: %s", e.Format, ErrOption, e.Text(""))
+}
+
+// Text returns the error without the format. It writes the mark, such as "--", before each name of
+// an option.
+func (e *OptionError) Text(mark string) string {
+	var b strings.Builder
+	for i, name := range e.Options {
+		if i > 0 {
+			b.WriteString(" and ")
+		}
+		b.WriteString(mark + name)
+		if i == 0 && e.Value != "" {
+			fmt.Fprintf(&b, " %q", e.Value)
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Err.Error())
+	if e.Instead != "" {
+		b.WriteString("; use " + mark + e.Instead)
+	}
+	return b.String()
 }
 
 func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
 
 // A ParseError says why an input is not an ID. It wraps its field Err.
 type ParseError struct {
-	Format string // the name of the format's package
-	Input  string // an integer, or the first 64 bytes of a text; empty for a binary form
-	Length int    // of the whole input, in bytes
+	Format string // The name of the format; empty if the format is not known.
+	Input  string // An integer, or the first 64 bytes of a text; empty for a binary form.
+	Length int    // The size of the whole input in bytes.
 
 	// Offset is the index of the first wrong byte, or -1 if the whole input is wrong.
 	Offset int
 
 	Want string // what was expected, such as "12 bytes"
-	Err  error  // the reason: one of the errors above, from ErrLength to ErrPrefix
+	Err  error  // the reason, such as one of the errors above, from ErrLength to ErrPrefix
 }
 
 func (e *ParseError) Error() string {
+	if e.Format == "" {
+		input := e.Input
+		if e.Length > len(input) {
+			input += "..."
+		}
+		return fmt.Sprintf("cannot tell what %q is: %v", input, e.Err)
+	}
 	var b strings.Builder
 	b.WriteString(e.Format)
 	b.WriteString(": cannot parse ")

@@ -45,3 +45,22 @@ func TestParseErrorText(t *testing.T) {
 		}
 	}
 }
+
+func TestOptionErrorText(t *testing.T) {
+	reason := errors.New("no")
+	for want, e := range map[string]*OptionError{
+		"f: invalid option: no":          {Format: "f", Err: reason},
+		"f: invalid option: A: no":       {Format: "f", Options: []string{"A"}, Err: reason},
+		"f: invalid option: a \"1\": no": {Format: "f", Options: []string{"a"}, Value: "1", Err: reason},
+		"f: invalid option: a \"1\" and b: no; use c": {Format: "f", Options: []string{"a", "b"},
+			Value: "1", Instead: "c", Err: reason},
+	} {
+		if got := e.Error(); got != want || !errors.Is(e, ErrOption) || !errors.Is(e, reason) {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	e := &OptionError{Options: []string{"a", "b"}, Value: "1", Instead: "c", Err: reason}
+	if got := e.Text("--"); got != `--a "1" and --b: no; use --c` {
+		t.Error(got)
+	}
+}

@@ -1,10 +1,12 @@
 package sortid_test
 
 import (
+	"cmp"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,65 +31,142 @@ func TestNoDependencies(t *testing.T) {
 	}
 }
 
-// Each module is released by itself. It must not use the root's internal packages, which can change
-// without notice. A replace directive would work only in this clone.
+const rootPath = "github.com/sortid/sortid"
+
+// Each module is released by itself. If a user upgrades only the root module, its internal packages
+// can change, and then a module that uses them does not build. So only the command and tests may
+// use them. A replace directive in a go.mod would work only in this clone.
 func TestModulesStandAlone(t *testing.T) {
-	const internal = "github.com/sortid/sortid/internal"
 	modules := 0
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		if d.IsDir() {
-			if path != "." && (strings.HasPrefix(name, ".") || name == "testdata" ||
-				name == "node_modules") {
-				return filepath.SkipDir
-			}
-			return nil
-		}
+	walk(t, func(file string) {
 		switch {
-		case name == "go.mod" || name == "go.work":
-			if name == "go.mod" {
-				modules++
-			}
-			text, err := os.ReadFile(path)
+		case path.Base(file) == "go.mod":
+			modules++
+			text, err := os.ReadFile(file)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			for i, line := range strings.Split(string(text), "\n") {
-				if strings.HasPrefix(strings.TrimSpace(line), "replace") ||
-					strings.Contains(line, "=>") {
-					t.Errorf("%s:%d: a replace directive", path, i+1)
+			if strings.Contains(string(text), "=>") {
+				t.Errorf("%s has a replace directive", file)
+			}
+		case ofAnotherModule(file) && !mayUseInternal(file):
+			for _, used := range imports(t, file) {
+				if strings.HasPrefix(used, "internal/") {
+					t.Errorf("%s imports %s", file, used)
 				}
 			}
-		case strings.HasSuffix(name, ".go") && ofAnotherModule(path):
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-			if err != nil {
-				return err
+		}
+	})
+	if modules < 2 {
+		t.Errorf("only %d modules were found: that tests nothing", modules)
+	}
+}
+
+func mayUseInternal(file string) bool {
+	return strings.HasPrefix(file, "cmd/sortid/") || strings.HasSuffix(file, "_test.go") ||
+		strings.Contains(file, "/internal/faulttest/") // imports testing
+}
+
+func ofAnotherModule(file string) bool {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// layers has the folders of all packages. A package imports packages of its own folder and of lines
+// above it. Tests may import all packages.
+var layers = []string{
+	".",
+	"internal",
+	"euid scru64 scru128 scru160 uid60",
+	"typed",
+	"lease",
+	"internal/conformance",
+	"format",
+	"internal/extsort",
+	"verify",
+	"store pgxid",
+	"cmd/sortid",
+	"bench examples packaging",
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	found := map[string]bool{}
+	walk(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		folder, line := layer(path.Dir(file))
+		if folder == "" {
+			t.Fatalf("%s: no line of layers in this test has its folder", file)
+		}
+		found[folder] = true
+		for _, used := range imports(t, file) {
+			if from, above := layer(used); above > line || above == line && from != folder {
+				t.Errorf("%s imports %s, but packages of %s may only import packages of lines above "+
+					"it: see layers in this test", file, used, folder)
 			}
-			for _, spec := range file.Imports {
-				if used, _ := strconv.Unquote(spec.Path.Value); used == internal ||
-					strings.HasPrefix(used, internal+"/") {
-					t.Errorf("%s imports %s", path, used)
-				}
+		}
+	})
+	if !found["cmd/sortid"] || !found["format"] {
+		t.Errorf("only %v were found", found)
+	}
+}
+
+// layer returns the longest folder of layers that has the package, and its line.
+func layer(pkg string) (folder string, line int) {
+	for i, folders := range layers {
+		for f := range strings.FieldsSeq(folders) {
+			if (pkg == f || strings.HasPrefix(pkg, f+"/")) && len(f) > len(folder) {
+				folder, line = f, i
 			}
+		}
+	}
+	return folder, line
+}
+
+// walk calls try with each go.mod and each Go file of the clone.
+func walk(t *testing.T, try func(file string)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		name := d.Name()
+		if err != nil || d.IsDir() && file != "." && (strings.HasPrefix(name, ".") ||
+			name == "testdata" || name == "node_modules") {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		if name == "go.mod" || strings.HasSuffix(name, ".go") {
+			try(filepath.ToSlash(file))
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if modules < 2 {
-		t.Errorf("only %d modules were found: that tests nothing", modules)
-	}
 }
 
-func ofAnotherModule(path string) bool {
-	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return true
+// imports returns the packages of this project that a file imports, relative to the root.
+func imports(t *testing.T, file string) (list []string) {
+	t.Helper()
+	if !strings.HasSuffix(file, ".go") {
+		return nil
+	}
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range parsed.Imports {
+		used, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used == rootPath {
+			list = append(list, ".")
+		} else if used, ok := strings.CutPrefix(used, rootPath+"/"); ok {
+			list = append(list, used)
 		}
 	}
-	return false
+	return list
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 	maxHigh = 1<<32 - 1 // of Generator.high
 )
 
-var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
+var format = gencore.Format{Name: name, Policy: sortid.RollbackReset}
 
 var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 
@@ -33,7 +33,7 @@ var errOverflow = fmt.Errorf("%s: %w", name, sortid.ErrOverflow)
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
-	core gen.Core
+	core gencore.Core
 
 	timestamp int64  // of the last ID
 	hi        uint64 // the high 64 bits of the last ID
@@ -60,7 +60,7 @@ type Options struct {
 
 // NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
-	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick}
+	g := &Generator{timestamp: gencore.NoTick, settledTick: gencore.NoTick}
 	if err := g.core.Init(&format, o.GeneratorOptions, nil); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	return g, nil
 }
 
-var global = gen.Must(NewGenerator(Options{}))
+var global = gencore.Must(NewGenerator(Options{}))
 
 // New returns an ID of the process-wide generator, which has the default options. It panics only if
 // the system clock is before 1970 or after 2109-05-15T07:35:11.103Z. If Generate would fail with
@@ -120,7 +120,7 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.high < maxHigh {
-			if low, ok := g.core.Next32(); ok {
+			if low, ok := g.core.Rand.Next32(); ok {
 				id.put(g.step(low))
 				g.core.Unlock()
 				return nil
@@ -128,9 +128,9 @@ func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) err
 		}
 		hi, lo, err := g.next(now)
 		if err == errOverflow && waitOverflow {
-			err = gen.ErrRetry
+			err = g.core.WaitFor(g.timestamp+1, sortid.ErrOverflow)
 		}
-		if err = g.core.Finish(ctx, err); err != gen.ErrRetry {
+		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			id.put(hi, lo)
 			return err
 		}
@@ -143,11 +143,11 @@ func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Backgrou
 
 // FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	return gen.Fill(ctx, &g.core, ids, g.fill)
+	return gencore.Fill(ctx, &g.core, ids, g.fill)
 }
 
 // All returns an endless sequence of the results of Generate.
-func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
+func (g *Generator) All() iter.Seq2[ID, error] { return gencore.All(g.Generate) }
 
 // step makes the next ID with the same timestamp. The high half of the field random must not be
 // full.
@@ -174,7 +174,7 @@ func (g *Generator) fill(now int64, ids []ID) (int, error) {
 		if now == g.settledTick {
 			high := g.high
 			for ; i < len(ids) && high < maxHigh; i++ {
-				low, ok := g.core.Next32()
+				low, ok := g.core.Rand.Next32()
 				if !ok {
 					break
 				}
@@ -208,7 +208,6 @@ func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	case reset:
 		return g.begin(now)
 	case g.high == maxHigh:
-		g.core.WaitFor(g.timestamp+1, sortid.ErrOverflow) // in case the caller waits
 		return 0, 0, errOverflow
 	}
 	g.settledTick = now

@@ -1,6 +1,7 @@
 package euid
 
 import (
+	"context"
 	"errors"
 	"math/bits"
 	"testing"
@@ -8,7 +9,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 var must = conformance.Must[ID]
@@ -31,7 +32,7 @@ func subject(own ...Options) conformance.Generator[ID] {
 		Burst:  1 << 20,
 		Range:  [2]time.Time{time.UnixMilli(0), time.UnixMilli(MaxTimestamp)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
-		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
+		Core:   func(g conformance.Gen[ID]) *gencore.Core { return &g.(*Generator).core },
 	}
 }
 
@@ -181,11 +182,18 @@ func TestOverflowFastPath(t *testing.T) {
 			t.Fatalf("ID %d: %v", i, UUID(ids[i]))
 		}
 	}
-	id, err := g.Generate()
+	if id, err := g.Generate(); !errors.Is(err, sortid.ErrOverflow) {
+		t.Errorf("%v, %v, want ErrOverflow", UUID(id), err)
+	}
+	if until, _ := g.core.Waits(); !until.Equal(time.UnixMilli(0)) {
+		t.Errorf("a call that does not wait has left the time of a wait: %v", until)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := g.generate(ended, new(ID), true)
 	if until, _ := g.core.Waits(); !errors.Is(err, sortid.ErrOverflow) ||
 		!until.Equal(conformance.Start.Add(time.Millisecond)) {
-		t.Errorf("%v, %v until %v, want ErrOverflow until the next millisecond", UUID(id), err,
-			until)
+		t.Errorf("%v until %v, want ErrOverflow until the next millisecond", err, until)
 	}
 	g.high = maxHigh - 3
 	if err := g.Fill(ids[:3]); err != nil || ids[0].Random()>>32 != maxHigh-2 ||
@@ -217,7 +225,7 @@ func TestPatience(t *testing.T) {
 
 	global.core.Lock()
 	until := time.Now().UnixMilli() + 5
-	global.timestamp, global.settledTick, global.high = until, gen.NoTick, maxHigh
+	global.timestamp, global.settledTick, global.high = until, gencore.NoTick, maxHigh
 	global.core.Unlock()
 	if id := New(); int64(id.Timestamp()) <= until {
 		t.Errorf("New makes %v, with all up to %d used up", UUID(id), until)

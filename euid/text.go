@@ -2,12 +2,12 @@ package euid
 
 import (
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/crockford"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // TextLen is the length of an ID's text.
-const TextLen = crockford.Len
+const TextLen = textcodec.CrockfordLen
 
 // checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
 // sum of its digits in base 2^7, because 2^7 is 127 + 1. Digits in base 2^14, 2^21 or 2^35 have
@@ -47,9 +47,9 @@ func (id *ID) decode(b []byte) error {
 	if len(b) != TextLen {
 		return parseerr.Text(name, b, -1, sortid.ErrLength, "27")
 	}
-	hi, lo, check, ok := crockford.Decode((*[TextLen]byte)(b))
+	hi, lo, check, ok := textcodec.DecodeCrockford((*[TextLen]byte)(b))
 	if !ok {
-		return parseerr.Text(name, b, crockford.BadSymbol((*[TextLen]byte)(b)), sortid.ErrSymbol,
+		return parseerr.Text(name, b, textcodec.BadCrockford((*[TextLen]byte)(b)), sortid.ErrSymbol,
 			"one of Crockford's Base32, 0-9 or A-Z without U")
 	}
 	if check != checksum(hi, lo) {
@@ -68,7 +68,7 @@ func (id ID) String() string {
 
 func (id ID) encode(dst *[TextLen]byte) {
 	hi, lo := id.Uint128()
-	crockford.Encode(dst, hi, lo, checksum(hi, lo))
+	textcodec.EncodeCrockford(dst, hi, lo, checksum(hi, lo))
 }
 
 // AppendText appends the ID's text to b.

@@ -5,9 +5,9 @@ import (
 	"iter"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 	notRenewed    = -1 * renewalPeriod // so counter_hi is renewed at the next timestamp
 )
 
-var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
+var format = gencore.Format{Name: name, Policy: sortid.RollbackReset}
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
 // generator for each goroutine is faster. But within a millisecond, IDs of different goroutines are
@@ -32,7 +32,7 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
-	core gen.Core
+	core gencore.Core
 
 	timestamp int64 // of the last ID
 	counter   uint64
@@ -55,8 +55,8 @@ type Options struct {
 // NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
-		timestamp:   gen.NoTick,
-		settledTick: gen.NoTick,
+		timestamp:   gencore.NoTick,
+		settledTick: gencore.NoTick,
 		renewed:     notRenewed,
 		stateless:   o.Stateless,
 	}
@@ -66,7 +66,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	return g, nil
 }
 
-var global = gen.Must(NewGenerator(Options{}))
+var global = gencore.Must(NewGenerator(Options{}))
 
 // New returns an ID of the process-wide generator, which has the default options. It panics only if
 // the system clock is before 1970-01-01T00:00:00.001Z or after the year 10889.
@@ -85,7 +85,7 @@ func NewString() string {
 		panic(err)
 	}
 	var b [TextLen]byte
-	return string(base36.Append128(b[:0], hi, lo))
+	return string(textcodec.AppendBase36Long(b[:0], hi, lo))
 }
 
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
@@ -111,7 +111,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {
-			if e, ok := g.core.Next32(); ok {
+			if e, ok := g.core.Rand.Next32(); ok {
 				hi, lo = g.step(e)
 				id.put(hi, lo)
 				g.core.Unlock()
@@ -119,7 +119,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err er
 			}
 		}
 		hi, lo, err = g.next(now)
-		if err = g.core.Finish(ctx, err); err != gen.ErrRetry {
+		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			id.put(hi, lo)
 			return hi, lo, err
 		}
@@ -132,11 +132,11 @@ func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Backgrou
 
 // FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	return gen.Fill(ctx, &g.core, ids, g.fill)
+	return gencore.Fill(ctx, &g.core, ids, g.fill)
 }
 
 // All returns an endless sequence of the results of Generate.
-func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
+func (g *Generator) All() iter.Seq2[ID, error] { return gencore.All(g.Generate) }
 
 // step makes the next ID with the same timestamp. The counters must not be full.
 func (g *Generator) step(entropy uint32) (hi, lo uint64) {
@@ -160,7 +160,7 @@ func (g *Generator) next(now int64) (hi, lo uint64, err error) {
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		if now == g.settledTick && g.counter < maxCounter {
-			if e, ok := g.core.Next32(); ok {
+			if e, ok := g.core.Rand.Next32(); ok {
 				ids[i].put(g.step(e))
 				continue
 			}
@@ -182,7 +182,7 @@ func (g *Generator) slowPath(now int64) (hi, lo uint64, err error) {
 	switch {
 	case g.stateless:
 		g.renewed = notRenewed
-		return g.begin(gen.NoTick, now, 0)
+		return g.begin(gencore.NoTick, now, 0)
 	case now > timestamp:
 		return g.begin(now, now, counterHi)
 	case g.counter == maxCounter:

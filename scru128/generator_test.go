@@ -8,7 +8,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 var must = conformance.Must[ID]
@@ -29,7 +29,7 @@ func subject(own ...Options) conformance.Generator[ID] {
 		Burst: 1 << 24, Leads: true,
 		Range:  [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
-		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
+		Core:   func(g conformance.Gen[ID]) *gencore.Core { return &g.(*Generator).core },
 	}
 }
 

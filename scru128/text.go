@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // TextLen is the length of an ID's text.
-const TextLen = base36.Len128
+const TextLen = textcodec.Base36LongLen
 
 // Parse reads 25 Base36 digits, ignoring case. An error is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
@@ -30,20 +30,20 @@ func MustParse(s string) ID {
 
 // decode does not keep b. An error does not change the ID.
 func (id *ID) decode(b []byte) error {
-	hi, lo, bad := base36.Decode128(b)
-	if bad != base36.OK {
+	hi, lo, bad := textcodec.DecodeBase36Long(b)
+	if bad != textcodec.OK {
 		return textError(b[:len(b):len(b)], bad) // so Decode128 need not save cap(b)
 	}
 	id.put(hi, lo)
 	return nil
 }
 
-func textError(s []byte, bad base36.Status) error {
+func textError(s []byte, bad textcodec.Status) error {
 	switch bad {
-	case base36.Length:
+	case textcodec.WrongLength:
 		return parseerr.Text(name, s, -1, sortid.ErrLength, "25")
-	case base36.Symbol:
-		return parseerr.Text(name, s, base36.BadSymbol(s), sortid.ErrSymbol,
+	case textcodec.WrongSymbol:
+		return parseerr.Text(name, s, textcodec.BadBase36(s), sortid.ErrSymbol,
 			"a Base36 digit, 0-9 or a-z")
 	default:
 		return parseerr.Text(name, s, -1, sortid.ErrRange,
@@ -54,14 +54,14 @@ func textError(s []byte, bad base36.Status) error {
 // String returns 25 Base36 digits in lower case.
 func (id ID) String() string {
 	var b [TextLen]byte
-	return string(base36.Append128(b[:0], binary.BigEndian.Uint64(id[:8]),
+	return string(textcodec.AppendBase36Long(b[:0], binary.BigEndian.Uint64(id[:8]),
 		binary.BigEndian.Uint64(id[8:])))
 }
 
 // AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	return base36.Append128(b, binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])),
-		nil
+	return textcodec.AppendBase36Long(b, binary.BigEndian.Uint64(id[:8]),
+		binary.BigEndian.Uint64(id[8:])), nil
 }
 
 // MarshalText returns the ID's text.

@@ -1,30 +1,30 @@
 package scru128
 
-import "github.com/sortid/sortid/internal/uuidtext"
+import "github.com/sortid/sortid/internal/textcodec"
 
 // A UUID is an ID in the 36-character form of a UUID, for uuid columns and for programs that
 // accept only UUIDs. UUIDs sort like IDs. They contain no UUID version or variant.
 type UUID ID
 
 // UUIDLen is the length of a UUID's text.
-const UUIDLen = uuidtext.Len
+const UUIDLen = textcodec.UUIDLen
 
 // ParseUUID reads a text such as 017fef39-c264-1ba5-6a94-83188841e05a, ignoring case. An error is a
 // [*sortid.ParseError].
 func ParseUUID(s string) (u UUID, err error) {
-	err = uuidtext.Unmarshal(name, (*[Size]byte)(&u), []byte(s))
+	err = textcodec.UnmarshalUUID(name, (*[Size]byte)(&u), []byte(s))
 	return u, err
 }
 
 // String returns 36 characters in lower case.
 func (u UUID) String() string {
 	var b [UUIDLen]byte
-	return string(uuidtext.Append(b[:0], (*[Size]byte)(&u)))
+	return string(textcodec.AppendUUID(b[:0], (*[Size]byte)(&u)))
 }
 
 // AppendText appends the 36 characters to b.
 func (u UUID) AppendText(b []byte) ([]byte, error) {
-	return uuidtext.Append(b, (*[Size]byte)(&u)), nil
+	return textcodec.AppendUUID(b, (*[Size]byte)(&u)), nil
 }
 
 // AppendBinary appends the 16 bytes to b.
@@ -35,5 +35,5 @@ func (u UUID) MarshalText() ([]byte, error) { return u.AppendText(nil) }
 
 // UnmarshalText is like [ParseUUID]. An error does not change the UUID.
 func (u *UUID) UnmarshalText(b []byte) error {
-	return uuidtext.Unmarshal(name, (*[Size]byte)(u), b)
+	return textcodec.UnmarshalUUID(name, (*[Size]byte)(u), b)
 }

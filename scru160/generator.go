@@ -6,12 +6,12 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 const name = "scru160"
 
-var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
+var format = gencore.Format{Name: name, Policy: sortid.RollbackReset}
 
 // A Generator makes IDs that strictly increase. It is safe for concurrent use. On many cores, a
 // generator for each goroutine is faster. But within a tick, IDs of different goroutines are in no
@@ -25,7 +25,7 @@ var format = gen.Format{Name: name, Policy: sortid.RollbackReset}
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
-	core gen.Core
+	core gencore.Core
 
 	tick int64  // of the last ID, in milli- or microseconds
 	hi   uint64 // the high 64 bits of the last ID, with counter 0
@@ -83,7 +83,7 @@ type Options struct {
 
 // NewGenerator returns a generator, or a [*sortid.OptionError] if an option is wrong.
 func NewGenerator(o Options) (*Generator, error) {
-	g := &Generator{tick: gen.NoTick, settledTick: gen.NoTick, ext: o.CounterExtension,
+	g := &Generator{tick: gencore.NoTick, settledTick: gencore.NoTick, ext: o.CounterExtension,
 		micros: o.Microseconds}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func NewGenerator(o Options) (*Generator, error) {
 
 func (g *Generator) placeNode(id uint32) uint64 { return uint64(id) << (64 - g.ext - g.nodeBits) }
 
-var global = gen.Must(NewGenerator(Options{}))
+var global = gencore.Must(NewGenerator(Options{}))
 
 // New returns an ID of the process-wide generator, which has the default options. It panics only if
 // the system clock is before 1970-01-01T00:00:00.001Z or after the year 10889. It waits if the
@@ -177,7 +177,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 			now = g.core.Clock.Milli(counter)
 		}
 		if now == g.settledTick && g.counter < g.maxCounter {
-			if mid, lo, ok := g.core.Next96(); ok {
+			if mid, lo, ok := g.core.Rand.Next96(); ok {
 				hi, mid := g.step(mid)
 				id.put(hi, mid, lo)
 				g.core.Unlock()
@@ -185,7 +185,7 @@ func (g *Generator) generate(ctx context.Context, id *ID) error {
 			}
 		}
 		hi, mid, lo, err := g.next(now)
-		if err = g.core.Finish(ctx, err); err != gen.ErrRetry {
+		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			id.put(hi, mid, lo)
 			return err
 		}
@@ -198,11 +198,11 @@ func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Backgrou
 
 // FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	return gen.Fill(ctx, &g.core, ids, g.fill)
+	return gencore.Fill(ctx, &g.core, ids, g.fill)
 }
 
 // All returns an endless sequence of the results of Generate.
-func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
+func (g *Generator) All() iter.Seq2[ID, error] { return gencore.All(g.Generate) }
 
 // next makes the next ID and returns its bits, from high to low.
 func (g *Generator) next(now int64) (hi, mid uint64, lo uint32, err error) {
@@ -232,7 +232,7 @@ func (g *Generator) place(random uint64) (hi, mid uint64) {
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for i := range ids {
 		if now == g.settledTick && g.counter < g.maxCounter {
-			if mid, lo, ok := g.core.Next96(); ok {
+			if mid, lo, ok := g.core.Rand.Next96(); ok {
 				hi, mid := g.step(mid)
 				ids[i].put(hi, mid, lo)
 				continue
@@ -286,7 +286,7 @@ func (g *Generator) begin(now int64) (hi, mid uint64, lo uint32, err error) {
 	}
 	if _, err := g.core.CheckRollback(now, tick, tick); err != nil {
 		g.counter-- // a later call makes this ID, when the clock is within the allowance
-		g.settledTick = gen.NoTick
+		g.settledTick = gencore.NoTick
 		return 0, 0, 0, err
 	}
 	return hi, mid, lo, nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -34,7 +34,7 @@ func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 		Tick: time.Millisecond, Default: sortid.RollbackReset, Burst: burst,
 		Range:  [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
 		Random: mask,
-		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
+		Core:   func(g conformance.Gen[ID]) *gencore.Core { return &g.(*Generator).core },
 	}
 }
 

@@ -4,13 +4,13 @@ import (
 	"encoding/hex"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/base32hex"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 const (
 	// TextLen is the length of an ID's text.
-	TextLen = base32hex.Len
+	TextLen = textcodec.Base32HexLen
 	// HexLen is the length of an ID's hexadecimal text.
 	HexLen = 2 * Size
 )
@@ -37,7 +37,7 @@ func MustParse(s string) ID {
 func (id *ID) decode(b []byte) error {
 	switch len(b) {
 	case TextLen:
-		if at := base32hex.Decode((*[Size]byte)(id), (*[TextLen]byte)(b)); at >= 0 {
+		if at := textcodec.DecodeBase32Hex((*[Size]byte)(id), (*[TextLen]byte)(b)); at >= 0 {
 			return parseerr.Text(name, b, at, sortid.ErrSymbol,
 				"0-9 or A-V, because a text of 32 characters is base32hex")
 		}
@@ -62,7 +62,7 @@ func (id *ID) decode(b []byte) error {
 // String returns 32 base32hex symbols in upper case.
 func (id ID) String() string {
 	var b [TextLen]byte
-	base32hex.Encode(&b, (*[Size]byte)(&id))
+	textcodec.EncodeBase32Hex(&b, (*[Size]byte)(&id))
 	return string(b[:])
 }
 
@@ -73,7 +73,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 		b = append(b, make([]byte, TextLen)...)
 	}
 	b = b[:n+TextLen]
-	base32hex.Encode((*[TextLen]byte)(b[n:]), (*[Size]byte)(&id))
+	textcodec.EncodeBase32Hex((*[TextLen]byte)(b[n:]), (*[Size]byte)(&id))
 	return b, nil
 }
 

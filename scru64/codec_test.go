@@ -17,7 +17,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 var limit = new(big.Int).Exp(big.NewInt(36), big.NewInt(12), nil)
@@ -192,7 +192,7 @@ func TestParseNodeSpec(t *testing.T) {
 	}
 }
 
-func mustSpec(s string) NodeSpec { return gen.Must(ParseNodeSpec(s)) }
+func mustSpec(s string) NodeSpec { return gencore.Must(ParseNodeSpec(s)) }
 
 func TestNodeSpec(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 // NodeSpecVar is the environment variable that configures [New].
@@ -23,7 +23,7 @@ const (
 	guardedSize = 20
 )
 
-var format = gen.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbort}
+var format = gencore.Format{Name: name, Shift: tickBits, Policy: sortid.RollbackAbort}
 
 // ErrCounterStart: the function [Options.CounterStart] returned a number that is too large.
 var ErrCounterStart = errors.New("scru64: the counter's start is too large")
@@ -37,7 +37,7 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
-	core gen.Core
+	core gencore.Core
 
 	last      ID
 	end       ID    // the largest ID with this timestamp and node ID
@@ -85,7 +85,7 @@ type Options struct {
 // NodeSpec nor a Lease, or if no ID can follow the previous ID. If another option is wrong, the
 // error is a [*sortid.OptionError].
 func NewGenerator(o Options) (*Generator, error) {
-	g := &Generator{timestamp: gen.NoTick, settledTick: gen.NoTick, start: o.CounterStart}
+	g := &Generator{timestamp: gencore.NoTick, settledTick: gencore.NoTick, start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 			return id, nil
 		}
 		id, err := g.slowPath(now)
-		if err = g.core.Finish(ctx, err); err != gen.ErrRetry {
+		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			return id, err
 		}
 	}
@@ -198,11 +198,11 @@ func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Backgrou
 
 // FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	return gen.Fill(ctx, &g.core, ids, g.fill)
+	return gencore.Fill(ctx, &g.core, ids, g.fill)
 }
 
 // All returns an endless sequence of the results of Generate.
-func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
+func (g *Generator) All() iter.Seq2[ID, error] { return gencore.All(g.Generate) }
 
 func (g *Generator) fill(now int64, ids []ID) (int, error) {
 	for made := 0; made < len(ids); {
@@ -268,7 +268,7 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 	}
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
 		g.last-- // a later call makes this ID, when the clock is near enough
-		g.settledTick = gen.NoTick
+		g.settledTick = gencore.NoTick
 		return 0, err
 	}
 	return id, nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/window"
 	"github.com/sortid/sortid/lease"
 )
@@ -79,7 +79,7 @@ func TestGenerator(t *testing.T) {
 					Tick:   Tick, Default: sortid.RollbackAbort,
 					Burst: c.burst, Leads: true, NoEntropy: c.noEntropy,
 					Range: [2]time.Time{time.UnixMilli(256), time.UnixMilli(MaxTimestamp*256 - 1)},
-					Core:  func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
+					Core:  func(g conformance.Gen[ID]) *gencore.Core { return &g.(*Generator).core },
 				}
 				g.Run(t)
 			})
@@ -184,9 +184,9 @@ func TestNodeBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size := 1; size <= 23; size++ {
 		for _, spec := range []NodeSpec{
-			gen.Must(NewNodeSpec(0, size)), gen.Must(NewNodeSpec(1<<size-1, size)),
-			gen.Must(NewNodeSpec(r.Uint32()>>(32-size), size)),
-			gen.Must(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
+			gencore.Must(NewNodeSpec(0, size)), gencore.Must(NewNodeSpec(1<<size-1, size)),
+			gencore.Must(NewNodeSpec(r.Uint32()>>(32-size), size)),
+			gencore.Must(NodeSpecAfter(First(conformance.Start)+ID(r.Uint32()&MaxNodeCtr), size)),
 		} {
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(t, spec.String(), conformance.Setup{Clock: clock.Now,
@@ -213,7 +213,7 @@ func TestNodeBits(t *testing.T) {
 func TestOverflowGuard(t *testing.T) {
 	for size := 1; size <= 23; size++ {
 		counter := 24 - size
-		spec := gen.Must(NewNodeSpec(1, size)).String()
+		spec := gencore.Must(NewNodeSpec(1, size)).String()
 		for guard := -1; guard <= counter; guard++ {
 			zeros := max(guard, 0)
 			if guard == 0 && size >= 20 {
@@ -396,7 +396,7 @@ func TestContinue(t *testing.T) {
 		{"nothing to continue", 5 << 16, 0, 0, nil},
 	} {
 		clock := conformance.NewClock(conformance.Start.Add(c.at))
-		o := Options{NodeSpec: gen.Must(NodeSpecAfter(c.previous, 8))}
+		o := Options{NodeSpec: gencore.Must(NodeSpecAfter(c.previous, 8))}
 		o.Clock, o.Entropy = clock.Now, conformance.Entropy(1)
 		g, err := NewGenerator(o)
 		if err != nil {
@@ -418,7 +418,7 @@ func TestContinue(t *testing.T) {
 		}
 	}
 
-	if g, err := NewGenerator(Options{NodeSpec: gen.Must(NodeSpecAfter(Max, 8))}); g != nil ||
+	if g, err := NewGenerator(Options{NodeSpec: gencore.Must(NodeSpecAfter(Max, 8))}); g != nil ||
 		!errors.Is(err, ErrNodeSpec) {
 		t.Errorf("after an ID with the reserved timestamp: %v, %v", g, err)
 	}
@@ -441,7 +441,7 @@ func TestContinue(t *testing.T) {
 			last = id
 		}
 		if last != 0 {
-			spec = gen.Must(NodeSpecAfter(last, 18))
+			spec = gencore.Must(NodeSpecAfter(last, 18))
 		}
 		clock.Add(time.Duration(r.IntN(3000)-1000) * time.Millisecond)
 	}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // Size is the length of an ID's binary form in bytes.
@@ -14,7 +14,7 @@ const Size = 8
 
 // The largest value of each field.
 const (
-	MaxTimestamp = base36.Limit62>>nodeCtrBits - 1 // 282429536480, in the year 4261
+	MaxTimestamp = textcodec.Base36Limit>>nodeCtrBits - 1 // 282429536480, in the year 4261
 	MaxNodeCtr   = 1<<nodeCtrBits - 1
 )
 
@@ -41,7 +41,7 @@ const Tick = 256 * time.Millisecond
 type ID uint64
 
 // Max is the largest ID.
-const Max ID = base36.Limit62 - 1
+const Max ID = textcodec.Base36Limit - 1
 
 // FromFields returns the ID with these fields. The parameter nodeCtr is the node ID followed by the
 // counter. If a value is above [MaxTimestamp] or [MaxNodeCtr], the error is [sortid.ErrField].

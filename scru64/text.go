@@ -5,17 +5,17 @@ import (
 	"fmt"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/base36"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // TextLen is the length of an ID's text.
-const TextLen = base36.Len62
+const TextLen = textcodec.Base36ShortLen
 
 // Parse reads 12 Base36 digits, ignoring case. An error is a [*sortid.ParseError].
 func Parse(s string) (ID, error) {
-	v, bad := base36.Decode62([]byte(s)) // does not copy s
-	if bad != base36.OK {
+	v, bad := textcodec.DecodeBase36Short([]byte(s)) // does not copy s
+	if bad != textcodec.OK {
 		return 0, textError(s, bad)
 	}
 	return ID(v), nil
@@ -30,11 +30,11 @@ func MustParse(s string) ID {
 	return id
 }
 
-func textError[T string | []byte](s T, bad base36.Status) error {
-	if bad == base36.Length {
+func textError[T string | []byte](s T, bad textcodec.Status) error {
+	if bad == textcodec.WrongLength {
 		return parseerr.Text(name, s, -1, sortid.ErrLength, "12")
 	}
-	return parseerr.Text(name, s, base36.BadSymbol([]byte(s)), sortid.ErrSymbol,
+	return parseerr.Text(name, s, textcodec.BadBase36([]byte(s)), sortid.ErrSymbol,
 		"a Base36 digit, 0-9 or a-z")
 }
 
@@ -44,7 +44,7 @@ func (id ID) String() string {
 		return fmt.Sprintf("invalid scru64.ID(%d)", uint64(id))
 	}
 	var b [TextLen]byte
-	return string(base36.Append62(b[:0], uint64(id)))
+	return string(textcodec.AppendBase36Short(b[:0], uint64(id)))
 }
 
 // AppendText appends the ID's text to b.
@@ -53,7 +53,7 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 		_, err := FromUint64(uint64(id))
 		return b, err
 	}
-	return base36.Append62(b, uint64(id)), nil
+	return textcodec.AppendBase36Short(b, uint64(id)), nil
 }
 
 // MarshalText returns the ID's text.
@@ -61,8 +61,8 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error {
-	v, bad := base36.Decode62(b)
-	if bad != base36.OK {
+	v, bad := textcodec.DecodeBase36Short(b)
+	if bad != textcodec.OK {
 		return textError(b, bad)
 	}
 	*id = ID(v)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 const (
@@ -14,7 +14,7 @@ const (
 	integers = "0 to 1152921504606846975, the largest ID"
 )
 
-var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
+var format = gencore.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 
 // A Generator makes IDs that strictly increase, at most 512 in a millisecond. It is safe for
 // concurrent use. Several generators need different worker IDs or a lease; see [Options].
@@ -26,7 +26,7 @@ var format = gen.Format{Name: name, Epoch: epoch, Policy: sortid.RollbackAbort}
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
-	core gen.Core
+	core gencore.Core
 
 	last      ID    // the last ID without its random bits
 	end       ID    // the largest ID of this millisecond, without its random bits
@@ -59,8 +59,8 @@ type Options struct {
 func NewGenerator(o Options) (*Generator, error) {
 	g := &Generator{
 		last:        MaxSequence << sequenceShift, // so the first ID has sequence 0
-		timestamp:   gen.NoTick,
-		settledTick: gen.NoTick,
+		timestamp:   gencore.NoTick,
+		settledTick: gencore.NoTick,
 	}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func NewGenerator(o Options) (*Generator, error) {
 	return g, nil
 }
 
-var global = gen.Must(NewGenerator(Options{}))
+var global = gencore.Must(NewGenerator(Options{}))
 
 // New returns an ID of the process-wide generator, which has the default options. It can fail as
 // [Generator.Generate] does.
@@ -121,7 +121,7 @@ func (g *Generator) generate(ctx context.Context) (ID, error) {
 			g.core.Unlock()
 			return id, nil
 		}
-		if err = g.core.Finish(ctx, err); err != gen.ErrRetry {
+		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			return 0, err
 		}
 	}
@@ -133,11 +133,11 @@ func (g *Generator) Fill(ids []ID) error { return g.FillContext(context.Backgrou
 
 // FillContext is like Fill, but with a context.
 func (g *Generator) FillContext(ctx context.Context, ids []ID) error {
-	return gen.Fill(ctx, &g.core, ids, g.fill)
+	return gencore.Fill(ctx, &g.core, ids, g.fill)
 }
 
 // All returns an endless sequence of the results of Generate.
-func (g *Generator) All() iter.Seq2[ID, error] { return gen.All(g.Generate) }
+func (g *Generator) All() iter.Seq2[ID, error] { return gencore.All(g.Generate) }
 
 // next makes the next ID. Its argument is the clock's time in milliseconds since the epoch.
 func (g *Generator) next(now int64) (ID, error) {
@@ -198,7 +198,7 @@ func (g *Generator) begin(now int64) (ID, error) {
 	if _, err := g.core.CheckRollback(now, timestamp, timestamp); err != nil {
 		// A later call makes this ID, when the clock is within the allowance.
 		g.last -= 1 << sequenceShift
-		g.settledTick = gen.NoTick
+		g.settledTick = gencore.NoTick
 		return 0, err
 	}
 	return id, nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/window"
 	"github.com/sortid/sortid/lease"
 )
@@ -34,7 +34,7 @@ func subject(bits int, own ...Options) conformance.Generator[ID] {
 		Burst: 512, Shared: true, NoEntropy: bits == 9,
 		Range:  [2]time.Time{time.UnixMilli(epoch + 1), time.UnixMilli(epoch + MaxTimestamp - 1)},
 		Random: []byte{6: byte(random >> 8), 7: byte(random)},
-		Core:   func(g conformance.Gen[ID]) *gen.Core { return &g.(*Generator).core },
+		Core:   func(g conformance.Gen[ID]) *gencore.Core { return &g.(*Generator).core },
 	}
 }
 
@@ -201,7 +201,7 @@ func TestSteadyStream(t *testing.T) {
 		for now := int64(1000); now < 1020; now++ {
 			for limit := first; now > 1000 || limit > 0; limit-- {
 				id, err := g.next(now)
-				if err == gen.ErrRetry {
+				if err == gencore.ErrRetry {
 					if until, why := g.core.Waits(); until.UnixMilli() != epoch+now+1 ||
 						why != sortid.ErrOverflow {
 						t.Fatalf("at %d it waits for %v, %v", now, until, why)

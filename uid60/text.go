@@ -6,8 +6,8 @@ import (
 	"math/bits"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/basen"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // The lengths that an ID's text may have. IDs since May 2020 have ten characters, older IDs have
@@ -21,10 +21,10 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 var (
 	pairs       [1 << 12][2]byte // the 4096 numerals of two digits
-	decodeTable = basen.NewDecodeTable(alphabet, false)
+	decodeTable = textcodec.NewDecodeTable(alphabet, false)
 )
 
-func init() { basen.FillPairs(pairs[:], alphabet) }
+func init() { textcodec.FillPairs(pairs[:], alphabet) }
 
 // Parse reads a text of 4 to 10 characters. Padding with A, from the third character on, is
 // allowed. Case matters. An error is a [*sortid.ParseError].
@@ -53,14 +53,14 @@ func decode(b []byte) (v uint64, ok bool) {
 	last := decodeTable[2][b[0]] + decodeTable[3][b[1]]
 	if len(b) == MaxTextLen { // all IDs since May 2020
 		high, low := decodeTable.Four((*[4]byte)(b[2:6])), decodeTable.Four((*[4]byte)(b[6:10]))
-		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), high|low|last < basen.NoSymbol
+		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), high|low|last < textcodec.NoSymbol
 	}
 	all := last
 	for _, c := range b[2:] {
 		all |= decodeTable[3][c]
 		v = v<<6 | uint64(decodeTable[3][c])
 	}
-	return v<<12 | uint64(last), all < basen.NoSymbol
+	return v<<12 | uint64(last), all < textcodec.NoSymbol
 }
 
 func textError(b []byte) error {

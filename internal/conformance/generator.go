@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 type Gen[T any] interface {
@@ -50,7 +50,7 @@ type Generator[T ID[T]] struct {
 	Leased bool
 	// Random is a mask: the bits of the binary form that are random in each ID.
 	Random []byte
-	Core   func(Gen[T]) *gen.Core
+	Core   func(Gen[T]) *gencore.Core
 
 	// Range has the first and the last time of an ID.
 	Range [2]time.Time

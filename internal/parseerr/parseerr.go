@@ -28,6 +28,11 @@ func Text[T string | []byte](format string, input T, offset int, reason error, w
 		Offset: offset, Want: want, Err: reason}
 }
 
+// Guess returns the error of a text whose format is not known.
+func Guess(input string, reason error) *sortid.ParseError {
+	return &sortid.ParseError{Input: Clip(input), Length: len(input), Offset: -1, Err: reason}
+}
+
 func Binary(format string, length int, reason error, want string) error {
 	return &sortid.ParseError{Format: format, Length: length, Offset: -1, Want: want, Err: reason}
 }

@@ -94,6 +94,26 @@ func (w *Window) ClaimTick(t int64) (nodeID uint32, claimed int64, err error) {
 	}
 }
 
+// ClaimTicks claims the ticks from first to last, or none. It returns false if some of them are not
+// granted, or not after all claimed ticks.
+func (w *Window) ClaimTicks(first, last int64) (nodeID uint32, ok bool) {
+	for {
+		g, used := w.grant.Load(), w.used.Load()
+		if first <= used || first < g.Lo || last < first || last >= g.Hi {
+			return 0, false
+		}
+		if !w.used.CompareAndSwap(used, last) {
+			continue
+		}
+		if last >= w.renewFrom.Load() {
+			w.RequestRenewal()
+		}
+		// As in ClaimTick, read the grant once more.
+		g = w.grant.Load()
+		return g.NodeID, g.Lo <= first && last < g.Hi
+	}
+}
+
 func (w *Window) expired(g *Grant, t int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,9 +141,7 @@ func (w *Window) text(t int64) string { return w.Time(t).Format(clock.Layout) }
 
 func (w *Window) WaitTick(ctx context.Context, t int64) error {
 	for {
-		w.mu.Lock()
-		g, changed, over := w.grant.Load(), w.changed, w.closed
-		w.mu.Unlock()
+		g, changed, over := w.Watch()
 		if over {
 			return sortid.ErrLeaseClosed
 		}
@@ -135,9 +153,17 @@ func (w *Window) WaitTick(ctx context.Context, t int64) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("%w; gave up waiting: %w", w.expired(g, at), clock.ContextError(ctx))
+			return fmt.Errorf("%w; gave up waiting: %w", w.expired(&g, at), clock.ContextError(ctx))
 		}
 	}
+}
+
+// Watch returns the current grant, a channel that is closed when the grant changes, and whether the
+// window is closed.
+func (w *Window) Watch() (g Grant, changed <-chan struct{}, over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return *w.grant.Load(), w.changed, w.closed
 }
 
 // Grant returns the current grant, with Lo == Hi if there is none.

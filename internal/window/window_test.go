@@ -261,3 +261,81 @@ func BenchmarkClaim(b *testing.B) {
 		w.ClaimTick(at)
 	}
 }
+
+func TestClaimTicks(t *testing.T) {
+	w := newWindow()
+	w.Set(Grant{7, 10, 30}, 20)
+	for _, c := range []struct {
+		first, last int64
+		ok, asks    bool
+	}{
+		{9, 12, false, false}, // before the grant
+		{10, 12, true, false},
+		{12, 13, false, false}, // 12 is claimed
+		{5, 6, false, false},
+		{14, 13, false, false},
+		{13, 13, true, false},
+		{18, 20, true, true},
+		{29, 30, false, false}, // 30 is not granted
+		{29, 29, true, true},
+	} {
+		nodeID, ok := w.ClaimTicks(c.first, c.last)
+		if ok != c.ok || ok && nodeID != 7 || len(w.RenewalRequests()) > 0 != c.asks {
+			t.Errorf("%d to %d: node ID %d, %v", c.first, c.last, nodeID, ok)
+		}
+		if c.asks && len(w.RenewalRequests()) > 0 {
+			<-w.RenewalRequests()
+		}
+	}
+	w.Close()
+	if _, ok := w.ClaimTicks(40, 41); ok || w.Used() != 29 {
+		t.Errorf("after Close: %v, used %d", ok, w.Used())
+	}
+}
+
+// With renewals and Close at the same time, no tick is claimed twice, and none after Close.
+func TestClaimTicksRace(t *testing.T) {
+	for round := range 80 {
+		w := newWindow()
+		w.Set(Grant{0, 0, 8}, 4)
+		var taken [4096]atomic.Int32
+		var wg sync.WaitGroup
+		var top atomic.Int64
+		top.Store(None)
+		for i := range 4 {
+			wg.Go(func() {
+				for first := int64(i); first < 4000; first++ {
+					last := first + int64(i)
+					id, ok := w.ClaimTicks(first, last)
+					if !ok {
+						if _, _, over := w.Watch(); over {
+							return
+						}
+						continue
+					}
+					for tick := first; tick <= last; tick++ {
+						if taken[tick].Add(1) > 1 {
+							t.Errorf("tick %d twice", tick)
+						}
+					}
+					if int64(id) > first/8 || last >= 8*int64(id)+16 {
+						t.Errorf("ticks %d to %d of node ID %d", first, last, id)
+					}
+					for {
+						if was := top.Load(); was >= last || top.CompareAndSwap(was, last) {
+							break
+						}
+					}
+				}
+			})
+		}
+		for i := range int64(round % 40) {
+			w.Set(Grant{uint32(i), 8 * i, 8*i + 16}, 8*i+4)
+		}
+		used := w.Close()
+		wg.Wait()
+		if top := top.Load(); top > used {
+			t.Fatalf("tick %d was claimed; Close said that %d was the last", top, used)
+		}
+	}
+}

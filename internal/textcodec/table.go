@@ -1,6 +1,7 @@
-// Package basen has tables for texts in base 32, 36 and 64. They decode four symbols at a time, and
-// encode two.
-package basen
+// Package textcodec writes integers as texts of a fixed length, and reads them: in base 36, in
+// Crockford's Base32, in base32hex, and as UUIDs. Most significant symbols come first. Tables
+// decode four symbols at a time, and encode two.
+package textcodec
 
 // NoSymbol is the value of a byte that is not a symbol. It is larger than the value of any four
 // symbols, and four times NoSymbol does not overflow.

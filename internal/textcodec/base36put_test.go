@@ -1,4 +1,4 @@
-package base36
+package textcodec
 
 import (
 	"math/big"
@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-func TestPut6(t *testing.T) {
+func TestBase36Put(t *testing.T) {
 	twelve := func(v uint64) {
 		var got, want [12]byte
 		put12(&got, v)
 		for i, n := len(want)-1, v; i >= 0; i, n = i-1, n/36 {
-			want[i] = digits[n%36]
+			want[i] = digits36[n%36]
 		}
 		if got != want {
 			t.Fatalf("%d: %s, want %s", v, got, want)
@@ -38,9 +38,9 @@ func TestPut6(t *testing.T) {
 }
 
 // The quotient is exact, and the fraction is too large by less than 1.
-func TestDivide(t *testing.T) {
+func TestBase36Divide(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
-	limit := big.NewInt(Limit62)
+	limit := big.NewInt(Base36Limit)
 	try := func(quotient, remainder uint64) {
 		n := new(big.Int).SetUint64(quotient)
 		n.Mul(n, limit).Add(n, new(big.Int).SetUint64(remainder))
@@ -53,7 +53,8 @@ func TestDivide(t *testing.T) {
 				remainder)
 		}
 	}
-	edges := []uint64{0, 1, 2, pow6 - 1, pow6, Limit62/2 - 1, Limit62 / 2, Limit62 - 2, Limit62 - 1}
+	edges := []uint64{0, 1, 2, pow6 - 1, pow6, Base36Limit/2 - 1, Base36Limit / 2, Base36Limit - 2,
+		Base36Limit - 1}
 	for _, q := range edges {
 		for _, rem := range edges {
 			try(q, rem)
@@ -64,7 +65,7 @@ func TestDivide(t *testing.T) {
 		n /= 10
 	}
 	for range n {
-		q, rem := r.Uint64N(Limit62)>>r.IntN(62), r.Uint64N(Limit62)>>r.IntN(62)
+		q, rem := r.Uint64N(Base36Limit)>>r.IntN(62), r.Uint64N(Base36Limit)>>r.IntN(62)
 		try(q, rem)
 		for _, edge := range edges {
 			try(q, edge)

@@ -1,5 +1,4 @@
-// Package entropy makes the random bits for the generators.
-package entropy
+package gencore
 
 import (
 	crand "crypto/rand"
@@ -28,11 +27,11 @@ type Source struct {
 	second      int64
 }
 
-func System() Source { return Source{used: bufferSize} }
+func systemSource() Source { return Source{used: bufferSize} }
 
-// From returns a source that reads big-endian words from r. It reads only the bytes that it needs.
-// The caller gets the errors of r, and an error for too few bytes.
-func From(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
+// sourceOf returns a source that reads big-endian words from r. It reads only the bytes that it
+// needs. The caller gets the errors of r, and an error for too few bytes.
+func sourceOf(r io.Reader) Source { return Source{used: bufferSize, reader: r} }
 
 // Tick sets the Unix time in milliseconds. In each new second the source gets a new seed. So copies
 // of a virtual machine soon return different words.
@@ -63,7 +62,7 @@ func (s *Source) Next96() (hi uint64, lo uint32, ok bool) {
 	return hi, lo, ok
 }
 
-// Uint32 fails only if the reader of [From] fails.
+// Uint32 fails only if the reader fails.
 func (s *Source) Uint32() (uint32, error) {
 	if w, ok := s.Next32(); ok {
 		return w, nil
@@ -77,7 +76,7 @@ func (s *Source) Uint32() (uint32, error) {
 	return s.buf[0], nil
 }
 
-// Uint64 fails only if the reader of [From] fails.
+// Uint64 fails only if the reader fails.
 func (s *Source) Uint64() (uint64, error) {
 	if s.reader != nil {
 		b, err := s.read(8)

@@ -1,4 +1,4 @@
-package uuidtext
+package textcodec
 
 import (
 	"encoding/hex"
@@ -8,43 +8,43 @@ import (
 	"testing"
 )
 
-func random(r *rand.Rand) (u [16]byte) {
+func random16(r *rand.Rand) (u [16]byte) {
 	for i := range u {
 		u[i] = byte(r.Uint32())
 	}
 	return u
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestUUID(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
-		u := random(r)
+		u := random16(r)
 		want := fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
-		text := Append([]byte("a"), &u)
+		text := AppendUUID([]byte("a"), &u)
 		if string(text) != "a"+want {
 			t.Fatalf("%x: %s, want a%s", u, text, want)
 		}
 		for _, s := range []string{want, strings.ToUpper(want)} {
 			var back [16]byte
-			if at := Decode(&back, []byte(s)); at != -1 || back != u {
+			if at := DecodeUUID(&back, []byte(s)); at != -1 || back != u {
 				t.Fatalf("%s: %x, %d", s, back, at)
 			}
 		}
 	}
 }
 
-// For every byte at every offset, Decode agrees with encoding/hex.
-func TestSymbols(t *testing.T) {
-	u := random(rand.New(rand.NewPCG(3, 4)))
-	good := string(Append(nil, &u))
-	for at := range Len {
+// For every byte at every offset, DecodeUUID agrees with encoding/hex.
+func TestUUIDSymbols(t *testing.T) {
+	u := random16(rand.New(rand.NewPCG(3, 4)))
+	good := string(AppendUUID(nil, &u))
+	for at := range UUIDLen {
 		for c := range 256 {
 			b := []byte(good)
 			b[at] = byte(c)
 			want, err := hex.DecodeString(strings.ReplaceAll(string(b), "-", ""))
 			fits := err == nil && len(want) == 16 && (good[at] == '-') == (c == '-')
 			got := u
-			offset := Decode(&got, b)
+			offset := DecodeUUID(&got, b)
 			if fits && (offset != -1 || string(got[:]) != string(want)) {
 				t.Fatalf("%q: %x, %d, want %x", b, got, offset, want)
 			}
@@ -54,9 +54,9 @@ func TestSymbols(t *testing.T) {
 			if offset != at || got != u {
 				t.Fatalf("%q: %x, %d, want no change and %d", b, got, offset, at)
 			}
-			if at < Len-1 {
-				b[Len-1] = '!'
-				if offset := Decode(&got, b); offset != at {
+			if at < UUIDLen-1 {
+				b[UUIDLen-1] = '!'
+				if offset := DecodeUUID(&got, b); offset != at {
 					t.Fatalf("%q: %d, want the first bad byte, %d", b, offset, at)
 				}
 			}

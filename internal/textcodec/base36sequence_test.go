@@ -1,4 +1,4 @@
-package base36
+package textcodec
 
 import (
 	"math/big"
@@ -7,20 +7,21 @@ import (
 	"testing"
 )
 
-// Sequence128 agrees with Decode128, also for texts with the same first digits.
-func TestSequence128(t *testing.T) {
+// Base36Sequence agrees with DecodeBase36Long, also for texts with the same first digits.
+func TestBase36Sequence(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var s Sequence128
+	var s Base36Sequence
 	try := func(text string) {
 		t.Helper()
-		wantHi, wantLo, status := Decode128([]byte(text))
+		wantHi, wantLo, status := DecodeBase36Long([]byte(text))
 		want := status == OK && text == strings.ToLower(text)
-		hi, lo, ok := s.Decode((*[Len128]byte)([]byte(text)))
+		hi, lo, ok := s.Decode((*[Base36LongLen]byte)([]byte(text)))
 		if ok != want || ok && (hi != wantHi || lo != wantLo) {
 			t.Fatalf("%q: %#x, %#x, %v; want %#x, %#x, %v", text, hi, lo, ok, wantHi, wantLo, want)
 		}
 	}
-	try(strings.Repeat("\x00", Len128-Len62) + strings.Repeat("0", Len62)) // as in a zero value
+	// The first digits are as in a zero value.
+	try(strings.Repeat("\x00", headLen) + strings.Repeat("0", Base36ShortLen))
 	hi, lo := r.Uint64(), r.Uint64()
 	for range 200_000 {
 		switch r.IntN(8) {
@@ -31,7 +32,7 @@ func TestSequence128(t *testing.T) {
 		default:
 			lo += r.Uint64() >> r.IntN(64)
 		}
-		digits := string(Append128(nil, hi, lo))
+		digits := string(AppendBase36Long(nil, hi, lo))
 		try(digits)
 		b := []byte(digits)
 		switch i := r.IntN(len(b)); r.IntN(4) {
@@ -46,7 +47,7 @@ func TestSequence128(t *testing.T) {
 	}
 	// Try the largest integer, and larger integers with the same first digits.
 	edges(130, func(n *big.Int) {
-		if digits := text(n, Len128); len(digits) == Len128 {
+		if digits := text36(n, Base36LongLen); len(digits) == Base36LongLen {
 			try(digits)
 		}
 	})
@@ -55,21 +56,21 @@ func TestSequence128(t *testing.T) {
 	try("f5lxx1zz5pnorzzzzzzzzzzzz")
 }
 
-func BenchmarkSequence128(b *testing.B) {
+func BenchmarkBase36Sequence(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		step uint64
 	}{{"alike", 1 << 32}, {"unlike", 1 << 63}} {
 		b.Run(c.name, func(b *testing.B) {
-			texts := make([][Len128]byte, 256)
+			texts := make([][Base36LongLen]byte, 256)
 			hi, lo := uint64(0x019ab1c2d3e4f567), uint64(0)
 			for i := range texts {
-				Append128(texts[i][:0], hi, lo+uint64(i)*0x9e3779b9&0xffffffff)
+				AppendBase36Long(texts[i][:0], hi, lo+uint64(i)*0x9e3779b9&0xffffffff)
 				if lo += c.step; lo == 0 {
 					hi += 1 << 16
 				}
 			}
-			var s Sequence128
+			var s Base36Sequence
 			for b.Loop() {
 				for i := range texts {
 					if _, _, ok := s.Decode(&texts[i]); !ok {

@@ -1,4 +1,4 @@
-package basen
+package textcodec
 
 import (
 	"strings"

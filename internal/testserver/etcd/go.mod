@@ -1,6 +1,6 @@
 // This module has no code. Tests of other modules build etcd's server in this module, with
 // "go tool". So the other modules do not need etcd's dependencies.
-module github.com/sortid/sortid/testserver/etcd
+module github.com/sortid/sortid/internal/testserver/etcd
 
 go 1.26.0
 

@@ -1,5 +1,4 @@
-// Package uuidtext reads and writes the 36-character form of a UUID (RFC 9562).
-package uuidtext
+package textcodec
 
 import (
 	"encoding/hex"
@@ -8,15 +7,16 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-// Len is the length of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens.
-const Len = 36
+// UUIDLen is the length of the text of a UUID (RFC 9562): 32 hexadecimal digits in groups of 8, 4,
+// 4, 4 and 12, with hyphens.
+const UUIDLen = 36
 
-// groups has each group's offset in the text and in the bytes.
-var groups = [5]struct{ text, start, end int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
+// uuidGroups has each group's offset in the text and in the bytes.
+var uuidGroups = [5]struct{ text, start, end int }{{0, 0, 4}, {9, 4, 6}, {14, 6, 8}, {19, 8, 10},
 	{24, 10, 16}}
 
-func Append(b []byte, u *[16]byte) []byte {
-	for i, g := range groups {
+func AppendUUID(b []byte, u *[16]byte) []byte {
+	for i, g := range uuidGroups {
 		if i > 0 {
 			b = append(b, '-')
 		}
@@ -25,11 +25,11 @@ func Append(b []byte, u *[16]byte) []byte {
 	return b
 }
 
-// Decode returns -1, or the offset of the first wrong byte. An error does not change u.
-func Decode(u *[16]byte, s []byte) int {
+// DecodeUUID returns -1, or the offset of the first wrong byte. An error does not change u.
+func DecodeUUID(u *[16]byte, s []byte) int {
 	var out [16]byte
 	bad := false
-	for i, g := range groups {
+	for i, g := range uuidGroups {
 		_, err := hex.Decode(out[g.start:g.end], s[g.text:g.text+2*(g.end-g.start)])
 		bad = bad || err != nil || i > 0 && s[g.text-1] != '-'
 	}
@@ -51,13 +51,13 @@ func firstBad(s []byte) int {
 	return len(s)
 }
 
-// Unmarshal reads a UUID. If the text is invalid, it returns a [*sortid.ParseError] for the format
-// and does not change u.
-func Unmarshal(format string, u *[16]byte, s []byte) error {
-	if len(s) != Len {
+// UnmarshalUUID reads a UUID. If the text is invalid, it returns a [*sortid.ParseError] for the
+// format and does not change u.
+func UnmarshalUUID(format string, u *[16]byte, s []byte) error {
+	if len(s) != UUIDLen {
 		return parseerr.Text(format, s, -1, sortid.ErrUUIDLength, "36")
 	}
-	if at := Decode(u, s); at >= 0 {
+	if at := DecodeUUID(u, s); at >= 0 {
 		return parseerr.Text(format, s, at, sortid.ErrUUID,
 			"a form like 017fef39-c264-1ba5-6a94-83188841e05a")
 	}

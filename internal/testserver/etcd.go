@@ -146,7 +146,7 @@ func etcdProgram(t testing.TB) string {
 }
 
 var buildEtcd = sync.OnceValues(func() (string, error) {
-	dir := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/sortid/sortid/testserver")
+	dir := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/sortid/sortid/internal/testserver")
 	path, err := clientOutput(dir)
 	if err != nil {
 		return "", err

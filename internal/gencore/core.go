@@ -1,6 +1,6 @@
-// Package gen is the core of the generators of all formats: options, clock, rollback policy,
-// waiting, claims of a lease's ticks, and batches.
-package gen
+// Package gencore is the core of the generators of all formats: options, clock, random bits,
+// rollback policy, waiting, claims of a lease's ticks, and batches.
+package gencore
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/internal/entropy"
 )
 
 const NoTick = -1 << 63
@@ -23,7 +22,7 @@ const batchSize = 4096
 const recheck = 50 * time.Millisecond
 
 // ErrRetry tells [Core.Finish] to wait. If Finish returns ErrRetry, the caller must try again.
-var ErrRetry = errors.New("gen: retry")
+var ErrRetry = errors.New("gencore: retry")
 
 // errZero is the error of a Core before Init. The clock of such a Core shows clock.NoTime.
 var errZero = fmt.Errorf("sortid: %w: the Generator is its zero value; make one with NewGenerator",
@@ -41,7 +40,7 @@ type Format struct {
 type Core struct {
 	sync.Mutex
 	Clock clock.Clock
-	Rand  entropy.Source
+	Rand  Source
 
 	format    *Format
 	allowance int64 // ticks
@@ -56,12 +55,12 @@ type Core struct {
 // Init checks and sets the options. The lease may be nil.
 func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error {
 	c.format, c.lease, c.policy = f, l, o.RollbackPolicy
-	c.Clock, c.Rand = clock.System(), entropy.System()
+	c.Clock, c.Rand = clock.System(), systemSource()
 	if o.Clock != nil {
 		c.Clock = clock.Injected(o.Clock)
 	}
 	if o.Entropy != nil {
-		c.Rand = entropy.From(o.Entropy)
+		c.Rand = sourceOf(o.Entropy)
 	}
 	c.SetAllowance(o.RollbackAllowance, c.TickLength())
 	switch {
@@ -90,12 +89,6 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	}
 	return nil
 }
-
-// Next32 returns 32 random bits if they are in the buffer; see entropy.Source. Formats call this
-// method, because the compiler inlines only methods of packages that they import.
-func (c *Core) Next32() (w uint32, ok bool) { return c.Rand.Next32() }
-
-func (c *Core) Next96() (hi uint64, lo uint32, ok bool) { return c.Rand.Next96() }
 
 func (c *Core) SetAllowance(d, tick time.Duration) {
 	switch {
@@ -238,7 +231,7 @@ func (c *Core) OptionError(field, format string, args ...any) error {
 }
 
 func (c *Core) OptionsError(fields []string, format string, args ...any) error {
-	return &sortid.OptionError{Format: c.format.Name, Fields: fields,
+	return &sortid.OptionError{Format: c.format.Name, Options: fields,
 		Err: fmt.Errorf(format, args...)}
 }
 

@@ -1,4 +1,4 @@
-package base36
+package textcodec
 
 import (
 	"encoding/binary"
@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// AppendLines128 appends the 25 digits of each big-endian integer, and sep after each. It computes
-// the first digits only when they change, which halves the work for IDs of one generator.
-func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
-	const line, head = Len128 + 1, Len128 - Len62
+// AppendBase36Lines appends the 25 digits of each big-endian integer, and sep after each. It
+// computes the first digits only when they change, which halves the work for IDs of one generator.
+func AppendBase36Lines[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
+	const line, head = Base36LongLen + 1, Base36LongLen - Base36ShortLen
 	n := len(b)
 	b = slices.Grow(b, line*len(integers))[:n+line*len(integers)]
 	// Integers from base up to base + 36^12 have the same first digits.
@@ -20,16 +20,16 @@ func AppendLines128[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 		hi, lo := binary.BigEndian.Uint64(integers[i][:8]), binary.BigEndian.Uint64(integers[i][8:])
 		rest, borrow := bits.Sub64(lo, baseLo, 0)
 		above, below := bits.Sub64(hi, baseHi, borrow)
-		if i == 0 || above|below != 0 || rest >= Limit62 {
-			Append128(dst[:0], hi, lo)
+		if i == 0 || above|below != 0 || rest >= Base36Limit {
+			AppendBase36Long(dst[:0], hi, lo)
 			first = [head]byte(dst[:head])
-			rest, _ = Decode62(dst[head:Len128])
+			rest, _ = DecodeBase36Short(dst[head:Base36LongLen])
 			baseLo, borrow = bits.Sub64(lo, rest, 0)
 			baseHi = hi - borrow
 		}
 		*(*[head]byte)(dst[:head]) = first
-		put12((*[12]byte)(dst[head:Len128]), rest)
-		dst[Len128] = sep
+		put12((*[12]byte)(dst[head:Base36LongLen]), rest)
+		dst[Base36LongLen] = sep
 	}
 	return b
 }

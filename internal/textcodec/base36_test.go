@@ -1,4 +1,4 @@
-package base36
+package textcodec
 
 import (
 	"math/big"
@@ -19,7 +19,7 @@ func split(n *big.Int) (hi, lo uint64, ok bool) {
 	return h.Uint64(), l.Uint64(), h.IsUint64()
 }
 
-func text(n *big.Int, width int) string {
+func text36(n *big.Int, width int) string {
 	s := n.Text(36)
 	return strings.Repeat("0", max(0, width-len(s))) + s
 }
@@ -60,40 +60,42 @@ func edges(bits int, try func(n *big.Int)) {
 
 func test62(t *testing.T, r *rand.Rand, v uint64) {
 	t.Helper()
-	want := text(new(big.Int).SetUint64(v), Len62)
-	if got := string(Append62(nil, v)); got != want {
-		t.Fatalf("Append62(%d) = %s, want %s", v, got, want)
+	want := text36(new(big.Int).SetUint64(v), Base36ShortLen)
+	if got := string(AppendBase36Short(nil, v)); got != want {
+		t.Fatalf("AppendBase36Short(%d) = %s, want %s", v, got, want)
 	}
-	if got, status := Decode62([]byte(mixed(r, want))); got != v || status != OK {
-		t.Fatalf("Decode62(%s) = %d, %v, want %d", want, got, status, v)
+	if got, status := DecodeBase36Short([]byte(mixed(r, want))); got != v || status != OK {
+		t.Fatalf("DecodeBase36Short(%s) = %d, %v, want %d", want, got, status, v)
 	}
 }
 
-func TestRoundTrip62(t *testing.T) {
+func TestBase36Short(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	edges(63, func(n *big.Int) {
-		if n.Cmp(big.NewInt(Limit62)) < 0 {
+		if n.Cmp(big.NewInt(Base36Limit)) < 0 {
 			test62(t, r, n.Uint64())
 		}
 	})
-	test62(t, r, Limit62-1)
+	test62(t, r, Base36Limit-1)
 	for range 200_000 {
-		test62(t, r, (r.Uint64()>>r.IntN(64))%Limit62)
+		test62(t, r, (r.Uint64()>>r.IntN(64))%Base36Limit)
 	}
 }
 
 func test128(t *testing.T, r *rand.Rand, hi, lo uint64) {
 	t.Helper()
-	want := text(join(hi, lo), Len128)
-	if got := string(Append128(nil, hi, lo)); got != want {
-		t.Fatalf("Append128(%#x, %#x) = %s, want %s", hi, lo, got, want)
+	want := text36(join(hi, lo), Base36LongLen)
+	if got := string(AppendBase36Long(nil, hi, lo)); got != want {
+		t.Fatalf("AppendBase36Long(%#x, %#x) = %s, want %s", hi, lo, got, want)
 	}
-	if h, l, status := Decode128([]byte(mixed(r, want))); h != hi || l != lo || status != OK {
-		t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x", want, h, l, status, hi, lo)
+	h, l, status := DecodeBase36Long([]byte(mixed(r, want)))
+	if h != hi || l != lo || status != OK {
+		t.Fatalf("DecodeBase36Long(%s) = %#x, %#x, %v, want %#x, %#x", want, h, l, status, hi,
+			lo)
 	}
 }
 
-func TestRoundTrip128(t *testing.T) {
+func TestBase36Long(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	edges(128, func(n *big.Int) {
 		hi, lo, _ := split(n)
@@ -104,31 +106,31 @@ func TestRoundTrip128(t *testing.T) {
 	}
 }
 
-func TestPairs(t *testing.T) {
+func TestBase36Pairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for pair := range uint64(pow2) {
-		for place := uint64(1); place < Limit62; place *= pow2 {
+		for place := uint64(1); place < Base36Limit; place *= pow2 {
 			test62(t, r, pair*place)
-			test62(t, r, Limit62-1-pair*place)
+			test62(t, r, Base36Limit-1-pair*place)
 		}
 	}
 }
 
-func TestRange(t *testing.T) {
+func TestBase36Range(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	first := new(big.Int).Lsh(big.NewInt(1), 128)
-	end := new(big.Int).Exp(big.NewInt(36), big.NewInt(Len128), nil)
+	end := new(big.Int).Exp(big.NewInt(36), big.NewInt(Base36LongLen), nil)
 	try := func(n *big.Int) {
 		t.Helper()
-		s := mixed(r, text(n, Len128))
+		s := mixed(r, text36(n, Base36LongLen))
 		hi, lo, ok := split(n)
 		if !ok {
 			hi, lo = 0, 0
 		}
-		if h, l, status := Decode128([]byte(s)); h != hi || l != lo || (status == Range) == ok ||
-			(status == OK) != ok {
-			t.Fatalf("Decode128(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l, status,
-				hi, lo, ok)
+		h, l, status := DecodeBase36Long([]byte(s))
+		if h != hi || l != lo || (status == OutOfRange) == ok || (status == OK) != ok {
+			t.Fatalf("DecodeBase36Long(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l,
+				status, hi, lo, ok)
 		}
 	}
 	for d := int64(-1000); d < 1000; d++ {
@@ -156,20 +158,20 @@ func TestRange(t *testing.T) {
 }
 
 // Decode finds every byte that is not a digit, at every offset.
-func TestSymbols(t *testing.T) {
+func TestBase36Symbols(t *testing.T) {
 	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm",
 		"zzzzzzzzzzzzzzzzzzzzzzzzz"} {
 		decode := func(b []byte) Status {
-			if len(b) == Len62 {
-				v, status := Decode62(b)
+			if len(b) == Base36ShortLen {
+				v, status := DecodeBase36Short(b)
 				if status != OK && v != 0 {
-					t.Errorf("Decode62(%q) = %d, %v", b, v, status)
+					t.Errorf("DecodeBase36Short(%q) = %d, %v", b, v, status)
 				}
 				return status
 			}
-			hi, lo, status := Decode128(b)
+			hi, lo, status := DecodeBase36Long(b)
 			if status != OK && hi|lo != 0 {
-				t.Errorf("Decode128(%q) = %d, %d, %v", b, hi, lo, status)
+				t.Errorf("DecodeBase36Long(%q) = %d, %d, %v", b, hi, lo, status)
 			}
 			return status
 		}
@@ -179,15 +181,16 @@ func TestSymbols(t *testing.T) {
 				b[at] = byte(c)
 				digit := '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 				if digit {
-					if decode(b) == Symbol || BadSymbol(b) != len(b) {
-						t.Errorf("%q: %v, %d", b, decode(b), BadSymbol(b))
+					if decode(b) == WrongSymbol || BadBase36(b) != len(b) {
+						t.Errorf("%q: %v, %d", b, decode(b), BadBase36(b))
 					}
 					continue
 				}
 				for second := at; second < len(b); second++ {
 					b[second] = byte(c)
-					if status := decode(b); status != Symbol || BadSymbol(b) != at {
-						t.Fatalf("%q: %v at %d, want Symbol at %d", b, status, BadSymbol(b), at)
+					if status := decode(b); status != WrongSymbol || BadBase36(b) != at {
+						t.Fatalf("%q: %v at %d, want WrongSymbol at %d", b, status, BadBase36(b),
+							at)
 					}
 				}
 			}
@@ -195,28 +198,31 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-func TestLength(t *testing.T) {
+func TestBase36Length(t *testing.T) {
 	for n := range 60 {
 		b := []byte(strings.Repeat("1", n))
-		if _, status := Decode62(b); (status == Length) != (n != Len62) {
-			t.Errorf("Decode62 of %d bytes: %v", n, status)
+		if _, status := DecodeBase36Short(b); (status == WrongLength) != (n != Base36ShortLen) {
+			t.Errorf("DecodeBase36Short of %d bytes: %v", n, status)
 		}
-		if _, _, status := Decode128(b); (status == Length) != (n != Len128) {
-			t.Errorf("Decode128 of %d bytes: %v", n, status)
+		if _, _, status := DecodeBase36Long(b); (status == WrongLength) != (n != Base36LongLen) {
+			t.Errorf("DecodeBase36Long of %d bytes: %v", n, status)
 		}
 	}
 }
 
 // Append does not change the bytes before the text or the room after it.
-func TestAppend(t *testing.T) {
+func TestAppendBase36(t *testing.T) {
 	for capacity := range 64 {
 		for _, c := range []struct {
 			f    func([]byte) []byte
 			want string
 		}{
-			{func(b []byte) []byte { return Append62(b, 109959589539758421) }, "0u2pf62ji4b9"},
-			{func(b []byte) []byte { return Append128(b, 0x017fef39c2641ba5, 0x6a9483188841e05a) },
-				"0372ijojuxuhjsfkeryi2mrtm"},
+			{func(b []byte) []byte {
+				return AppendBase36Short(b, 109959589539758421)
+			}, "0u2pf62ji4b9"},
+			{func(b []byte) []byte {
+				return AppendBase36Long(b, 0x017fef39c2641ba5, 0x6a9483188841e05a)
+			}, "0372ijojuxuhjsfkeryi2mrtm"},
 		} {
 			room := []byte(strings.Repeat("#", 3+capacity))
 			got := c.f(room[:3:len(room)])
@@ -231,7 +237,7 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzDecodeBase36(f *testing.F) {
 	f.Add([]byte("f5lxx1zz5pnorynqglhzmsp33"))
 	f.Add([]byte("f5lxx1zz5pnorynqglhzmsp34"))
 	f.Add([]byte("0u2pf62ji4b9"))
@@ -240,14 +246,16 @@ func FuzzDecode(f *testing.F) {
 		if !strings.ContainsAny(string(b), "+-_") {
 			n, ok = n.SetString(string(b), 36)
 		}
-		if v, status := Decode62(b); (status == OK) != (ok && len(b) == Len62) || status == OK &&
+		v, status := DecodeBase36Short(b)
+		if (status == OK) != (ok && len(b) == Base36ShortLen) || status == OK &&
 			n.Cmp(new(big.Int).SetUint64(v)) != 0 {
-			t.Errorf("Decode62(%q) = %d, %v; by math/big %v, %v", b, v, status, n, ok)
+			t.Errorf("DecodeBase36Short(%q) = %d, %v; by math/big %v, %v", b, v, status, n, ok)
 		}
-		hi, lo, status := Decode128(b)
-		if (status == OK) != (ok && len(b) == Len128 && n.BitLen() <= 128) || status == OK &&
+		hi, lo, status := DecodeBase36Long(b)
+		if (status == OK) != (ok && len(b) == Base36LongLen && n.BitLen() <= 128) || status == OK &&
 			n.Cmp(join(hi, lo)) != 0 {
-			t.Errorf("Decode128(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, status, n, ok)
+			t.Errorf("DecodeBase36Long(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, status,
+				n, ok)
 		}
 	})
 }

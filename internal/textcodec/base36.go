@@ -1,22 +1,18 @@
-// Package base36 encodes unsigned integers in the digits 0-9a-z at a fixed width, most significant
-// digit first. Decoding ignores case.
-package base36
+package textcodec
 
 import (
 	"encoding/binary"
 	"math/bits"
-
-	"github.com/sortid/sortid/internal/basen"
 )
 
-// The widths in digits.
+// The widths of texts in base 36. Their digits are 0-9a-z, and decoding ignores case.
 const (
-	Len62  = 12 // of integers below Limit62
-	Len128 = 25
+	Base36ShortLen = 12 // of integers below Base36Limit
+	Base36LongLen  = 25 // of integers of 128 bits
 )
 
-// Limit62 is 36^12, the first integer that does not fit in 12 digits.
-const Limit62 = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
+// Base36Limit is 36^12, the first integer that does not fit in 12 digits.
+const Base36Limit = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
 
 const (
 	pow2 = 36 * 36
@@ -28,59 +24,60 @@ const (
 	pow16Lo = pow8 * pow8 & (1<<64 - 1)
 	maxTop  = 1 << 128 / (pow8 * pow8) // the maximum of the first nine of 25 digits
 
-	pow24Hi = Limit62 * Limit62 >> 64
-	pow24Lo = Limit62 * Limit62 & (1<<64 - 1)
+	pow24Hi = Base36Limit * Base36Limit >> 64
+	pow24Lo = Base36Limit * Base36Limit & (1<<64 - 1)
 
 	// 2^62 / 36^12 = 0.97: the 64 bits after the point, and the next 64, rounded up
-	recipHi = 1 << 126 / Limit62
-	recipLo = 1<<190/Limit62 - recipHi<<64 + 1
+	recipHi = 1 << 126 / Base36Limit
+	recipLo = 1<<190/Base36Limit - recipHi<<64 + 1
 	// 2^64 / 36^12 = 3.89: the part before the point and the 64 bits after it, rounded up
-	unit     = 1 << 64 / Limit62
-	unitRest = 1<<128/Limit62 - unit<<64 + 1
+	unit     = 1 << 64 / Base36Limit
+	unitRest = 1<<128/Base36Limit - unit<<64 + 1
 )
 
+// A Status is the outcome of decoding base 36.
 type Status uint8
 
 const (
-	OK     Status = iota
-	Length        // the text has a wrong length
-	Symbol        // see BadSymbol
-	Range         // the integer has more than 128 bits
+	OK          Status = iota
+	WrongLength        // the text has a wrong length
+	WrongSymbol        // see BadBase36
+	OutOfRange         // the integer has more than 128 bits
 )
 
-const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+const digits36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 var (
-	// Each element of pairs is the text of two digits, with the first digit in the low byte.
-	pairs       [pow2]uint16
-	decodeTable = basen.NewDecodeTable(digits, true)
+	// Each element of base36Pairs is the text of two digits, with the first digit in the low byte.
+	base36Pairs [pow2]uint16
+	base36Table = NewDecodeTable(digits36, true)
 )
 
 func init() {
 	for i := range pow2 {
-		pairs[i] = uint16(digits[i/36]) | uint16(digits[i%36])<<8
+		base36Pairs[i] = uint16(digits36[i/36]) | uint16(digits36[i%36])<<8
 	}
 }
 
-// Append62 appends the 12 digits of v, which must be below Limit62.
-func Append62(b []byte, v uint64) []byte {
+// AppendBase36Short appends the 12 digits of v, which must be below Base36Limit.
+func AppendBase36Short(b []byte, v uint64) []byte {
 	n := len(b)
-	if cap(b)-n < Len62 {
-		b = append(b, make([]byte, Len62)...)
+	if cap(b)-n < Base36ShortLen {
+		b = append(b, make([]byte, Base36ShortLen)...)
 	}
-	b = b[:n+Len62]
+	b = b[:n+Base36ShortLen]
 	put12((*[12]byte)(b[n:]), v)
 	return b
 }
 
-// Append128 appends the 25 digits of hi * 2^64 + lo.
-func Append128(b []byte, hi, lo uint64) []byte {
+// AppendBase36Long appends the 25 digits of hi * 2^64 + lo.
+func AppendBase36Long(b []byte, hi, lo uint64) []byte {
 	n := len(b)
-	if cap(b)-n < Len128 {
-		b = append(b, make([]byte, Len128)...)
+	if cap(b)-n < Base36LongLen {
+		b = append(b, make([]byte, Base36LongLen)...)
 	}
-	b = b[:n+Len128]
-	dst := (*[Len128]byte)(b[n:])
+	b = b[:n+Base36LongLen]
+	dst := (*[Base36LongLen]byte)(b[n:])
 	dst[0] = '0'
 	if hi >= 1<<60 { // only for timestamps some centuries ahead
 		dst[0], hi, lo = firstDigit(hi, lo)
@@ -104,7 +101,7 @@ func firstDigit(hi, lo uint64) (digit byte, restHi, restLo uint64) {
 		restLo, borrow := bits.Sub64(lo, timesLo, 0)
 		restHi, borrow := bits.Sub64(hi, timesHi, borrow)
 		if borrow == 0 {
-			return digits[first], restHi, restLo
+			return digits36[first], restHi, restLo
 		}
 		first--
 	}
@@ -145,33 +142,33 @@ func put6(dst *[6]byte, f uint64) {
 	a, f := bits.Mul64(f, pow2)
 	b, f := bits.Mul64(f, pow2)
 	c, _ := bits.Mul64(f, pow2)
-	binary.LittleEndian.PutUint16(dst[0:], pairs[a])
-	binary.LittleEndian.PutUint16(dst[2:], pairs[b])
-	binary.LittleEndian.PutUint16(dst[4:], pairs[c])
+	binary.LittleEndian.PutUint16(dst[0:], base36Pairs[a])
+	binary.LittleEndian.PutUint16(dst[2:], base36Pairs[b])
+	binary.LittleEndian.PutUint16(dst[4:], base36Pairs[c])
 }
 
-func Decode62(src []byte) (v uint64, status Status) {
-	if len(src) != Len62 {
-		return 0, Length
+func DecodeBase36Short(src []byte) (v uint64, status Status) {
+	if len(src) != Base36ShortLen {
+		return 0, WrongLength
 	}
-	a, b, c := decodeTable.Four((*[4]byte)(src[0:4])), decodeTable.Four((*[4]byte)(src[4:8])),
-		decodeTable.Four((*[4]byte)(src[8:12]))
-	if a|b|c >= basen.NoSymbol {
-		return 0, Symbol
+	a, b, c := base36Table.Four((*[4]byte)(src[0:4])), base36Table.Four((*[4]byte)(src[4:8])),
+		base36Table.Four((*[4]byte)(src[8:12]))
+	if a|b|c >= NoSymbol {
+		return 0, WrongSymbol
 	}
 	return (uint64(a)*pow4+uint64(b))*pow4 + uint64(c), OK
 }
 
-func Decode128(src []byte) (hi, lo uint64, status Status) {
-	if len(src) != Len128 {
-		return 0, 0, Length
+func DecodeBase36Long(src []byte) (hi, lo uint64, status Status) {
+	if len(src) != Base36LongLen {
+		return 0, 0, WrongLength
 	}
-	first := decodeTable[3][src[0]]
-	a1, a0 := decodeTable.Four((*[4]byte)(src[1:5])), decodeTable.Four((*[4]byte)(src[5:9]))
-	b1, b0 := decodeTable.Four((*[4]byte)(src[9:13])), decodeTable.Four((*[4]byte)(src[13:17]))
-	c1, c0 := decodeTable.Four((*[4]byte)(src[17:21])), decodeTable.Four((*[4]byte)(src[21:25]))
-	if first|a1|a0|b1|b0|c1|c0 >= basen.NoSymbol {
-		return 0, 0, Symbol
+	first := base36Table[3][src[0]]
+	a1, a0 := base36Table.Four((*[4]byte)(src[1:5])), base36Table.Four((*[4]byte)(src[5:9]))
+	b1, b0 := base36Table.Four((*[4]byte)(src[9:13])), base36Table.Four((*[4]byte)(src[13:17]))
+	c1, c0 := base36Table.Four((*[4]byte)(src[17:21])), base36Table.Four((*[4]byte)(src[21:25]))
+	if first|a1|a0|b1|b0|c1|c0 >= NoSymbol {
+		return 0, 0, WrongSymbol
 	}
 	// a * 36^16 + b * 36^8 + c, with nine digits in a and eight in b and c
 	a := uint64(first)*pow8 + uint64(a1)*pow4 + uint64(a0)
@@ -186,9 +183,10 @@ func Decode128(src []byte) (hi, lo uint64, status Status) {
 	top := a * pow16Hi
 	hi += top
 	if a > maxTop || hi < top {
-		return 0, 0, Range
+		return 0, 0, OutOfRange
 	}
 	return hi, lo, OK
 }
 
-func BadSymbol(s []byte) int { return decodeTable.BadSymbol(s) }
+// BadBase36 returns the offset of the first byte that is not a digit.
+func BadBase36(s []byte) int { return base36Table.BadSymbol(s) }

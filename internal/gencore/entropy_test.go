@@ -1,4 +1,4 @@
-package entropy
+package gencore
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func must[T any](t testing.TB) func(T, error) T {
 
 // seeded returns a source, and a function that returns the words that the source must return.
 func seeded(seed [32]byte) (*Source, func() uint32) {
-	s := System()
+	s := systemSource()
 	s.chacha, s.refillsLeft = rand.NewChaCha8(seed), reseedAfter
 	reference := rand.NewChaCha8(seed)
 	var low uint32
@@ -82,7 +82,7 @@ func TestTick(t *testing.T) {
 		return &c
 	}
 	for _, from := range []int64{2000, 2999, 1_700_000_000_000, 1_700_000_000_999} {
-		a := System()
+		a := systemSource()
 		a.Tick(from)
 		must[uint32](t)(a.Uint32())
 		b := copied(&a)
@@ -140,7 +140,7 @@ func TestReseed(t *testing.T) {
 }
 
 func TestSystemsDiffer(t *testing.T) {
-	a, b := System(), System()
+	a, b := systemSource(), systemSource()
 	same := 0
 	for range 1000 {
 		if must[uint64](t)(a.Uint64()) == must[uint64](t)(b.Uint64()) {
@@ -155,7 +155,7 @@ func TestSystemsDiffer(t *testing.T) {
 // Each bit is 1 in half of the words, and bytes are evenly spread. The bounds are six sigma.
 func TestDistribution(t *testing.T) {
 	const n = 1 << 20
-	s := System()
+	s := systemSource()
 	var ones [32]int
 	var count [256]int
 	for i := range n {
@@ -193,7 +193,7 @@ func TestReader(t *testing.T) {
 		"one": iotest.OneByteReader, "data and error": iotest.DataErrReader,
 	} {
 		source := bytes.NewReader(data)
-		s := From(wrap(source))
+		s := sourceOf(wrap(source))
 		for used := 0; used < len(data); {
 			s.Tick(int64(used) * 1000)
 			if _, ok := s.Next32(); ok {
@@ -224,7 +224,7 @@ func TestReader(t *testing.T) {
 func TestShortReads(t *testing.T) {
 	for n := range 8 {
 		b := bytes.NewReader(make([]byte, n))
-		s := From(b)
+		s := sourceOf(b)
 		want := io.ErrUnexpectedEOF
 		if n == 0 {
 			want = io.EOF
@@ -244,7 +244,7 @@ func TestShortReads(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	s := From(io.MultiReader(bytes.NewReader(make([]byte, 6)), iotest.ErrReader(broken)))
+	s := sourceOf(io.MultiReader(bytes.NewReader(make([]byte, 6)), iotest.ErrReader(broken)))
 	if _, err := s.Uint64(); !errors.Is(err, broken) {
 		t.Errorf("%v, want the reader's error", err)
 	}
@@ -252,7 +252,7 @@ func TestShortReads(t *testing.T) {
 
 func TestAllocations(t *testing.T) {
 	zeros := zero{}
-	for name, s := range map[string]Source{"system": System(), "reader": From(zeros)} {
+	for name, s := range map[string]Source{"system": systemSource(), "reader": sourceOf(zeros)} {
 		ms := int64(0)
 		must[uint32](t)(s.Uint32())
 		if n := testing.AllocsPerRun(10_000, func() {
@@ -275,7 +275,7 @@ func (zero) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 // The command bench runs this, too.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=entropy-32-bits", func(b *testing.B) {
-		s := System()
+		s := systemSource()
 		for b.Loop() {
 			sinkWord, sinkErr = s.Uint32()
 		}

@@ -1,4 +1,4 @@
-package base36
+package textcodec
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// AppendLines128 agrees with Append128, also for integers close to each other.
-func TestAppendLines128(t *testing.T) {
+// AppendBase36Lines agrees with AppendBase36Long, also for integers close to each other.
+func TestAppendBase36Lines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		integers := make([][16]byte, r.IntN(50))
@@ -25,21 +25,21 @@ func TestAppendLines128(t *testing.T) {
 			}
 			binary.BigEndian.PutUint64(integers[i][:8], hi)
 			binary.BigEndian.PutUint64(integers[i][8:], lo)
-			want = append(Append128(want, hi, lo), '\n')
+			want = append(AppendBase36Long(want, hi, lo), '\n')
 		}
-		if got := AppendLines128([]byte("x"), integers, '\n'); string(got) != "x"+string(want) {
+		if got := AppendBase36Lines([]byte("x"), integers, '\n'); string(got) != "x"+string(want) {
 			t.Fatalf("%x:\n%swant\n%s", integers, got, want)
 		}
 	}
 	last := [16]byte(bytes.Repeat([]byte{0xff}, 16))
-	got := string(AppendLines128(nil, [][16]byte{{}, last, {15: 1}, last}, ' '))
+	got := string(AppendBase36Lines(nil, [][16]byte{{}, last, {15: 1}, last}, ' '))
 	if want := "0000000000000000000000000 f5lxx1zz5pnorynqglhzmsp33 " +
 		"0000000000000000000000001 f5lxx1zz5pnorynqglhzmsp33 "; got != want {
 		t.Fatalf("%q, want %q", got, want)
 	}
 }
 
-func BenchmarkAppendLines128(b *testing.B) {
+func BenchmarkAppendBase36Lines(b *testing.B) {
 	integers := make([][16]byte, 256)
 	for i := range integers {
 		binary.BigEndian.PutUint64(integers[i][:8], 0x019ab1c2d3e4f567)
@@ -47,7 +47,7 @@ func BenchmarkAppendLines128(b *testing.B) {
 	}
 	buf := make([]byte, 0, 26*len(integers))
 	for b.Loop() {
-		buf = AppendLines128(buf[:0], integers, '\n')
+		buf = AppendBase36Lines(buf[:0], integers, '\n')
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(len(integers)), "ns/line")
 }

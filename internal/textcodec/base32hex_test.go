@@ -1,0 +1,101 @@
+package textcodec
+
+import (
+	"encoding/base32"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+func random20(r *rand.Rand) (b [Base32HexSize]byte) {
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+func TestBase32Hex(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 100_000 {
+		src := random20(r)
+		switch i {
+		case 0:
+			clear(src[:])
+		case 1:
+			src = [Base32HexSize]byte([]byte(strings.Repeat("\xff", Base32HexSize)))
+		default:
+			if i < 2+8*Base32HexSize { // one bit at a time
+				clear(src[:])
+				src[(i-2)/8] = 1 << (i % 8)
+			}
+		}
+		var text [Base32HexLen]byte
+		EncodeBase32Hex(&text, &src)
+		if want := base32.HexEncoding.EncodeToString(src[:]); string(text[:]) != want {
+			t.Fatalf("%x: %s, want %s", src, text, want)
+		}
+		if i%2 == 1 {
+			text = [Base32HexLen]byte([]byte(strings.ToLower(string(text[:]))))
+		}
+		var back [Base32HexSize]byte
+		if at := DecodeBase32Hex(&back, &text); at != -1 || back != src {
+			t.Fatalf("%s: %x, %d, want %x", text, back, at, src)
+		}
+	}
+}
+
+// At every offset, every byte is a symbol, or causes an error with this offset.
+func TestBase32HexSymbols(t *testing.T) {
+	src := random20(rand.New(rand.NewPCG(3, 4)))
+	var good [Base32HexLen]byte
+	EncodeBase32Hex(&good, &src)
+	for at := range Base32HexLen {
+		for c := range 256 {
+			text := good
+			text[at] = byte(c)
+			keep := src
+			got := DecodeBase32Hex(&keep, &text)
+			value := strings.IndexByte(base32HexAlphabet, byte(c))
+			if value < 0 {
+				value = strings.IndexByte(strings.ToLower(base32HexAlphabet), byte(c))
+			}
+			if value < 0 && (got != at || keep != src) {
+				t.Fatalf("%q: %d, %x, want %d and no change", text, got, keep, at)
+			}
+			if value >= 0 {
+				want, err := base32.HexEncoding.DecodeString(strings.ToUpper(string(text[:])))
+				if err != nil || got != -1 || string(keep[:]) != string(want) {
+					t.Fatalf("%q: %d, %x, want %x, %v", text, got, keep, want, err)
+				}
+			}
+			for second := at + 1; second < Base32HexLen && value < 0; second++ {
+				text[second] = '!'
+				if got := DecodeBase32Hex(&keep, &text); got != at {
+					t.Fatalf("%q: %d, want the first bad byte, %d", text, got, at)
+				}
+			}
+		}
+	}
+}
+
+const base32HexAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
+
+func BenchmarkEncodeBase32Hex(b *testing.B) {
+	src := random20(rand.New(rand.NewPCG(5, 6)))
+	var dst [Base32HexLen]byte
+	for b.Loop() {
+		EncodeBase32Hex(&dst, &src)
+		src[0] = dst[31]
+	}
+}
+
+func BenchmarkDecodeBase32Hex(b *testing.B) {
+	src := random20(rand.New(rand.NewPCG(5, 6)))
+	var text [Base32HexLen]byte
+	EncodeBase32Hex(&text, &src)
+	for b.Loop() {
+		if DecodeBase32Hex(&src, &text) >= 0 {
+			b.Fatal()
+		}
+	}
+}

@@ -1,3 +1,0 @@
-module github.com/sortid/sortid/testserver
-
-go 1.26.0
