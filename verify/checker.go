@@ -6,14 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
-	"github.com/sortid/sortid/verify/internal/clock"
+	"github.com/sortid/sortid/verify/internal/chance"
+	"github.com/sortid/sortid/verify/internal/exact"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/internal/order"
-	"github.com/sortid/sortid/verify/internal/randomness"
-	"github.com/sortid/sortid/verify/internal/reading"
-	"github.com/sortid/sortid/verify/internal/rules"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -24,22 +23,22 @@ type checker struct {
 	report report.Report
 
 	found    findings.List
-	fields   randomness.Set
-	forms    [reading.FaultCount]*findings.Check
+	fields   chance.Set
+	forms    [sample.FaultCount]*findings.Check
 	reserved *findings.Check // nil if the format reserves no timestamp
 	text     *findings.Check // nil if the format's texts do not sort like its IDs
 	input    *findings.Check
 
-	held   []held        // the first IDs, until the sample is full
-	sample *rules.Sample // infers how the generator uses the format
+	held   []held             // the first IDs, until the sample is full
+	sample *exact.HabitSample // infers how the generator uses the format
 
 	// Exactly one of the fields order, times and disorder is set.
-	order       *order.Checker  // if all IDs must increase
-	times       *order.Times    // if only times must be in order
-	disorder    *order.Disorder // if Options.Unordered is set
+	order       *exact.Order    // if all IDs must increase
+	times       *exact.Times    // if only times must be in order
+	disorder    *exact.Disorder // if Options.Unordered is set
 	rollback    *findings.Check // nil if Options.Unordered is set
-	clock       *clock.Checker
-	rules       *rules.Rules // nil while IDs are held
+	clock       *exact.Clock
+	rules       *exact.Rules // nil while IDs are held
 	previous    format.Words
 	encoding    format.Encoding // of the previous ID; empty before the first ID
 	intEncoding bool
@@ -53,7 +52,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	}
 	timed := cmp.Or(f.Timed(), f)
 	if err := o.validate(timed); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrOption, err)
+		return nil, &sortid.OptionError{Format: "verify", Err: err}
 	}
 	o.Unordered = o.Unordered || o.Stateless
 	c := &checker{f: f, timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
@@ -63,7 +62,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	c.found.Show = c.show
 	c.input = c.found.Check("input.read", "the input can be read to its end")
 	for i := range c.forms {
-		fault := reading.Fault(i)
+		fault := sample.Fault(i)
 		if !fault.Possible(f) {
 			c.forms[i] = new(findings.Check) // impossible, and never reported
 			continue
@@ -82,20 +81,20 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if !o.Unordered {
 		c.rollback = c.found.Check("clock.rollback", "timestamps do not go back")
 	}
-	c.clock = clock.NewChecker(timed, &c.found, clock.Options{
+	c.clock = exact.NewClock(timed, &c.found, exact.ClockOptions{
 		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
 	})
 	if r := o.rules(); r.Open(timed) {
-		c.sample = rules.NewSample(timed)
+		c.sample = exact.NewHabitSample(timed)
 	} else {
-		c.begin(rules.Habits{})
+		c.begin(exact.Habits{})
 	}
 	return c, nil
 }
 
 type held struct {
-	list []format.Words
-	reading.Segment
+	list    []format.Words
+	segment sample.Segment
 }
 
 // observe infers how the generator works, and then checks the held IDs.
@@ -105,21 +104,21 @@ func (c *checker) observe() {
 	all := c.held
 	c.held = nil
 	for _, h := range all {
-		c.checkSegment(h.list, h.Segment)
+		c.checkSegment(h.list, h.segment)
 	}
 }
 
-func (c *checker) begin(h rules.Habits) {
+func (c *checker) begin(h exact.Habits) {
 	f := c.timed
-	c.rules = rules.New(&rules.Context{List: &c.found, Options: c.o.rules(), Format: f,
+	c.rules = exact.New(&exact.Context{Found: &c.found, Options: c.o.rules(), Format: f,
 		Habits: h, Fields: &c.fields})
 	switch {
 	case c.o.Unordered:
-		c.disorder = order.NewDisorder(f)
+		c.disorder = exact.NewDisorder(f)
 	case f.Generates() || h.Rising:
-		c.order = order.NewChecker(f, sink{c.rules, c.clock}, &c.found, c.rollback)
+		c.order = exact.NewOrder(f, sink{c.rules, c.clock}, &c.found, c.rollback)
 	default:
-		c.times = order.NewTimes(f, &c.found, c.rollback)
+		c.times = exact.NewTimes(f, &c.found, c.rollback)
 	}
 }
 
@@ -132,7 +131,7 @@ func (c *checker) readFailed(err error) {
 	c.input.Detail = err.Error()
 }
 
-func (c *checker) block(b *reading.Block) {
+func (c *checker) block(b *sample.Block) {
 	line := c.report.Lines + 1
 	c.report.Bytes += uint64(b.Bytes)
 	c.report.Lines += b.Lines
@@ -155,7 +154,7 @@ func (c *checker) block(b *reading.Block) {
 }
 
 // checkSegment checks IDs. s.Line is the line of the first ID, counted from the start of the input.
-func (c *checker) checkSegment(list []format.Words, s reading.Segment) {
+func (c *checker) checkSegment(list []format.Words, s sample.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
 	if c.rules == nil {
@@ -228,8 +227,8 @@ func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
 }
 
 type sink struct {
-	*rules.Rules
-	clock *clock.Checker
+	*exact.Rules
+	clock *exact.Clock
 }
 
 func (s sink) Accept(list []format.Words, line uint64) {

@@ -10,34 +10,34 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/soak"
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/internal/testserver"
+	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
 func check(t testing.TB, formatName string, lines []string, o Options) *report.Report {
 	t.Helper()
 	if o.Now == nil {
-		o.Now = func() time.Time { return model.Now }
+		o.Now = func() time.Time { return controls.Now }
 	}
-	r, err := Check(t.Context(), formatName, strings.NewReader(model.Text(lines)), o)
+	r, err := Check(t.Context(), formatName, strings.NewReader(controls.Text(lines)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func options(s model.Subject) Options { return Options{Nodes: s.Nodes, NodeBits: s.NodeBits} }
+func options(s controls.Subject) Options { return Options{Nodes: s.Nodes, NodeBits: s.NodeBits} }
 
 // Correct IDs pass with any seed, pace of the clock and length. With SORTID_SOAK, each seed
 // has all paces.
 func TestSound(t *testing.T) {
-	seeds, allPaces := 40, soak.Duration(t) > 0
+	seeds, allPaces := 40, testserver.Soak(t) > 0
 	if testing.Short() {
 		seeds = 4
 	}
-	for _, s := range model.Subjects {
-		if model.UnderRace && s.Mode != "" { // a mode does not change the goroutines
+	for _, s := range controls.Subjects {
+		if controls.UnderRace && s.Mode != "" { // a mode does not change the goroutines
 			continue
 		}
 		t.Run(s.Format+"/"+s.Mode, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestSound(t *testing.T) {
 						continue
 					}
 					n := 10 + int(seed*seed*seed)%40_000
-					r := check(t, s.Format, s.Make(model.New(seed, "", n, pace)), options(s))
+					r := check(t, s.Format, s.Make(controls.New(seed, "", n, pace)), options(s))
 					if r.Status != report.Pass {
 						t.Fatalf("seed %d, pace %g, %d IDs: %+v %+v", seed, pace, n, r.Failed(), r.Warned())
 					}
@@ -62,7 +62,7 @@ func TestSound(t *testing.T) {
 
 // A control is a broken generator and the check that must fail.
 type control struct {
-	model.Subject
+	controls.Subject
 	fault, want string
 	pace        float64
 	n           int
@@ -71,9 +71,9 @@ type control struct {
 	mixed       bool
 }
 
-func controls(t *testing.T) (cs []control) {
+func broken(t *testing.T) (cs []control) {
 	for _, formatName := range format.Names() {
-		c := control{Subject: model.Find(formatName, ""), pace: 0.05, n: 40_000}
+		c := control{Subject: controls.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {
 			c.fault, c.want, c.edit = fault, want, edit
 			cs = append(cs, c)
@@ -93,7 +93,7 @@ func controls(t *testing.T) (cs []control) {
 	}
 	own := map[string]bool{}
 	var err error
-	for line := range strings.Lines(model.Controls) {
+	for line := range strings.Lines(controls.Controls) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
@@ -118,7 +118,7 @@ func controls(t *testing.T) (cs []control) {
 		for name := range strings.SplitSeq(words[0], ",") {
 			formatName, mode, _ := strings.Cut(name, ":")
 			own[formatName] = true
-			for _, s := range model.Subjects {
+			for _, s := range controls.Subjects {
 				if s.Format == formatName && (s.Mode == mode || mode == "*") {
 					c.Subject = s
 					cs = append(cs, c)
@@ -135,8 +135,8 @@ func controls(t *testing.T) (cs []control) {
 }
 
 func TestNegativeControls(t *testing.T) {
-	for i, c := range controls(t) {
-		if model.UnderRace && i%8 > 0 { // all controls have the same goroutines
+	for i, c := range broken(t) {
+		if controls.UnderRace && i%8 > 0 { // all controls have the same goroutines
 			continue
 		}
 		t.Run(c.Format+c.Mode+"/"+c.fault, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestNegativeControls(t *testing.T) {
 			}
 			seed := fnv.New64a() // the seed depends only on the control's name
 			seed.Write([]byte(t.Name()))
-			lines := c.Make(model.New(seed.Sum64(), fault, c.n, c.pace))
+			lines := c.Make(controls.New(seed.Sum64(), fault, c.n, c.pace))
 			if c.edit != nil {
 				lines = c.edit(lines)
 			}
@@ -188,7 +188,8 @@ func TestNegativeControls(t *testing.T) {
 // causes only a warning.
 func TestUID60Wrap(t *testing.T) {
 	for seed := range uint64(10) {
-		r := check(t, "uid60", model.UID60(model.New(seed, "wrap", 40_000, 0.004), 0), Options{})
+		lines := controls.UID60(controls.New(seed, "wrap", 40_000, 0.004), 0)
+		r := check(t, "uid60", lines, Options{})
 		if r.Status != report.Warn || len(r.Warned()) != 1 || r.Warned()[0].Name != "rules.overflow" {
 			t.Fatalf("%+v %+v", r.Failed(), r.Warned())
 		}
@@ -200,16 +201,16 @@ func TestUID60Wrap(t *testing.T) {
 
 func TestOutliers(t *testing.T) {
 	for _, formatName := range format.Names() {
-		s := model.Find(formatName, "")
-		m := model.New(1, "", 1, 1)
+		s := controls.Find(formatName, "")
+		m := controls.New(1, "", 1, 1)
 		m.MS = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 		far := s.Make(m)[0]
-		m = model.New(2, "", 1, 1)
+		m = controls.New(2, "", 1, 1)
 		m.MS = time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 		old := s.Make(m)[0]
 		for at := range 6 {
 			for name, line := range map[string]string{"far": far, "old": old} {
-				lines := slices.Insert(s.Make(model.New(3, "", 5000, 0.1)), at, line)
+				lines := slices.Insert(s.Make(controls.New(3, "", 5000, 0.1)), at, line)
 				r := check(t, formatName, lines, options(s))
 				faults := uint64(0)
 				for _, c := range r.Failed() {

@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
 // For any input, the counts of the report are consistent. They do not depend on the sizes of reads.
 func FuzzCheck(f *testing.F) {
 	for i, formatName := range format.Names() {
-		lines := model.Sample(formatName, 40)
-		f.Add(uint8(i), uint8(0), []byte(model.Text(lines)))
+		lines := controls.Sample(formatName, 40)
+		f.Add(uint8(i), uint8(0), []byte(controls.Text(lines)))
 		slices.Reverse(lines)
-		f.Add(uint8(i), uint8(1), []byte(model.Text(lines)))
+		f.Add(uint8(i), uint8(1), []byte(controls.Text(lines)))
 		lines[7] = "?"
 		lines[9] = strings.ToLower(lines[9])
 		lines[10] = strings.ToUpper(lines[10])
@@ -31,7 +31,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(uint8(1), uint8(0), []byte("\ufeff"))
 	f.Fuzz(func(t *testing.T, which, mode uint8, input []byte) {
 		fm := format.Ours()[int(which)%len(format.Ours())]
-		o := Options{Now: func() time.Time { return model.Now }, Unordered: mode&1 != 0,
+		o := Options{Now: func() time.Time { return controls.Now }, Unordered: mode&1 != 0,
 			Live: mode&2 != 0}
 		if mode&4 != 0 && fm.Name == "scru128" {
 			o.Stateless = true

@@ -13,8 +13,8 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/soak"
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/internal/testserver"
+	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -202,9 +202,9 @@ func byChance(o report.Outcome) bool {
 func TestGenerators(t *testing.T) {
 	n := 1_000_000
 	switch {
-	case soak.Duration(t) > 0:
+	case testserver.Soak(t) > 0:
 		n *= 10
-	case model.UnderRace:
+	case controls.UnderRace:
 		n = 20_000
 	case testing.Short():
 		n = 100_000

@@ -14,11 +14,12 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
-	"github.com/sortid/sortid/verify/internal/model"
-	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/verify/internal/controls"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -30,14 +31,14 @@ func names(cs []report.Outcome) (names []string) {
 }
 
 func TestInput(t *testing.T) {
-	lines := model.Sample("scru128", 1000)
-	sound := model.Text(lines)
+	lines := controls.Sample("scru128", 1000)
+	sound := controls.Text(lines)
 	seq := ""
 	for i := range 1000 {
 		seq += fmt.Sprintln(i)
 	}
 	replaced := func(line string) string { return strings.Replace(sound, lines[499], line, 1) }
-	mixed := model.Sample("scru160", 11)
+	mixed := controls.Sample("scru160", 11)
 	mixed[10] = scru160.MustParse(mixed[10]).Hex()
 	for _, c := range []struct {
 		name, format, input string
@@ -83,13 +84,13 @@ func TestInput(t *testing.T) {
 			fail: []string{"form.length"}, word: "65536 bytes", line: 500},
 		{name: "64 KiB and one byte", input: replaced(strings.Repeat("x", 64<<10+1)),
 			fail: []string{"form.line"}, word: "longer than 64 KiB", line: 500},
-		{name: "other format", input: replaced(model.Sample("scru64", 1)[0]),
+		{name: "other format", input: replaced(controls.Sample("scru64", 1)[0]),
 			fail: []string{"form.format"}, word: "is a scru64 ID", line: 500},
-		{name: "other format of variable length", input: replaced(model.Sample("uid60", 1)[0]),
+		{name: "other format of variable length", input: replaced(controls.Sample("uid60", 1)[0]),
 			fail: []string{"form.format"}, word: "is a uid60 ID", line: 500},
 		{name: "zeros", input: replaced("0000000000000000000000000"),
 			fail: []string{"form.reserved", "order.behind"}, word: "timestamp 0", line: 500},
-		{name: "mixed encodings", format: "scru160", input: model.Text(mixed),
+		{name: "mixed encodings", format: "scru160", input: controls.Text(mixed),
 			fail: []string{"order.text"}, word: "has the encoding hex", line: 11},
 		{name: "check symbol", format: "euid", input: "C8EE934SR007G5Q94QKKXFRFV8C\n",
 			fail: []string{"input.ids", "form.check"}, word: "mistyped", line: 1},
@@ -110,7 +111,7 @@ func TestInput(t *testing.T) {
 				iotest.DataErrReader(strings.NewReader(c.input)),
 			} {
 				r, err := Check(t.Context(), c.format, r,
-					Options{Now: func() time.Time { return model.Now }})
+					Options{Now: func() time.Time { return controls.Now }})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -169,7 +170,7 @@ func TestReserved(t *testing.T) {
 		if !f.Reserved {
 			continue
 		}
-		lines := model.Sample(f.Name, 100)
+		lines := controls.Sample(f.Name, 100)
 		least, greatest := f.InEncoding(format.Words{}, format.Text), f.InEncoding(f.Max().Words(),
 			format.Text)
 		for _, c := range []struct {
@@ -195,11 +196,11 @@ func TestReserved(t *testing.T) {
 // After a line without an ID, a gap in a counter is no fault.
 func TestStepsAcrossBadLines(t *testing.T) {
 	for _, formatName := range format.Names() {
-		lines := model.Sample(formatName, 5000)
+		lines := controls.Sample(formatName, 5000)
 		for i := 100; i < len(lines); i += 100 {
 			lines[i] = "# a comment"
 		}
-		r := check(t, formatName, lines, options(model.Find(formatName, "")))
+		r := check(t, formatName, lines, options(controls.Find(formatName, "")))
 		if got := names(r.Failed()); !slices.Equal(got, []string{"form.length"}) ||
 			r.Check("form.length").Count != 49 {
 			t.Errorf("%s: %+v", formatName, r.Failed())
@@ -215,26 +216,26 @@ func TestSchedules(t *testing.T) {
 		size, readers, cpus int
 		cut                 func(io.Reader) io.Reader
 	}{
-		{"one reader", reading.BlockSize, 1, 1, whole},
-		{"a byte at a time", reading.BlockSize, 2, 4, iotest.OneByteReader},
-		{"half of what is asked for", reading.BlockSize, 4, 4, iotest.HalfReader},
+		{"one reader", sample.BlockSize, 1, 1, whole},
+		{"a byte at a time", sample.BlockSize, 2, 4, iotest.OneByteReader},
+		{"half of what is asked for", sample.BlockSize, 4, 4, iotest.HalfReader},
 		{"small blocks", 997, 1, 1, whole},
 		{"small blocks, more readers", 1009, 4, 4, whole},
 		{"odd blocks", 26*512 + 1, 3, 4, iotest.DataErrReader},
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, s := range model.Subjects {
+	for _, s := range controls.Subjects {
 		if testing.Short() && s.Mode != "" { // a mode does not change the goroutines
 			continue
 		}
 		for _, unordered := range []bool{false, true} {
 			o := options(s)
-			o.Now = func() time.Time { return model.Now }
+			o.Now = func() time.Time { return controls.Now }
 			o.Unordered = unordered
-			lines := s.Make(model.New(11, "", 12_000, 0.02))
-			later := model.New(12, "", 8000, 0.02)
+			lines := s.Make(controls.New(11, "", 12_000, 0.02))
+			later := controls.New(12, "", 8000, 0.02)
 			later.MS += 1 << 32
-			other := slices.Concat(lines[:2148], model.Find(s.Format, "").Make(later))
+			other := slices.Concat(lines[:2148], controls.Find(s.Format, "").Make(later))
 			odd := blemish(slices.Clone(lines))
 			for input, lines := range map[string][]string{"sound": lines, "odd": odd,
 				"two sources": other} {
@@ -246,8 +247,8 @@ func TestSchedules(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					r := c.check(t.Context(), how.cut(strings.NewReader(model.Text(lines))),
-						reading.Options{Format: f, Now: o.Now, Size: how.size,
+					r := c.check(t.Context(), how.cut(strings.NewReader(controls.Text(lines))),
+						sample.Options{Format: f, Now: o.Now, Size: how.size,
 							Parsers: how.readers})
 					r.Elapsed = 0
 					got := fmt.Sprintf("%+v", r)
@@ -304,7 +305,7 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 func TestReadError(t *testing.T) {
 	broken := errors.New("the cable is cut")
 	r, err := Check(t.Context(), "scru128",
-		io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 100))),
+		io.MultiReader(strings.NewReader(controls.Text(controls.Sample("scru128", 100))),
 			iotest.ErrReader(broken)), Options{})
 	if err != nil || r.Status != report.Fail || r.IDs != 100 ||
 		!strings.Contains(r.Check("input.read").Detail, broken.Error()) {
@@ -322,12 +323,12 @@ func TestCancel(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, w := io.Pipe()
-		o := Options{Now: func() time.Time { return model.Now }, Live: live}
+		o := Options{Now: func() time.Time { return controls.Now }, Live: live}
 		if live {
 			o.Progress = func(Progress) { cancel() }
 		}
 		go func() {
-			io.WriteString(w, model.Text(model.Sample("scru128", 100))+"0372ijoj")
+			io.WriteString(w, controls.Text(controls.Sample("scru128", 100))+"0372ijoj")
 			w.Write(nil) // returns when the previous lines are read
 			if !live {
 				cancel()
@@ -361,19 +362,19 @@ func TestOptions(t *testing.T) {
 		"both":         {"scru160", Options{Extension: 1, Usage: UsageMicroseconds}},
 		"room":         {"scru160", Options{Extension: 10, NodeBits: 10}},
 		"worker":       {"uid60", Options{NodeBits: 10}},
-		"times":        {"uid60", Options{From: model.Now, To: model.Now.Add(-1)}},
+		"times":        {"uid60", Options{From: controls.Now, To: controls.Now.Add(-1)}},
 		"raw":          {"scru128", Options{Raw: "random", RawTo: io.Discard}},
 		"raw to":       {"scru128", Options{Raw: "entropy"}},
 	} {
 		if r, err := Check(t.Context(), c.format, strings.NewReader(""), c.o); !errors.Is(err,
-			ErrOption) || r != nil {
+			sortid.ErrOption) || r != nil {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}
 }
 
 func TestRaw(t *testing.T) {
-	lines := model.Sample("scru128", 3000)
+	lines := controls.Sample("scru128", 3000)
 	var want, got bytes.Buffer
 	for _, l := range lines {
 		e := scru128.MustParse(l).Entropy()
@@ -383,7 +384,7 @@ func TestRaw(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("entropy: %d bytes, want %d, or their values differ", got.Len(), want.Len())
 	}
-	lines = model.Sample("scru160", 3000)
+	lines = controls.Sample("scru160", 3000)
 	got.Reset()
 	want.Reset()
 	for _, l := range lines {
@@ -395,13 +396,13 @@ func TestRaw(t *testing.T) {
 		t.Errorf("random80: %d bytes, want %d, or their values differ", got.Len(), want.Len())
 	}
 	for _, f := range format.Ours() {
-		s := model.Find(f.Name, "")
+		s := controls.Find(f.Name, "")
 		if len(s.Random) == 0 {
 			t.Errorf("the model of %s has no random fields", f)
 		}
 		for _, name := range s.Random {
 			got.Reset()
-			check(t, f.Name, s.Make(model.New(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
+			check(t, f.Name, s.Make(controls.New(7, "", 3000, 1)), Options{Raw: name, RawTo: &got})
 			if got.Len() == 0 {
 				t.Errorf("%s %s: no bits", f.Name, name)
 			}

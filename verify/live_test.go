@@ -7,23 +7,23 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
 func liveRun(t *testing.T, length, every time.Duration,
 	clock func(now time.Duration) time.Duration) *report.Report {
 	t.Helper()
-	now := model.Now
+	now := controls.Now
 	at := time.Duration(0)
-	m := model.New(1, "", 0, 0)
+	m := controls.New(1, "", 0, 0)
 	reader := readerFunc(func(b []byte) (int, error) {
 		if at >= length {
 			return 0, io.EOF
 		}
 		at += every
-		now = model.Now.Add(at)
-		ts := uint64(model.Now.UnixMilli() + clock(at).Milliseconds())
+		now = controls.Now.Add(at)
+		ts := uint64(controls.Now.UnixMilli() + clock(at).Milliseconds())
 		v := format.Words{0, ts << 16, m.Uint64()}
 		return copy(b, format.SCRU128.InEncoding(v, format.Text)+"\n"), nil
 	})

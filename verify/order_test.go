@@ -10,7 +10,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -18,7 +18,8 @@ func TestDisorder(t *testing.T) {
 	for _, formatName := range format.Names() {
 		var all []string
 		for seed := range uint64(3) {
-			all = append(all, model.Find(formatName, "").Make(model.New(seed, "", 2000, 0.5))...)
+			all = append(all,
+				controls.Find(formatName, "").Make(controls.New(seed, "", 2000, 0.5))...)
 		}
 		f, _ := format.LookupAny(formatName)
 		byID := map[string]format.Words{}
@@ -77,7 +78,7 @@ func TestDisorder(t *testing.T) {
 
 // A scru64 ID must have one of the node IDs. No node ID may be a prefix of another node ID.
 func TestNodes(t *testing.T) {
-	lines := model.Sample("scru64", 1000)
+	lines := controls.Sample("scru64", 1000)
 	for _, c := range []struct {
 		nodes []string
 		want  string // failed check, or empty
@@ -103,7 +104,7 @@ func TestNodes(t *testing.T) {
 
 // Check infers how many bits of a new counter are random, or reads the number from the options.
 func TestCounterStart(t *testing.T) {
-	lines := model.SCRU64(model.New(1, "guard", 20_000, 0.3))
+	lines := controls.SCRU64(controls.New(1, "guard", 20_000, 0.3))
 	for start, want := range map[int]bool{0: true, 13: true, 14: true, 12: false, None: false} {
 		r := check(t, "scru64", lines, Options{Nodes: []string{"42/8"}, CounterStart: start})
 		// The counter has 13 random bits. If Check expects 14, a bit that is always 0 is a fault.
@@ -111,11 +112,11 @@ func TestCounterStart(t *testing.T) {
 			t.Errorf("scru64 with 13 random bits, CounterStart %d: %+v", start, r.Failed())
 		}
 	}
-	lines = model.SCRU64(model.New(1, "zero", 20_000, 0.3))
+	lines = controls.SCRU64(controls.New(1, "zero", 20_000, 0.3))
 	if r := check(t, "scru64", lines, Options{CounterStart: None}); r.Status != report.Pass {
 		t.Errorf("scru64 from zero, CounterStart None: %+v", r.Failed())
 	}
-	lines = model.SCRU160(model.New(1, "zero", 20_000, 0.3), 0, 0, false)
+	lines = controls.SCRU160(controls.New(1, "zero", 20_000, 0.3), 0, 0, false)
 	for start, want := range map[int]bool{0: true, None: true, 15: false} {
 		r := check(t, "scru160", lines, Options{CounterStart: start})
 		if want != (r.Status == report.Pass) {
@@ -145,7 +146,8 @@ func TestUsage(t *testing.T) {
 		{"node", Options{NodeBits: 4}, true, "5 (4 bits)"},
 		{"node", Options{NodeBits: 4, Extension: 3}, true, "5 (4 bits)"},
 	} {
-		r := check(t, "scru160", model.Find("scru160", c.mode).Make(model.New(1, "", 20_000, 0.1)),
+		r := check(t, "scru160",
+			controls.Find("scru160", c.mode).Make(controls.New(1, "", 20_000, 0.1)),
 			c.o)
 		if c.pass != (r.Status == report.Pass) || !strings.Contains(fmt.Sprint(r.Facts), c.fact) {
 			t.Errorf("%s, %+v: %v %v", c.mode, c.o, r.Failed(), r.Facts)
@@ -154,7 +156,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestStateless(t *testing.T) {
-	m := model.New(1, "", 0, 0.1)
+	m := controls.New(1, "", 0, 0.1)
 	var lines []string
 	for range 10_000 {
 		m.Tick()

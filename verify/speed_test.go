@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -13,7 +13,7 @@ import (
 func BenchmarkCheck(b *testing.B) {
 	const n = 2_000_000
 	for _, each := range []int{10_000, 10, 1} {
-		text := model.Stream(n, each)
+		text := controls.Stream(n, each)
 		b.Run(fmt.Sprint(each), func(b *testing.B) {
 			for b.Loop() {
 				r, err := Check(b.Context(), "scru128", bytes.NewReader(text), Options{})

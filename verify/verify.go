@@ -23,17 +23,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/reading"
-	"github.com/sortid/sortid/verify/internal/rules"
+	"github.com/sortid/sortid/verify/internal/exact"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
-// ErrOption means an invalid option or an unknown format.
-var ErrOption = errors.New("verify: invalid option")
-
 // ErrShrunk means that a file became shorter while it was read.
-var ErrShrunk = reading.ErrShrunk
+var ErrShrunk = sample.ErrShrunk
 
 // Options describe a source. The zero value is for all IDs of one generator, in the order of
 // generation. This generator uses the format's defaults.
@@ -85,7 +83,7 @@ type Options struct {
 }
 
 // None means no bits, in [Options.CounterStart] and [Options.Extension]. There, 0 means unknown.
-const None = rules.None
+const None = exact.None
 
 // The usages of scru160's counter.
 const (
@@ -98,8 +96,8 @@ type Progress struct {
 	Bytes, Lines, IDs uint64
 }
 
-func (o *Options) rules() rules.Options {
-	return rules.Options{
+func (o *Options) rules() exact.Options {
+	return exact.Options{
 		Unordered: o.Unordered, Stateless: o.Stateless,
 		Nodes: o.Nodes, CounterStart: o.CounterStart, Usage: o.Usage, Extension: o.Extension,
 		NodeBits: o.NodeBits,
@@ -124,25 +122,26 @@ func (o *Options) validate(f *format.Format) error {
 }
 
 // Check reads IDs of the named format, one on each line, until the input or ctx ends. Faults and
-// read errors are in the report. The only error that Check returns is [ErrOption].
+// read errors are in the report. Check returns an error only for a wrong option or an unknown format: a
+// [*sortid.OptionError].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
 	f, err := format.LookupAny(formatName)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrOption, err)
+		return nil, &sortid.OptionError{Format: "verify", Err: err}
 	}
 	c, err := newChecker(f, o)
 	if err != nil {
 		return nil, err
 	}
-	return c.check(ctx, r, reading.Options{
+	return c.check(ctx, r, sample.Options{
 		Format: f, Now: c.o.Now, Eager: o.Live, Parsers: min(runtime.GOMAXPROCS(0),
-			reading.MaxParsers),
+			sample.MaxParsers),
 	}), nil
 }
 
-func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *report.Report {
+func (c *checker) check(ctx context.Context, r io.Reader, o sample.Options) *report.Report {
 	start := time.Now()
-	src := reading.New(ctx, r, o)
+	src := sample.New(ctx, r, o)
 	defer src.Close()
 	for b := src.Next(); b != nil; b = src.Next() {
 		c.block(b)
@@ -161,7 +160,7 @@ func (c *checker) check(ctx context.Context, r io.Reader, o reading.Options) *re
 
 // Open opens a file. If the file becomes shorter, the reader ends with [ErrShrunk]. If the file
 // grows, the reader also reads the added bytes.
-func Open(name string) (io.ReadCloser, error) { return reading.Open(name) }
+func Open(name string) (io.ReadCloser, error) { return sample.Open(name) }
 
 // Detect returns the most probable format of the IDs in head, the start of an input. If the IDs are
 // integers, Detect ignores the formats of other projects.

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/controls"
 )
 
 func TestDetect(t *testing.T) {
 	for _, formatName := range format.Names() {
 		if got, ok := Detect([]byte("# IDs\r\n\n" +
-			model.Text(model.Sample(formatName, 3)))); !ok || got != formatName {
+			controls.Text(controls.Sample(formatName, 3)))); !ok || got != formatName {
 			t.Errorf("%s: %s, %v", formatName, got, ok)
 		}
 	}

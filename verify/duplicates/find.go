@@ -15,15 +15,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/extsort"
+	"github.com/sortid/sortid/internal/extsort"
 	"github.com/sortid/sortid/verify/internal/findings"
-	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
-
-// ErrOption means an invalid option or an unknown format.
-var ErrOption = errors.New("duplicates: invalid option")
 
 // A Source is an input of [Find].
 type Source struct {
@@ -40,7 +38,7 @@ type Source struct {
 
 // File returns a file as a source. Reading fails if the file becomes shorter.
 func File(name string) Source {
-	s := Source{Name: name, Open: func() (io.ReadCloser, error) { return reading.Open(name) }}
+	s := Source{Name: name, Open: func() (io.ReadCloser, error) { return sample.Open(name) }}
 	if info, err := os.Stat(name); err == nil {
 		if s.Once = !info.Mode().IsRegular(); !s.Once {
 			s.Size = info.Size()
@@ -98,12 +96,13 @@ func Find(ctx context.Context, formatName string, sources []Source,
 	f, err := format.LookupAny(formatName)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrOption, err)
 	case o.NodeBits != 0 && f.NodeCounter == 0:
-		return nil, fmt.Errorf("%w: %s has no node ID in front of a counter", ErrOption, f.Name)
+		err = fmt.Errorf("%s has no node ID in front of a counter", f.Name)
 	case o.NodeBits != 0 && (o.NodeBits < 0 || o.NodeBits >= f.NodeCounter):
-		return nil, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrOption, o.NodeBits,
-			f.NodeCounter-1)
+		err = fmt.Errorf("a node ID of %d bits, want 1 to %d", o.NodeBits, f.NodeCounter-1)
+	}
+	if err != nil {
+		return nil, &sortid.OptionError{Format: "duplicates", Err: err}
 	}
 	start := time.Now()
 	s := &search{ctx: ctx, f: f, o: o, sources: sources, dir: extsort.Dir{Parent: o.Dir}}
@@ -137,9 +136,9 @@ type search struct {
 }
 
 type found struct {
-	report.Source
-	bad  findings.Check // lines without an ID
-	node nodeBits       // only for scru64
+	source report.Source
+	bad    findings.Check // lines without an ID
+	node   nodeBits       // only for scru64
 }
 
 // nodeBits is about the bits of node ID and counter.
@@ -199,7 +198,7 @@ func (s *search) run() error {
 func (s *search) reset() {
 	s.found = make([]found, len(s.sources))
 	for i, in := range s.sources {
-		s.found[i].Name = in.Name
+		s.found[i].source.Name = in.Name
 		s.found[i].node.always = math.MaxUint64
 	}
 	s.ids, s.compared = 0, 0
@@ -208,7 +207,7 @@ func (s *search) reset() {
 }
 
 // open starts to read source i. All inputs of a merge share the memory.
-func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
+func (s *search) open(i, inputs int) (*sample.Reader, io.Closer, error) {
 	r, err := s.sources[i].Open()
 	if err != nil {
 		return nil, nil, err
@@ -219,18 +218,18 @@ func (s *search) open(i, inputs int) (*reading.Reader, io.Closer, error) {
 	// A reader has three blocks. The IDs of a block usually need as much memory as its text, so a
 	// reader needs six times the size of a block.
 	size := min(mergeBlock, max(4096, mergeMemory/inputs/6))
-	return reading.New(s.ctx, r, reading.Options{Format: s.f, Size: size}), r, nil
+	return sample.New(s.ctx, r, sample.Options{Format: s.f, Size: size}), r, nil
 }
 
 // account counts the lines and IDs of a block of source i. It returns the block's first line.
-func (s *search) account(i int, b *reading.Block) (line uint64) {
+func (s *search) account(i int, b *sample.Block) (line uint64) {
 	in := &s.found[i]
-	line = in.Lines + 1
-	in.Lines += b.Lines
-	in.IDs += uint64(len(b.IDs))
+	line = in.source.Lines + 1
+	in.source.Lines += b.Lines
+	in.source.IDs += uint64(len(b.IDs))
 	s.ids += uint64(len(b.IDs))
 	for k := range b.Faults {
-		if !reading.Fault(k).Readable() {
+		if !sample.Fault(k).Readable() {
 			in.bad.Join(&b.Faults[k], line)
 		}
 	}
@@ -243,7 +242,7 @@ func (s *search) account(i int, b *reading.Block) (line uint64) {
 		}
 	}
 	if b.Err != nil && b.Err != io.EOF {
-		in.Error = b.Err.Error()
+		in.source.Error = b.Err.Error()
 	}
 	s.show(b.At)
 	return line
@@ -280,7 +279,7 @@ func (s *search) show(now time.Time) {
 	s.o.Progress(p.Progress)
 }
 
-func (s *search) blocks(i int, each func(b *reading.Block) error) error {
+func (s *search) blocks(i int, each func(b *sample.Block) error) error {
 	src, closer, err := s.open(i, 1)
 	if err != nil {
 		return err
@@ -298,7 +297,7 @@ func (s *search) blocks(i int, each func(b *reading.Block) error) error {
 
 func (s *search) checkOrder(i int) error {
 	var last format.Words
-	return s.blocks(i, func(b *reading.Block) error {
+	return s.blocks(i, func(b *sample.Block) error {
 		for k := range b.IDs {
 			if b.IDs[k].Less(&last) {
 				return extsort.ErrUnsorted
@@ -312,8 +311,8 @@ func (s *search) checkOrder(i int) error {
 
 func (s *search) copy(i int, w *extsort.Sorter) error {
 	var buf [originSize]byte
-	s.found[i].Copied = true
-	return s.blocks(i, func(b *reading.Block) error {
+	s.found[i].source.Copied = true
+	return s.blocks(i, func(b *sample.Block) error {
 		line := s.account(i, b)
 		for k, in := range b.Segments {
 			for n, v := range b.Segment(k) {
@@ -402,14 +401,14 @@ func (s *search) conclude(interrupted bool) (*report.Unique, error) {
 		r.Status = report.Warn
 	}
 	for _, in := range s.found {
-		in.Bad, in.Examples = in.bad.Count, in.bad.Examples
-		if s.f.NodeCounter > 0 && in.IDs > 0 {
-			in.Node = s.node(in.node)
+		in.source.Bad, in.source.Examples = in.bad.Count, in.bad.Examples
+		if s.f.NodeCounter > 0 && in.source.IDs > 0 {
+			in.source.Node = s.node(in.node)
 		}
-		if in.Bad > 0 || in.Error != "" {
+		if in.source.Bad > 0 || in.source.Error != "" {
 			r.Status = report.Fail
 		}
-		r.Sources = append(r.Sources, in.Source)
+		r.Sources = append(r.Sources, in.source)
 	}
 	if s.ids == 0 && !interrupted {
 		r.Status = report.Fail
@@ -466,8 +465,9 @@ func (s *search) countClashes(clashes map[[2]uint32]uint64, group []record) {
 func (s *search) clashes(counts map[[2]uint32]uint64) (all []report.Clash) {
 	for pair, n := range counts {
 		a, b := &s.found[pair[0]], &s.found[pair[1]]
-		all = append(all, report.Clash{Sources: [2]string{a.Name, b.Name}, Duplicates: n,
-			Node: s.node(nodeBits{a.node.always & b.node.always, a.node.ever | b.node.ever})})
+		all = append(all, report.Clash{Sources: [2]string{a.source.Name, b.source.Name},
+			Duplicates: n,
+			Node:       s.node(nodeBits{a.node.always & b.node.always, a.node.ever | b.node.ever})})
 	}
 	slices.SortFunc(all, func(a, b report.Clash) int {
 		return cmp.Or(-cmp.Compare(a.Duplicates, b.Duplicates),

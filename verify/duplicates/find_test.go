@@ -17,10 +17,11 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/extsort"
-	"github.com/sortid/sortid/verify/internal/model"
-	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/verify/internal/controls"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -30,7 +31,7 @@ func source(name string, once bool, open func() io.Reader) Source {
 }
 
 func sourceOf(name string, lines []string, once bool) Source {
-	return source(name, once, func() io.Reader { return strings.NewReader(model.Text(lines)) })
+	return source(name, once, func() io.Reader { return strings.NewReader(controls.Text(lines)) })
 }
 
 // duplicates returns what Find must find.
@@ -64,8 +65,8 @@ func TestFind(t *testing.T) {
 			var total uint64
 			for i := range 1 + r.IntN(8) {
 				name := fmt.Sprint("source ", i)
-				l := model.Find(formatName, "").Make(
-					model.New(seed*100+uint64(i), "", 1+r.IntN(6000), 0.2))
+				l := controls.Find(formatName, "").Make(
+					controls.New(seed*100+uint64(i), "", 1+r.IntN(6000), 0.2))
 				if len(all) > 0 {
 					for range r.IntN(4) {
 						l = append(l, all[r.IntN(len(all))])
@@ -137,8 +138,8 @@ func TestFindManySources(t *testing.T) {
 	var sources []Source
 	for i := range 2*extsort.MaxFanIn + 10 {
 		sources = append(sources,
-			sourceOf(fmt.Sprint(i), model.Find("scru128", "").Make(
-				model.New(uint64(i%(2*extsort.MaxFanIn+9)), "", 20, 0.2)), false))
+			sourceOf(fmt.Sprint(i), controls.Find("scru128", "").Make(
+				controls.New(uint64(i%(2*extsort.MaxFanIn+9)), "", 20, 0.2)), false))
 	}
 	r, err := Find(t.Context(), "scru128", sources, Options{Dir: dir})
 	if err != nil || r.Duplicates != 20 || r.First[0].Places[0].Source != "0" ||
@@ -151,9 +152,9 @@ func TestFindManySources(t *testing.T) {
 }
 
 func TestFindNodes(t *testing.T) {
-	one := model.SCRU64(model.New(1, "", 3000, 0.2))
-	two := append(model.SCRU64(model.New(2, "", 3000, 0.2)), one[100:110]...)
-	other := model.SCRU64(model.New(3, "", 3000, 0.2))
+	one := controls.SCRU64(controls.New(1, "", 3000, 0.2))
+	two := append(controls.SCRU64(controls.New(2, "", 3000, 0.2)), one[100:110]...)
+	other := controls.SCRU64(controls.New(3, "", 3000, 0.2))
 	for i, l := range other { // change the node ID
 		v, _, _, _ := format.SCRU64.ReadLine([]byte(l))
 		v[2] ^= 1 << 22
@@ -178,10 +179,10 @@ func TestFindNodes(t *testing.T) {
 }
 
 func TestFindTrouble(t *testing.T) {
-	lines := model.Sample("scru128", 100)
+	lines := controls.Sample("scru128", 100)
 	lines[50] = "what?"
 	broken := source("broken", false, func() io.Reader {
-		return io.MultiReader(strings.NewReader(model.Text(model.Sample("scru128", 10))),
+		return io.MultiReader(strings.NewReader(controls.Text(controls.Sample("scru128", 10))),
 			iotest.ErrReader(errors.New("the cable is cut")))
 	})
 	r, err := Find(t.Context(), "scru128", []Source{sourceOf("a", lines, false), broken}, Options{})
@@ -210,7 +211,7 @@ func TestFindTrouble(t *testing.T) {
 		format string
 		o      Options
 	}{{"x", Options{}}, {"scru128", Options{NodeBits: 3}}, {"scru64", Options{NodeBits: 24}}} {
-		if _, err := Find(t.Context(), c.format, nil, c.o); !errors.Is(err, ErrOption) {
+		if _, err := Find(t.Context(), c.format, nil, c.o); !errors.Is(err, sortid.ErrOption) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -219,11 +220,11 @@ func TestFindTrouble(t *testing.T) {
 // Find counts the same duplicates as a map, in any input that is cut into three sources.
 func FuzzFind(f *testing.F) {
 	for i, formatName := range format.Names() {
-		lines := append(model.Sample(formatName, 30), model.Sample(formatName, 20)...)
-		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(model.Text(lines)))
+		lines := append(controls.Sample(formatName, 30), controls.Sample(formatName, 20)...)
+		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(controls.Text(lines)))
 		slices.Sort(lines)
 		lines[3] = "x"
-		f.Add(uint8(i), uint8(5), uint16(0), uint16(1), []byte(model.Text(lines)))
+		f.Add(uint8(i), uint8(5), uint16(0), uint16(1), []byte(controls.Text(lines)))
 	}
 	f.Fuzz(func(t *testing.T, which, once uint8, a, b uint16, input []byte) {
 		fm := format.Ours()[int(which)%len(format.Ours())]
@@ -236,8 +237,8 @@ func FuzzFind(f *testing.F) {
 			part := input[cuts[i]:cuts[i+1]]
 			sources = append(sources, source(string(rune('a'+i)), once>>i&1 != 0,
 				func() io.Reader { return bytes.NewReader(part) }))
-			src := reading.New(t.Context(), bytes.NewReader(part),
-				reading.Options{Format: fm, Size: 1 << 16})
+			src := sample.New(t.Context(), bytes.NewReader(part),
+				sample.Options{Format: fm, Size: 1 << 16})
 			for b := src.Next(); b != nil; b = src.Next() {
 				for _, v := range b.IDs {
 					want[v]++
@@ -319,7 +320,7 @@ func (e *endless) Read(b []byte) (int, error) {
 }
 
 func TestInterrupted(t *testing.T) {
-	lines := model.Sample("scru128", 200_000)
+	lines := controls.Sample("scru128", 200_000)
 	lines = slices.Insert(lines, 1000, lines[999])
 	for _, c := range []struct {
 		name       string
@@ -336,7 +337,7 @@ func TestInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
 		endless := source("a", c.once, func() io.Reader {
-			return &endless{strings.NewReader(model.Text(lines)), c.left, cancel, ctx.Done()}
+			return &endless{strings.NewReader(controls.Text(lines)), c.left, cancel, ctx.Done()}
 		})
 		r, err := Find(ctx, "scru128", []Source{endless}, Options{Dir: dir})
 		if err != nil {
@@ -355,10 +356,10 @@ func TestInterrupted(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
-	lines := model.Sample("scru128", 300_000)
+	lines := controls.Sample("scru128", 300_000)
 	slices.Reverse(lines[len(lines)-1000:])
 	name := filepath.Join(dir, "ids")
-	if err := os.WriteFile(name, []byte(model.Text(lines)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(controls.Text(lines)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	last := map[Stage]Progress{}

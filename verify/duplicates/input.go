@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/extsort"
-	"github.com/sortid/sortid/verify/internal/reading"
+	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 type record struct {
@@ -43,9 +43,9 @@ func (in runInput) origin(index int) origin { return originOf(in.Payload(index))
 type textInput struct {
 	s      *search
 	source int
-	src    *reading.Reader
+	src    *sample.Reader
 	closer io.Closer
-	block  *reading.Block
+	block  *sample.Block
 	line   uint64 // the block's first line
 	next   int    // index of the block's next segment
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
-	"github.com/sortid/sortid/verify/internal/model"
+	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
 func stream(n int, sound bool) string {
-	lines := model.SCRU128(model.New(1, "", n, 0.5))
+	lines := controls.SCRU128(controls.New(1, "", n, 0.5))
 	for i := n - 1; i >= 0 && !sound; i-- {
 		if i%1000 == 7 {
 			lines[i] = "<b>&\x01\x1b[31m"
@@ -31,7 +31,7 @@ func stream(n int, sound bool) string {
 			lines = slices.Insert(lines, i, strings.ToUpper(lines[i]))
 		}
 	}
-	return strings.TrimPrefix(model.Text(lines), "\n")
+	return strings.TrimPrefix(controls.Text(lines), "\n")
 }
 
 func contains(t *testing.T, text string, want ...string) {
@@ -45,7 +45,7 @@ func contains(t *testing.T, text string, want ...string) {
 
 func check(t *testing.T, n int, sound bool) *report.Report {
 	r, err := verify.Check(t.Context(), "scru128", strings.NewReader(stream(n, sound)),
-		verify.Options{Source: "<ids & more>", Now: func() time.Time { return model.Now }})
+		verify.Options{Source: "<ids & more>", Now: func() time.Time { return controls.Now }})
 	if err != nil {
 		t.Fatal(err)
 	}

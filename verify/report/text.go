@@ -53,23 +53,23 @@ func (s Style) mark(status Status) string {
 }
 
 type printer struct {
-	Style
-	w    io.Writer
-	line strings.Builder // the incomplete line
-	err  error
+	style Style
+	w     io.Writer
+	line  strings.Builder // the incomplete line
+	err   error
 }
 
 func (p *printer) printf(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
 		p.line.WriteString(line)
 		if p.err == nil && strings.HasSuffix(line, "\n") {
-			_, p.err = io.WriteString(p.w, wrap(p.line.String(), p.Width))
+			_, p.err = io.WriteString(p.w, wrap(p.line.String(), p.style.Width))
 			p.line.Reset()
 		}
 	}
 }
 
-func (p *printer) title(title string) { p.printf("\n%s\n", p.paint(Strong, title)) }
+func (p *printer) title(title string) { p.printf("\n%s\n", p.style.paint(Strong, title)) }
 
 // wrap breaks a line at spaces, so that no part is longer than width. It breaks a word only if the
 // word is too long for a part. It indents all parts except the first by two more spaces.
@@ -116,7 +116,7 @@ func wrap(line string, width int) string {
 
 // Text writes a report for people.
 func Text(w io.Writer, r *Report, s Style) error {
-	p := &printer{Style: s, w: w}
+	p := &printer{style: s, w: w}
 	p.printf("%s  %s: %s\n", s.mark(r.Status), s.paint(Strong, source(r)),
 		s.paint(Strong, verdict(r)))
 	p.printf("      %s\n", s.paint(Faint, volume(r)))
@@ -148,8 +148,8 @@ func (p *printer) group(r *Report, name, title string) {
 	if status == "" {
 		return
 	}
-	p.printf("  %-7s %s  %s %s\n", name, p.mark(status), title,
-		p.paint(Faint, "("+strings.Join(words, ", ")+")"))
+	p.printf("  %-7s %s  %s %s\n", name, p.style.mark(status), title,
+		p.style.paint(Faint, "("+strings.Join(words, ", ")+")"))
 }
 
 func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
@@ -163,20 +163,20 @@ func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 			dot := strings.LastIndexByte(c.Name, '.')
 			if c.Name[:dot] != field {
 				field = c.Name[:dot]
-				p.printf("  %s\n", p.paint(tone, field))
+				p.printf("  %s\n", p.style.paint(tone, field))
 			}
 			p.printf("      %-10s  %s\n", c.Name[dot+1:], c.Detail)
 			continue
 		}
-		p.printf("  %s  %s\n", p.paint(tone, c.Name), c.Title)
+		p.printf("  %s  %s\n", p.style.paint(tone, c.Name), c.Title)
 		if f := found(c); f != "" {
 			p.printf("      %s\n", f)
 		}
 		for _, e := range c.Examples {
-			p.printf("      %s\n", p.paint(Faint, example(e)))
+			p.printf("      %s\n", p.style.paint(Faint, example(e)))
 		}
 		if left := c.Count - uint64(len(c.Examples)); len(c.Examples) > 0 && left > 0 {
-			p.printf("      %s\n", p.paint(Faint, "and "+words.Count(left)+" more"))
+			p.printf("      %s\n", p.style.paint(Faint, "and "+words.Count(left)+" more"))
 		}
 	}
 }
@@ -210,12 +210,12 @@ func (p *printer) fields(r *Report) {
 			p.printf(": %s", smallest(f))
 		}
 		p.printf("\n")
-		if p.Bars && f.Values > 0 {
-			p.printf("  %*s  %s %s\n", width, "", p.paint(Good, bars(deviations(f), 8)),
-				p.paint(Faint, "how far each bit's share of ones is from one half: at most "+
+		if p.style.Bars && f.Values > 0 {
+			p.printf("  %*s  %s %s\n", width, "", p.style.paint(Good, bars(deviations(f), 8)),
+				p.style.paint(Faint, "how far each bit's share of ones is from one half: at most "+
 					fmt.Sprintf("%.1f", slices.Max(deviations(f)))+" standard deviations"))
 		}
-		p.printf("  %*s  %s\n", width, "", p.paint(Faint, bias(f)))
+		p.printf("  %*s  %s\n", width, "", p.style.paint(Faint, bias(f)))
 	}
 }
 
@@ -238,15 +238,15 @@ func (p *printer) facts(r *Report) {
 		width = max(width, len(f.Name))
 	}
 	for _, f := range r.Facts {
-		p.printf("  %s  %s\n", p.paint(Faint, fmt.Sprintf("%-*s", width, f.Name)), f.Value)
+		p.printf("  %s  %s\n", p.style.paint(Faint, fmt.Sprintf("%-*s", width, f.Name)), f.Value)
 	}
-	if p.Bars && len(r.Timeline.Count) > 1 {
+	if p.style.Bars && len(r.Timeline.Count) > 1 {
 		counts := shrink(r.Timeline.Count, 60)
-		if room := p.Width - width - 4; p.Width > 0 && room < len(counts) {
+		if room := p.style.Width - width - 4; p.style.Width > 0 && room < len(counts) {
 			counts = shrink(r.Timeline.Count, max(room, 10))
 		}
-		p.printf("  %s  %s\n", p.paint(Faint, fmt.Sprintf("%-*s", width, "IDs over time")),
-			p.paint(Good, bars(counts, slices.Max(counts)*1.0001)))
+		p.printf("  %s  %s\n", p.style.paint(Faint, fmt.Sprintf("%-*s", width, "IDs over time")),
+			p.style.paint(Good, bars(counts, slices.Max(counts)*1.0001)))
 	}
 }
 
@@ -283,7 +283,7 @@ func (p *printer) skipped(r *Report) {
 	}
 	p.title("Not checked")
 	for _, reason := range order {
-		p.printf("  %s: %s\n", p.paint(Faint, strings.Join(reasons[reason], ", ")), reason)
+		p.printf("  %s: %s\n", p.style.paint(Faint, strings.Join(reasons[reason], ", ")), reason)
 	}
 }
 
@@ -295,7 +295,7 @@ func allSkipped(r *Report, prefix string) bool {
 
 // UniqueText writes the outcome of a search for people.
 func UniqueText(w io.Writer, r *Unique, s Style) error {
-	p := &printer{Style: s, w: w}
+	p := &printer{style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
 	p.printf("      %s\n", s.paint(Faint, fmt.Sprintf("%s, %s in %s", r.Format,
 		words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))+

@@ -1,4 +1,5 @@
-// Package findings collects the outcomes of checks.
+// Package findings collects the outcomes of checks, and decides by p-values which of them chance
+// does not explain.
 package findings
 
 import (
@@ -7,7 +8,6 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
-	"github.com/sortid/sortid/verify/internal/pvalue"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -139,5 +139,5 @@ type Chance struct {
 
 // Certain reports whether there are more faults than chance explains.
 func (c *Chance) Certain() bool {
-	return pvalue.AtLeast(c.Count, float64(c.Tries)*c.Probability) < Improbable
+	return AtLeast(c.Count, float64(c.Tries)*c.Probability) < Improbable
 }

@@ -1,0 +1,175 @@
+// Package chance tests hypotheses about random fields: whether they look random.
+//
+// A [Set] has a source's random fields, which count their values in constant memory. [Set.Judge]
+// corrects the p-values for the number of tests.
+package chance
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// familyErrorRate is the probability that a report of correct fields has a failed test. The sum of
+// familyErrorRate and findings.Improbable is below one in a million.
+const familyErrorRate = 5e-7
+
+type Set struct {
+	fields  []*Field
+	rawName string
+	raw     *BitWriter
+}
+
+// WriteRaw makes the set write the named field's bits to w.
+func (s *Set) WriteRaw(name string, w io.Writer) {
+	s.rawName, s.raw = name, &BitWriter{w: w}
+}
+
+// Raw returns the writer for the named field's bits, or nil.
+func (s *Set) Raw(name string) *BitWriter {
+	if s.raw == nil || name != s.rawName {
+		return nil
+	}
+	return s.raw
+}
+
+func (s *Set) Flush() error {
+	if s.raw == nil {
+		return nil
+	}
+	if err := s.raw.Flush(); err != nil {
+		return fmt.Errorf("cannot write the bits of %s: %w", s.rawName, err)
+	}
+	return nil
+}
+
+func (s *Set) Add(name string, width int) *Field {
+	f := newField(name, width)
+	f.raw = s.Raw(name)
+	s.fields = append(s.fields, f)
+	return f
+}
+
+// Judge tests all fields. It adds a check for each field and kind of test.
+func (s *Set) Judge(found *findings.List) (fields []report.Field) {
+	results := make([][]result, len(s.fields))
+	var ps []float64
+	for i, f := range s.fields {
+		if f.SameOnly || f.fixedBits() != 0 { // judgeSame judges these fields
+			continue
+		}
+		results[i] = f.results()
+		for _, r := range results[i] {
+			ps = append(ps, r.p)
+		}
+	}
+	adjusted := findings.Holm(ps) // one for each result; the loop below removes them
+	for i, f := range s.fields {
+		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
+			Ones: []float64{}}
+		check := func(k kind) *findings.Check {
+			return found.Check("random."+f.name+"."+k.name, f.name+": "+k.title)
+		}
+		f.judgeSame(check(testSame))
+		if f.SameOnly {
+			continue
+		}
+		checks, worst := map[kind]*findings.Check{}, map[kind]float64{}
+		for _, k := range kinds {
+			checks[k], worst[k] = check(k), math.Inf(1)
+		}
+		for _, r := range results[i] {
+			c := checks[r.kind]
+			entry.Tests++
+			if r.p < entry.P {
+				entry.P, entry.Adjusted, entry.Worst = r.p, adjusted[0], r.note
+			}
+			if r.p < worst[r.kind] {
+				worst[r.kind] = r.p
+				c.Detail = r.note + ", p " + words.Probability(r.p)
+			}
+			if adjusted[0] < familyErrorRate {
+				c.Count++
+			}
+			adjusted = adjusted[1:]
+		}
+		enough := f.n > 1 && findings.Coin(0, f.n)*float64(len(ps)) < familyErrorRate
+		for _, c := range checks {
+			if f.fixedBits() != 0 {
+				c.Skip("bits of %s are always the same", f.name)
+			} else if c.Detail == "" || !enough {
+				c.Skip("too few values: %s", words.Count(f.n))
+			}
+		}
+		for bit := f.width - 1; bit >= 0 && f.n > 0; bit-- {
+			entry.Ones = append(entry.Ones, float64(f.ones(bit))/float64(f.n))
+		}
+		if enough && entry.Tests > 0 {
+			entry.Bias = detectableBias(f.n, len(ps))
+		}
+		fields = append(fields, entry)
+	}
+	return fields
+}
+
+// In fewValues random values, no bit is constant by chance.
+const fewValues = 64
+
+// fixedBits returns the bits that never change, or none if there are too few values.
+func (f *Field) fixedBits() (mask uint64) {
+	if f.Len() < fewValues {
+		return 0
+	}
+	for bit := range f.width {
+		if f.Toggled(bit) == 0 {
+			mask |= 1 << bit
+		}
+	}
+	return mask
+}
+
+func (f *Field) judgeSame(c *findings.Check) {
+	if f.Len() < fewValues {
+		c.Skip("too few values: %s", words.Count(f.n))
+		return
+	}
+	mask, value := f.fixedBits(), f.buffer[0]
+	if mask == 0 {
+		return
+	}
+	c.Count = f.n
+	if bits.OnesCount64(mask) == f.width {
+		c.Detail = fmt.Sprintf("the value is always 0x%0*x", (f.width+3)/4, value)
+		return
+	}
+	var parts []string
+	for high := f.width - 1; high >= 0; high-- {
+		if mask>>high&1 == 0 {
+			continue
+		}
+		low := high
+		for low > 0 && mask>>(low-1)&1 == 1 {
+			low--
+		}
+		if n := high - low + 1; n == 1 {
+			parts = append(parts, fmt.Sprintf("bit %d is always %d", high, value>>high&1))
+		} else {
+			parts = append(parts, fmt.Sprintf("bits %d to %d are always 0x%0*x", high, low,
+				(n+3)/4, value>>low&(1<<n-1)))
+		}
+		high = low
+	}
+	c.Detail = strings.Join(parts, ", ")
+}
+
+func detectableBias(n uint64, tests int) float64 {
+	q := findings.Quantile(familyErrorRate/float64(tests)/2) + findings.Quantile(0.01)
+	b := q / 2 / math.Sqrt(float64(n))
+	return min(b, 0.5)
+}

@@ -1,0 +1,211 @@
+package exact
+
+import (
+	"math"
+	"time"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/report"
+)
+
+// ClockOptions are what a [Clock] must know.
+type ClockOptions struct {
+	Now       func() time.Time
+	From, To  time.Time // possible times; zero means the default
+	Unordered bool      // IDs of several generators
+	Live      bool      // compare with this machine's clock
+}
+
+// A Clock checks the timestamps of a source.
+type Clock struct {
+	f     *format.Format
+	o     ClockOptions
+	found *findings.List
+
+	possible, unit, epoch, resolution, frozen *findings.Check
+	lowest, highest                           uint64 // the range of possible timestamps
+	outside                                   uint64 // the first impossible timestamp
+	anyOutside                                bool
+
+	n            uint64 // number of IDs
+	current      uint64 // the newest timestamp
+	since        uint64 // number of IDs before the first ID with this timestamp
+	line         uint64 // line of this first ID
+	ticks        uint64
+	first        uint64
+	last         uint64
+	divisor      uint64 // greatest common divisor of the steps between timestamps
+	maxPerTick   uint64 // largest number of consecutive IDs with the same timestamp
+	longestPause uint64 // largest step forward
+	timeline     timeline
+	live         *liveChecker
+}
+
+// No generator makes maxPerMilli IDs in a millisecond.
+const maxPerMilli = 1_000_000
+
+func NewClock(f *format.Format, found *findings.List, o ClockOptions) *Clock {
+	k := &Clock{
+		f: f, o: o, found: found,
+		possible: found.Check("clock.possible", "timestamps are possible times"),
+		unit:     found.Check("clock.unit", "timestamps are in the unit of the format"),
+		epoch:    found.Check("clock.epoch", "timestamps count from the epoch of the format"),
+		resolution: found.Check("clock.resolution",
+			"timestamps have all values, not only every tenth or thousandth"),
+		frozen: found.Check("clock.frozen", "the clock does not stand still"),
+	}
+	k.resolution.Severity = report.Warn
+	if o.Unordered {
+		k.frozen.Skip("not checked for unordered IDs")
+	}
+	from, to := o.From, o.To
+	if from.IsZero() {
+		from, _ = f.PlausibleRange(o.Now())
+	}
+	if to.IsZero() {
+		to = o.Now().AddDate(0, 0, 1)
+	}
+	k.lowest, k.highest = f.TimestampOf(from), f.TimestampOf(to)
+	if o.Live {
+		k.live = newLiveChecker(f, found)
+	}
+	return k
+}
+
+// Feed checks IDs on consecutive lines. The parameter rising says that they increase.
+func (k *Clock) Feed(list []format.Words, line uint64, rising bool) {
+	f := k.f
+	if k.n == 0 && len(list) > 0 {
+		k.current, k.line = f.Timestamp(&list[0]), line
+		k.first = k.current
+	}
+	current := k.current
+	if rising && f.Timestamp(&list[0]) == current && f.Timestamp(&list[len(list)-1]) == current {
+		k.n += uint64(len(list))
+		return
+	}
+	for i := 0; i < len(list); i++ {
+		const far = 32
+		if rising && i+far < len(list) && f.Timestamp(&list[i+far]) == current {
+			i += far // all IDs up to here have this timestamp
+			continue
+		}
+		if ts := f.Timestamp(&list[i]); ts != current {
+			n := k.n + uint64(i)
+			k.tick(n)
+			k.step(current, ts)
+			k.current, k.since, k.line = ts, n, line+uint64(i)
+			current = ts
+		}
+	}
+	k.n += uint64(len(list))
+}
+
+func (k *Clock) tick(n uint64) {
+	ts, here := k.current, n-k.since
+	k.ticks++
+	k.first, k.last = min(k.first, ts), max(k.last, ts)
+	k.maxPerTick = max(k.maxPerTick, here)
+	k.timeline.add(ts, here)
+	if ts < k.lowest || ts > k.highest {
+		if !k.anyOutside {
+			k.outside, k.anyOutside = ts, true
+		}
+		k.possible.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
+		k.possible.Count += here - 1
+	}
+	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered {
+		k.frozen.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s have this timestamp",
+			words.Plural(here, "ID"))
+	}
+}
+
+func (k *Clock) step(from, to uint64) {
+	d := max(from, to) - min(from, to)
+	if to > from {
+		k.longestPause = max(k.longestPause, d)
+	}
+	if k.divisor != 1 {
+		k.divisor = gcd(d, k.divisor)
+	}
+}
+
+func gcd(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// Received compares the newest ID with its time of arrival.
+func (k *Clock) Received(newest format.Words, at time.Time, line uint64) {
+	if k.live != nil {
+		k.live.add(at, k.f.Timestamp(&newest), line)
+	}
+}
+
+func (k *Clock) Finish(r *report.Report) {
+	if k.n == 0 {
+		return
+	}
+	k.tick(k.n)
+	f := k.f
+	r.First, r.Last = f.TimeOf(k.first), f.TimeOf(k.last)
+	r.Timeline = k.timeline.result(f)
+	k.explainOutside()
+
+	// The probability that the divisor divides all steps of a correct clock.
+	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
+	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&
+		chance < findings.Improbable {
+		k.resolution.Count++
+		if step := float64(k.divisor) * f.Tick.Seconds(); step >= 1 {
+			k.resolution.Severity = report.Fail
+		}
+		k.resolution.Detail = "all timestamps differ by multiples of " +
+			words.Span(f.Tick, k.divisor)
+	}
+
+	seconds := float64(k.last-k.first) * f.Tick.Seconds()
+	if k.last > k.first {
+		k.found.Fact("time", "%s to %s, %s", format.FormatTime(r.First), format.FormatTime(r.Last),
+			words.Duration(seconds))
+		k.found.Fact("rate", "%s IDs a second on average, at most %s in %s",
+			words.Count(uint64(float64(k.n)/seconds)), words.Count(k.maxPerTick),
+			words.Span(f.Tick, 1))
+		if !k.o.Unordered {
+			k.found.Fact("longest pause", "%s", words.Span(f.Tick, k.longestPause))
+		}
+	} else {
+		k.found.Fact("time", "%s", format.FormatTime(r.First))
+	}
+	if k.live != nil {
+		r.Lead = k.live.finish()
+	}
+}
+
+func (k *Clock) explainOutside() {
+	from, to := format.FormatTime(k.f.TimeOf(k.lowest)), format.FormatTime(k.f.TimeOf(k.highest))
+	n := k.possible.Count
+	if n == 0 {
+		return
+	}
+	k.possible.Detail = words.Plural(n, "ID") + " outside the range from " + from + " to " + to
+	if 2*n < k.n {
+		return
+	}
+	guess, t := k.guessMistake()
+	if t == nil {
+		return
+	}
+	t.Count, t.Examples = k.possible.Count, k.possible.Examples
+	t.Detail = k.possible.Detail + "; " + guess
+	k.possible.Clear()
+	k.possible.Detail = ""
+	k.possible.Skip("see %s", t.Name)
+	if t == k.unit {
+		k.resolution.Skip("see %s", t.Name)
+	}
+}

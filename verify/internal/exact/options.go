@@ -1,0 +1,114 @@
+package exact
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/scru64"
+)
+
+// Options describe a generator. Package verify documents the fields.
+type Options struct {
+	Unordered, Stateless bool
+
+	Nodes        []string
+	CounterStart int
+	Usage        string
+	Extension    int
+	NodeBits     int
+}
+
+// None in an option means no bits. The value 0 means an unknown number of bits.
+const None = -1
+
+func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
+	size := o.NodeBits
+	if f.NodeCounter > 0 {
+		if size != 0 {
+			return nil, fmt.Errorf("a node spec of %s includes the size of the node ID: "+
+				"do not set the size separately", f.Name)
+		}
+		if len(o.Nodes) == 1 {
+			spec, err := scru64.ParseNodeSpec(o.Nodes[0])
+			if err != nil {
+				return nil, err
+			}
+			size = spec.NodeIDSize()
+		}
+	}
+	all, err := f.Usages(size)
+	for _, u := range all {
+		if (o.Usage == "" || u.Name == o.Usage) &&
+			(o.Extension == 0 || u.Extension == max(o.Extension, 0)) {
+			usages = append(usages, u)
+		}
+	}
+	if err == nil && len(usages) == 0 {
+		err = fmt.Errorf("%s has no usage %q with an extension of %d bits", f.Name, o.Usage,
+			max(o.Extension, 0))
+	}
+	return usages, err
+}
+
+// Validate returns an error if the options do not fit the format.
+func (o *Options) Validate(f *format.Format) error {
+	switch {
+	case !f.HasTime():
+		return fmt.Errorf("%s IDs have no time, and only formats with a time can be verified",
+			f.Name)
+	case o.Stateless && !f.Stateless:
+		return fmt.Errorf("%s has no stateless generators", f.Name)
+	case len(o.Nodes) > 0 && f.NodeCounter == 0:
+		return fmt.Errorf("%s has no node specs", f.Name)
+	case len(o.Nodes) > 1 && !o.Unordered:
+		return errors.New("only an unordered source can have several node specs")
+	case o.CounterStart < None || o.CounterStart > 31:
+		return fmt.Errorf("a counter cannot start with %d random bits", o.CounterStart)
+	}
+	for _, s := range o.Nodes {
+		if _, err := scru64.ParseNodeSpec(s); err != nil {
+			return err
+		}
+	}
+	usages, err := o.layouts(f)
+	switch {
+	case err != nil:
+		return err
+	case o.CounterStart != 0 && !slices.ContainsFunc(usages[0].Layout, startsNarrow):
+		return fmt.Errorf("in %s, the number of random bits in a new counter is fixed", f.Name)
+	case (o.Usage != "" || o.Extension != 0) && usages[0].Name == "":
+		return fmt.Errorf("%s has only one usage of its counter", f.Name)
+	}
+	return nil
+}
+
+func startsNarrow(f format.Field) bool {
+	return f.Kind == format.KindCounter && (f.Start == format.StartHalf ||
+		f.Start == format.StartGuard)
+}
+
+// CheckRaw returns an error if the format has no random field with this name.
+func (o *Options) CheckRaw(f *format.Format, name string) error {
+	usages, err := o.layouts(f)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, u := range usages {
+		for _, field := range slices.Backward(u.Layout) {
+			random := field.Kind == format.KindRandom || field.PartBits != "" ||
+				field.Kind == format.KindCounter && field.Start != format.StartNever
+			if random && !slices.Contains(names, field.Name) {
+				names = append(names, field.Name)
+			}
+		}
+	}
+	if !slices.Contains(names, name) {
+		return fmt.Errorf("%s has no random field %q, only %s", f.Name, name,
+			strings.Join(names, ", "))
+	}
+	return nil
+}

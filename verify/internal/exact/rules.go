@@ -1,0 +1,246 @@
+// Package exact tests what must hold without exception.
+//
+// [Order], [Times] and [Disorder] test the order of IDs, and [Clock] tests timestamps. [Rules] tests
+// what else a format promises: counters, node IDs, fixed bits, sequences. Package format says which
+// rules a format has. Chance can break a few rules, such as the renewal of a counter. For these,
+// the test counts how often that happens.
+package exact
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/verify/internal/chance"
+	"github.com/sortid/sortid/verify/internal/findings"
+)
+
+// A Context has the arguments of [New]: what the rules check, and where they report findings.
+type Context struct {
+	Found   *findings.List
+	Options Options
+	Format  *format.Format
+	Habits  Habits
+	Fields  *chance.Set
+}
+
+type Rules struct {
+	*Context
+	usage          format.Usage
+	nodes          []scru64.NodeSpec // From the options.
+	node           *findings.Check   // Nil if node IDs are not checked.
+	fixed          []watched
+	watched        []watched
+	randoms        []randomField
+	mixed          *mixed          // Nil if no field has both data and random bits.
+	counter        *counter        // Nil if the counter's steps are not checked.
+	counterRepeats *counterRepeats // Nil if the counter restarts in each tick.
+	firsts         firsts          // Used if counter is nil.
+}
+
+// New returns the rules of c.Format. [Options.Validate] must accept c.Options.
+func New(c *Context) *Rules {
+	r := &Rules{Context: c, usage: c.Habits.Usage}
+	for _, s := range c.Options.Nodes {
+		spec, _ := scru64.ParseNodeSpec(s)
+		r.nodes = append(r.nodes, spec)
+	}
+	usages, err := c.Options.layouts(c.Format)
+	if err != nil {
+		panic(err)
+	}
+	if r.usage.Layout == nil {
+		r.usage = usages[0]
+	}
+	for _, f := range r.usage.Layout {
+		if f.Kind == format.KindFixed && f.Name != "" {
+			r.fixed = append(r.fixed, watched{f, f.Place(),
+				r.check(f.Name, "the bits of the %s are %0*b", f.Name, f.Bits, f.Value), true})
+		}
+	}
+	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Options.Unordered) {
+		r.node = r.check("node", "each ID has the right node ID")
+	}
+	if len(r.nodes) > 1 {
+		r.checkPrefixes()
+	}
+	if !r.Options.Unordered {
+		r.watch(usages)
+	}
+	for _, f := range r.usage.Layout {
+		if f.PartBits != "" {
+			r.mixed = newMixed(r.Fields, f, r.usage.Layout)
+		}
+	}
+	if r.Format.Generates() {
+		r.addRandoms()
+	} else {
+		r.addHabits()
+	}
+	if !r.Options.Unordered && r.Format.Generates() {
+		r.addCounter()
+	}
+	return r
+}
+
+func (c *Context) check(name, title string, args ...any) *findings.Check {
+	return c.Found.Check("rules."+name, fmt.Sprintf(title, args...))
+}
+
+// watch adds a check for each field that must not change, or has a largest value, in one of the
+// usages.
+func (r *Rules) watch(usages []format.Usage) {
+	checks := map[string]*findings.Check{}
+	for _, u := range usages {
+		for _, f := range watchedIn(u.Layout) {
+			switch {
+			case checks[f.Name] != nil:
+			case f.Most > 0:
+				checks[f.Name] = r.check(f.Name, "%s is at most %d", f.Name, f.Most)
+			case r.Format.NodeCounter == 0:
+				checks[f.Name] = r.check(f.Name, "the %s ID stays the same", f.Name)
+			}
+		}
+	}
+	for _, name := range r.Habits.Changing {
+		checks[name].Skip("the field changes from ID to ID, and the format allows that")
+	}
+	for _, f := range watchedIn(r.usage.Layout) {
+		f.check = checks[f.Name]
+		if f.check != nil && !slices.Contains(r.Habits.Changing, f.Name) {
+			r.watched = append(r.watched, f)
+		}
+	}
+}
+
+func (r *Rules) addRandoms() {
+	for _, f := range r.usage.Layout {
+		if f.Kind == format.KindRandom {
+			r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, f.Bits))
+		}
+	}
+	if !r.Options.Stateless {
+		return
+	}
+	for _, f := range slices.Backward(r.usage.Layout) {
+		if f.Kind == format.KindCounter {
+			r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, f.Bits))
+		}
+	}
+}
+
+// CheckAny checks what does not depend on order. The IDs are on consecutive lines.
+func (r *Rules) CheckAny(list []format.Words, line uint64) {
+	for i := range r.randoms {
+		r.randoms[i].add(list)
+	}
+	if r.mixed != nil {
+		r.mixed.count(list)
+		if r.Options.Stateless {
+			r.mixed.addAll(list)
+		}
+	}
+	if r.Options.Unordered {
+		r.firsts.add(list)
+	}
+	for i := range r.fixed {
+		r.fixed[i].judge(list, line)
+	}
+	if len(r.nodes) > 0 {
+		r.checkSpecs(list, line)
+	}
+	if r.counterRepeats != nil {
+		r.counterRepeats.add(list, line)
+	}
+}
+
+// Run checks IDs in order, on consecutive lines. The caller must first call CheckAny with these
+// IDs.
+func (r *Rules) Run(list []format.Words, line uint64) {
+	for i := range r.watched {
+		r.watched[i].judge(list, line)
+	}
+	if r.counter != nil {
+		r.counter.run(list, line)
+	} else {
+		r.firsts.add(list)
+	}
+}
+
+func (r *Rules) Gap() {
+	r.firsts.known = false
+	if r.counter != nil {
+		r.counter.known = false
+	}
+}
+
+func (r *Rules) Restart() {
+	r.Gap()
+	if r.counter != nil && r.counter.renewal != nil {
+		r.counter.renewal.since = never
+	}
+}
+
+func (r *Rules) Back(before, v *format.Words, line uint64) Step {
+	if r.counter == nil {
+		return Unknown
+	}
+	return r.counter.back(before, v, line)
+}
+
+func (r *Rules) Finish() {
+	if r.usage.Title != "" && !r.Options.Unordered {
+		r.Found.Fact("usage", "%s", r.usage.Title)
+	}
+	for _, w := range r.watched {
+		if w.Most == 0 && w.known {
+			r.Found.Fact(w.Name+" ID", "%d (%s)", w.Value, words.Plural(uint64(w.Bits), "bit"))
+		}
+	}
+	if len(r.nodes) == 1 && !r.Options.Unordered {
+		r.Found.Fact("node", "%d/%d", r.nodes[0].NodeID(), r.nodes[0].NodeIDSize())
+	}
+	if r.counter != nil && r.counter.starts != nil {
+		r.counter.concludeStarts()
+	}
+	if r.mixed != nil {
+		r.mixed.report(r.Found)
+	}
+	if r.counter != nil {
+		r.counter.countCarries()
+	}
+	if !r.Options.Unordered && r.Options.NodeBits == 0 && r.Format.Node != "" &&
+		r.Format.NodeCounter == 0 {
+		for _, f := range r.randoms {
+			f.hintNode(r.Found)
+		}
+	}
+}
+
+func (r *Rules) checkPrefixes() {
+	t := r.check("prefix", "no node ID is a prefix of another node ID")
+	for i, a := range r.nodes {
+		for _, b := range r.nodes[:i] {
+			size := min(a.NodeIDSize(), b.NodeIDSize())
+			if a.NodeID()>>(a.NodeIDSize()-size) == b.NodeID()>>(b.NodeIDSize()-size) {
+				t.Found(0, fmt.Sprintf("%d/%d", a.NodeID(), a.NodeIDSize()), "clashes with %d/%d",
+					b.NodeID(), b.NodeIDSize())
+			}
+		}
+	}
+}
+
+// checkSpecs needs node specs, because an ID does not show the size of its node ID.
+func (r *Rules) checkSpecs(list []format.Words, line uint64) {
+	for i := range list {
+		v := scru64.ID(list[i][2])
+		if !slices.ContainsFunc(r.nodes, func(s scru64.NodeSpec) bool {
+			return v.NodeID(s.NodeIDSize()) == s.NodeID()
+		}) {
+			r.node.FoundID(line+uint64(i), &list[i],
+				"its node ID is not among the given node specs")
+		}
+	}
+}

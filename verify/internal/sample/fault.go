@@ -1,0 +1,80 @@
+package sample
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/format"
+)
+
+// A Fault is a kind of mistake in a line.
+type Fault int
+
+const (
+	TooLong Fault = iota
+	BadLength
+	BadSymbol
+	BadRange
+	BadCheckSymbol
+	BadLayout
+	OtherFormat
+	BadRoundTrip
+	BadCase
+	BadLineEnd
+	Blank
+	FaultCount int = iota
+)
+
+var faultChecks = [FaultCount]struct{ name, title string }{
+	TooLong:        {"line", "no line is longer than 64 KiB"},
+	BadLength:      {"length", "each line is as long as an ID"},
+	BadSymbol:      {"symbol", "each character is a digit of the encoding"},
+	BadRange:       {"range", "each number is in the range of IDs"},
+	BadCheckSymbol: {"check", "the check symbols match the ID"},
+	BadLayout:      {"version", "the version and variant bits are right for the format"},
+	OtherFormat:    {"format", "no line is an ID of another format"},
+	BadRoundTrip:   {"roundtrip", "each ID has the text that the format writes"},
+	BadCase:        {"case", "letters are in the case that the format prefers"},
+	BadLineEnd:     {"lineend", "lines end with LF alone"},
+	Blank:          {"blank", "no line is empty"},
+}
+
+func (f Fault) Check() (name, title string) {
+	return "form." + faultChecks[f].name, faultChecks[f].title
+}
+
+// Possible reports whether the format's texts can have the fault.
+func (f Fault) Possible(of *format.Format) bool {
+	switch f {
+	case BadCheckSymbol:
+		return of.Check != 0
+	case BadLayout:
+		return !of.Generates() && slices.ContainsFunc(of.Layout,
+			func(f format.Field) bool { return f.Kind == format.KindFixed })
+	}
+	return true
+}
+
+// Readable reports whether a line with this fault is blank or has an ID.
+func (f Fault) Readable() bool { return f >= BadRoundTrip }
+
+// Tolerable reports whether the fault is only a warning.
+func (f Fault) Tolerable() bool { return f >= BadCase }
+
+func faultOf(encoding format.Encoding, err error) Fault {
+	if encoding == format.Int {
+		return BadRange // the text has only digits, so the number is too large
+	}
+	switch {
+	case errors.Is(err, sortid.ErrLength):
+		return BadLength
+	case errors.Is(err, sortid.ErrRange):
+		return BadRange
+	case errors.Is(err, format.ErrLayout):
+		return BadLayout
+	case errors.Is(err, sortid.ErrCheck):
+		return BadCheckSymbol
+	}
+	return BadSymbol
+}
