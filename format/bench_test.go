@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 func BenchmarkAppend(b *testing.B) {
@@ -78,7 +78,7 @@ func newGenerator(s *Format, o Options) Generator {
 		}
 		o.Values["node"] = "42/8"
 	}
-	return gen.Must(s.NewGenerator(o))
+	return gencore.Must(s.NewGenerator(o))
 }
 
-func next(g Generator) ID { return gen.Must(g.Next(context.Background())) }
+func next(g Generator) ID { return gencore.Must(g.Next(context.Background())) }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 // A validCase is a text, and its ID in the format. An empty Canon means Text without its prefix.
@@ -71,7 +71,7 @@ func (v validCase) test(t *testing.T, f *Format) {
 }
 
 func TestCases(t *testing.T) {
-	b := gen.Must(os.ReadFile("../testdata/formats.json"))
+	b := gencore.Must(os.ReadFile("../testdata/formats.json"))
 	var file struct {
 		Formats []struct {
 			Format  string
@@ -106,7 +106,7 @@ func TestCases(t *testing.T) {
 }
 
 func TestDocument(t *testing.T) {
-	b := gen.Must(os.ReadFile("../docs/formats.md"))
+	b := gencore.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
 	unasked, _, _ = strings.Cut(unasked, "\n")
 	for _, f := range others {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/internal/uuidtext"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 type class uint8
@@ -134,7 +134,7 @@ func newWays(formats []*Format) (w ways) {
 					}
 				}
 			case UUID:
-				add(uuidtext.Len, f, e)
+				add(textcodec.UUIDLen, f, e)
 			case Hex:
 				add(2*f.Size, f, e)
 			case Int:

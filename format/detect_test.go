@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 func TestDetect(t *testing.T) {
@@ -96,7 +96,7 @@ func TestDetectSeveral(t *testing.T) {
 	if len(found) != 1 || found[0].Encoding != Hex || found[0].ID.Format() != SCRU128 {
 		t.Errorf("%v", found)
 	}
-	id := gen.Must(SCRU64.ParseAs(Int, "119000000000000000"))
+	id := gencore.Must(SCRU64.ParseAs(Int, "119000000000000000"))
 	found = Detect(id.In(Hex)) // a scru64 ID of today reads as a uid60 of 2032
 	for _, c := range found {
 		if !c.ID.Plausible(time.Now()) {

@@ -9,12 +9,8 @@ import (
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
-var (
-	// ErrEncoding: the format does not have the encoding, or a text is not in the encoding.
-	ErrEncoding = errors.New("wrong encoding")
-	// ErrOption: the format does not have the option, or the option's value is missing or wrong.
-	ErrOption = errors.New("wrong option")
-)
+// ErrEncoding: the format does not have the encoding, or an ID has no other format's form.
+var ErrEncoding = errors.New("wrong encoding")
 
 type UnknownError struct {
 	What  string   // "format", "encoding"
@@ -42,38 +38,6 @@ func (e *TimeError) Error() string {
 	return fmt.Sprintf("%s: %s is outside the format's range, %s to %s",
 		e.Format.Name, FormatTime(e.Time), FormatTime(first), FormatTime(last))
 }
-
-// An OptionError describes a wrong option of a generator. It wraps [ErrOption].
-type OptionError struct {
-	Option  string // The option's name, or [LeaseOption].
-	Value   string
-	Other   string // The option that conflicts, if any.
-	Instead string // The option to use instead, if any.
-	Err     error  // What is wrong.
-}
-
-// LeaseOption is the name of [Options.Lease] in an [OptionError].
-const LeaseOption = "lease"
-
-func (e *OptionError) Error() string { return e.Text("") }
-
-// Text returns the error with a mark such as "--" before the names of options.
-func (e *OptionError) Text(mark string) string {
-	text := mark + e.Option
-	if e.Value != "" {
-		text += fmt.Sprintf(" %q", e.Value)
-	}
-	if e.Other != "" {
-		text += " and " + mark + e.Other
-	}
-	text += ": " + e.Err.Error()
-	if e.Instead != "" {
-		text += "; use " + mark + e.Instead
-	}
-	return text
-}
-
-func (e *OptionError) Unwrap() []error { return []error{ErrOption, e.Err} }
 
 type kindError struct {
 	error

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
-	"github.com/sortid/sortid/internal/crockford"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 func euidFormat() *Format {
@@ -27,7 +27,7 @@ func euidFormat() *Format {
 				Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
 		Alphabet:  "27 Crockford Base32 symbols, which end with a check",
-		Symbols:   crockford.Symbols,
+		Symbols:   textcodec.CrockfordSymbols,
 		FoldsCase: true, TextLengths: []int{euid.TextLen}, TextSorts: true, Grouped: true,
 		Check:   127,
 		Aliases: "O0I1L1",

@@ -1,64 +1,49 @@
 package format
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
-	"github.com/sortid/sortid/internal/uuidtext"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
-// A Problem says why [Detect] finds no ID in a text.
-type Problem string
-
-const (
-	Empty       Problem = "empty"
-	Hash        Problem = "hash"        // A hexadecimal text as long as a hash.
-	Implausible Problem = "implausible" // An ID with an implausible time.
-	Damaged     Problem = "damaged"     // Nearly an ID.
-	Within      Problem = "within"      // An ID with other text around it.
-	Unknown     Problem = "unknown"     // A text that resembles no format.
+// Reasons in the errors of [Explain].
+var (
+	ErrUnlike = errors.New("the text resembles no ID")
+	ErrWithin = errors.New("the text has an ID, with other text around it")
 )
-
-// A ReadError says why [Detect] finds no ID in a text.
-type ReadError struct {
-	Text    string
-	Problem Problem
-	Format  *Format // the format that the text resembles, or nil
-	Reason  string
-}
-
-func (e *ReadError) Error() string {
-	return fmt.Sprintf("cannot tell what %q is: %s", parseerr.Shorten(e.Text), e.Reason)
-}
 
 var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 	128: "SHA-512"}
 
-// Explain returns why [AppendDetect] finds nothing in a text.
-func Explain(text string, now time.Time) *ReadError {
+// Explain returns why [AppendDetect] finds nothing in a text. The error can match [ErrUnlike] or
+// [ErrWithin].
+func Explain(text string, now time.Time) *sortid.ParseError {
+	return parseerr.Guess(text, explain(text, now))
+}
+
+func explain(text string, now time.Time) error {
 	c := classify(text)
 	n := len(text)
-	fail := func(p Problem, f *Format, reason string) *ReadError {
-		return &ReadError{text, p, f,
-			reason}
-	}
 	switch {
 	case n == 0:
-		return fail(Empty, nil, "it is empty")
+		return kindErrorf(ErrUnlike, "it is empty")
 	case c&classDecimal != 0 && n > len(SCRU160.Max().In(Int)):
-		return fail(Unknown, nil, "it is larger than the largest ID of any format")
+		return kindErrorf(ErrUnlike, "it is larger than the largest ID of any format")
 	case c&classHex != 0 && c&classDecimal == 0 && hashes[n] != "":
-		return fail(Hash, nil, fmt.Sprintf("it looks like a hash: "+
-			"it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n]))
+		return fmt.Errorf("it looks like a hash: "+
+			"it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n])
 	}
-	if e := damaged(text, now); e != nil {
-		return e
+	if err := damaged(text, now); err != nil {
+		return err
 	}
-	if e := implausible(text, c, now); e != nil {
-		return e
+	if err := implausible(text, c, now); err != nil {
+		return err
 	}
 	var words []string
 	if c == 0 {
@@ -67,16 +52,16 @@ func Explain(text string, now time.Time) *ReadError {
 	for _, word := range words {
 		for _, c := range AppendDetect(nil, word, now) {
 			if c.sure() {
-				return fail(Within, c.ID.format,
-					fmt.Sprintf("other text is around %s, which can be read as %s", c,
-						c.ID.format.Name))
+				return kindErrorf(ErrWithin, "other text is around %s, which can be read as %s", c,
+					c.ID.format.Name)
 			}
 		}
 	}
 	if c&classDecimal != 0 {
-		return fail(Unknown, nil, "no format known to sortid has a plausible time in this integer")
+		return kindErrorf(ErrUnlike,
+			"no format known to sortid has a plausible time in this integer")
 	}
-	return fail(Unknown, nil, "no format known to sortid has such IDs")
+	return kindErrorf(ErrUnlike, "no format known to sortid has such IDs")
 }
 
 func (c Candidate) sure() bool {
@@ -85,7 +70,7 @@ func (c Candidate) sure() bool {
 }
 
 // implausible explains an ID whose time is implausible, or that no generator makes.
-func implausible(text string, alphabets class, now time.Time) *ReadError {
+func implausible(text string, alphabets class, now time.Time) error {
 	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
 		return nil
 	}
@@ -124,13 +109,12 @@ func implausible(text string, alphabets class, now time.Time) *ReadError {
 	if id.Plausible(now) {
 		reason = fmt.Sprintf("it would be %s, but of a version that no generator makes", as)
 	}
-	return &ReadError{text, Implausible, f, reason + "; --format " + f.Name +
-		" reads it anyway"}
+	return errors.New(reason + "; --format " + f.Name + " reads it anyway")
 }
 
 // damaged explains a text that differs from an ID by one character: added, lost or changed. The ID
 // must have a plausible time, or the text must have a wrong check.
-func damaged(text string, now time.Time) *ReadError {
+func damaged(text string, now time.Time) error {
 	plausible := func(f *Format, e Encoding, text string) bool {
 		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
 			text = text[:i] // ignore the check, because a changed text has a wrong check
@@ -145,7 +129,7 @@ func damaged(text string, now time.Time) *ReadError {
 		}
 		e := f.Encodings[0]
 		lengths := f.TextLengths
-		switch one := [1]int{uuidtext.Len}; e {
+		switch one := [1]int{textcodec.UUIDLen}; e {
 		case Int:
 			continue
 		case Hex:
@@ -160,9 +144,8 @@ func damaged(text string, now time.Time) *ReadError {
 		}
 		prefix := text[:len(text)-len(rest)]
 		for _, want := range lengths {
-			said := func(reason string, args ...any) *ReadError {
-				return &ReadError{text, Damaged, f, "as " + f.Name + " " +
-					fmt.Sprintf(reason, args...)}
+			said := func(reason string, args ...any) error {
+				return fmt.Errorf("as %s "+reason, append([]any{f.Name}, args...)...)
 			}
 			switch len(rest) {
 			case want - 1:

@@ -58,13 +58,18 @@ type Format struct {
 	Reserved    bool          // Whether the first and the last timestamp are unused.
 	First, Last time.Time     // The first and last time in generated IDs.
 
+	// NodeBits is the size in bits of the field for node IDs, which may also have the name worker,
+	// machine or shard. It is 0 if there is none. It is 10 for tsid, whose IDs do not show the size,
+	// and the largest size for scru64.
+	NodeBits int
+	Lease    lease.Format // How node IDs are leased; zero if NodeBits is 0.
+
 	// The rest is for our formats.
-	Unique  string       // Why no two IDs are the same.
-	PerTick string       // How many IDs a generator makes in one tick.
-	Choose  string       // When to choose the format.
-	Options []Option     // The options of generators.
-	Node    string       // The option for the node ID; empty if there is none.
-	Lease   lease.Format // How node IDs are leased; zero if IDs have no node ID.
+	Unique  string   // Why no two IDs are the same.
+	PerTick string   // How many IDs a generator makes in one tick.
+	Choose  string   // When to choose the format.
+	Options []Option // The options of generators.
+	Node    string   // The option for the node ID; empty if there is none.
 	// NeedsNode: IDs are certain to be unique only with node IDs.
 	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
@@ -93,6 +98,8 @@ type Format struct {
 	usual  *Format // The inner format that generators use; its IDs are in order.
 
 	usages func(f *Format, nodeBits int) []Usage // See Usages; can be nil.
+
+	mostNodeBits int // the largest size of node IDs in bits; 0 means NodeBits
 
 	newGenerator func(*Format, Options) (Generator, error)
 
@@ -291,7 +298,7 @@ func newFormat(f *Format) *Format {
 		}
 	}
 	if f.timestamp == nil {
-		return f
+		return f // without a time, there are no ticks to lease
 	}
 	f.Tick, f.Epoch = cmp.Or(f.Tick, time.Millisecond), cmp.Or(f.Epoch, unix(0))
 	f.epochMilli = f.Epoch.UnixMilli()
@@ -303,6 +310,7 @@ func newFormat(f *Format) *Format {
 	from, _ := f.PlausibleRange(f.Epoch)
 	f.plausibleFrom = from.UnixMilli()
 	f.ordered = f.inOrder()
+	f.completeNode()
 	return f
 }
 

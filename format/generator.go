@@ -87,8 +87,8 @@ func WithOption(name string) (formats []*Format) {
 	return formats
 }
 
-// NewGenerator returns a generator. It returns [ErrOption] for an unknown, missing or wrong option,
-// and a [TimeError] if no generated ID can have the time At.
+// NewGenerator returns a generator. It returns a [*sortid.OptionError] for an unknown, missing or
+// wrong option, and a [TimeError] if no generated ID can have the time At.
 func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := f.Option(name); !ok {
@@ -103,8 +103,7 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, option := range f.Options {
 		if _, ok := o.Values[option.Name]; option.Needed && !ok &&
 			(o.Lease == nil || option.Name != f.Node) {
-			return nil, kindErrorf(ErrOption, "%s needs the option %s: %s", f.Name, option.Name,
-				option.Usage)
+			return nil, f.optionErrorf("%s needs the option %s: %s", f.Name, option.Name, option.Usage)
 		}
 	}
 	if !o.At.IsZero() {
@@ -115,7 +114,7 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 	}
 	g, err := f.newGenerator(f, o)
 	if err != nil {
-		return nil, f.optionError(err, o)
+		return nil, f.named(err, o)
 	}
 	return g, nil
 }
@@ -124,43 +123,41 @@ func (f *Format) checkLease(o Options) error {
 	_, node := o.Values[f.Node]
 	switch {
 	case f.Node == "":
-		return kindErrorf(ErrOption,
+		with := slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" })
+		return f.optionErrorf(
 			"%s IDs have no node ID, so there is nothing to lease; %s IDs have one", f.Name,
-			list(NamesOf(WithNode()), "and"))
+			list(NamesOf(with), "and"))
 	case node:
-		return &OptionError{Option: f.Node, Value: o.Values[f.Node], Other: LeaseOption,
-			Err: errors.New("the lease has the node ID")}
+		return &sortid.OptionError{Format: f.Name, Options: []string{f.Node, leaseOption},
+			Value: o.Values[f.Node], Err: errors.New("the lease has the node ID")}
 	case !o.At.IsZero():
-		return kindErrorf(ErrOption, "a lease grants only future ticks, not %s", FormatTime(o.At))
+		return f.optionErrorf("a lease grants only future ticks, not %s", FormatTime(o.At))
 	}
 	return nil
 }
 
-// WithNode returns the formats whose node IDs can be leased.
-func WithNode() []*Format {
-	return slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" })
+// leaseOption is the name of [Options.Lease] in an [sortid.OptionError].
+const leaseOption = "lease"
+
+func (f *Format) optionErrorf(format string, args ...any) error {
+	return &sortid.OptionError{Format: f.Name, Err: fmt.Errorf(format, args...)}
 }
 
-// optionError puts this package's option names into a format's error.
-func (f *Format) optionError(err error, o Options) error {
-	var wrong *sortid.OptionError
-	if _, ok := err.(*OptionError); ok {
-		return err
-	}
-	if !errors.As(err, &wrong) {
-		return kindErrorf(ErrOption, "%w", err)
+// named completes an error of newGenerator. It replaces the names of fields in the Options of the
+// format's package by names of options.
+func (f *Format) named(err error, o Options) error {
+	wrong, ok := err.(*sortid.OptionError)
+	if !ok {
+		return f.optionErrorf("%w", err)
 	}
 	var names []string
-	for _, field := range wrong.Fields {
+	for _, field := range wrong.Options {
 		if name := f.optionOf(field); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	e := &OptionError{Option: names[0], Value: o.Values[names[0]], Err: wrong.Err}
-	if len(names) > 1 {
-		e.Other = names[1]
-	}
-	return e
+	return &sortid.OptionError{Format: f.Name, Options: names, Value: o.Values[names[0]],
+		Err: wrong.Err}
 }
 
 func (f *Format) optionOf(field string) string {
@@ -170,13 +167,14 @@ func (f *Format) optionOf(field string) string {
 		}
 	}
 	if field == "Lease" {
-		return LeaseOption
+		return leaseOption
 	}
 	return field
 }
 
 func (f *Format) unknownOption(name, value string) error {
-	e := &OptionError{Option: name, Value: value, Err: errors.New("no format has this option")}
+	e := &sortid.OptionError{Format: f.Name, Options: []string{name}, Value: value,
+		Err: errors.New("no format has this option")}
 	if have := WithOption(name); len(have) > 0 {
 		if o, _ := have[0].Option(name); o.Value == "" {
 			e.Value = "" // a switch
@@ -354,7 +352,7 @@ func (o *Options) set(g *sortid.GeneratorOptions, tick time.Duration,
 			err = setOther(name, value)
 		}
 		if err != nil {
-			return nil, &OptionError{Option: name, Value: o.Values[name], Err: err}
+			return nil, &sortid.OptionError{Options: []string{name}, Err: err}
 		}
 	}
 	return fixed, nil

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
@@ -166,7 +166,7 @@ func testPatience(t *testing.T) {
 		t.Errorf("24 IDs took %v", d)
 	}
 
-	future := gen.Must(scru64.FromFields(uint64(time.Now().AddDate(1, 0, 0).UnixMilli())/256, 0))
+	future := gencore.Must(scru64.FromFields(uint64(time.Now().AddDate(1, 0, 0).UnixMilli())/256, 0))
 	for _, policy := range []string{"", "abort"} {
 		values := map[string]string{"node": future.String() + "/8"}
 		if policy != "" {
@@ -183,7 +183,7 @@ func testPatience(t *testing.T) {
 
 func nodeOf(t *testing.T, id ID) uint32 {
 	t.Helper()
-	usages := gen.Must(id.format.Usages(8))
+	usages := gencore.Must(id.format.Usages(8))
 	for _, field := range usages[0].Layout {
 		if field.Kind == KindNode {
 			return uint32(field.Of(id).Uint64())
@@ -249,7 +249,7 @@ func testLease(t *testing.T, s *Format, policy string) {
 }
 
 func acquire(t *testing.T, store lease.Store, config lease.Config) *lease.Lease {
-	l := gen.Must(lease.Acquire(t.Context(), store, config))
+	l := gencore.Must(lease.Acquire(t.Context(), store, config))
 	t.Cleanup(func() { l.Close(context.Background()) })
 	return l
 }
@@ -273,13 +273,13 @@ func TestLeaseOptions(t *testing.T) {
 				NodeBits: 8})
 		_, err := s.NewGenerator(Options{Lease: l})
 		if s.Node == "" {
-			if !errors.Is(err, ErrOption) ||
+			if !errors.Is(err, sortid.ErrOption) ||
 				!strings.Contains(err.Error(), "nothing to lease; scru64, scru160") {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 			continue
 		}
-		if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), "another format") {
+		if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "another format") {
 			t.Errorf("%s on a lease of another format: %v", s.Name, err)
 		}
 		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: s.Lease,
@@ -290,7 +290,7 @@ func TestLeaseOptions(t *testing.T) {
 			"exclude each other": {Lease: own,
 				Values: map[string]string{"rollback": "reset"}},
 		} {
-			if _, err := s.NewGenerator(o); !errors.Is(err, ErrOption) ||
+			if _, err := s.NewGenerator(o); !errors.Is(err, sortid.ErrOption) ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %s", s.Name, err, want)
 			}
@@ -387,11 +387,11 @@ func TestOptions(t *testing.T) {
 		{SCRU128, "allowance", "-1s", "negative"},
 	} {
 		id, err := one(c.format, c.name, c.value)
-		if !errors.Is(err, ErrOption) || !strings.Contains(err.Error(), c.want) {
+		if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %s=%q: %v, %v, want %q", c.format.Name, c.name, c.value, id, err, c.want)
 		}
 	}
-	if _, err := SCRU64.NewGenerator(Options{}); !errors.Is(err, ErrOption) ||
+	if _, err := SCRU64.NewGenerator(Options{}); !errors.Is(err, sortid.ErrOption) ||
 		!strings.Contains(err.Error(), "42/8") {
 		t.Errorf("scru64 without a node: %v", err)
 	}

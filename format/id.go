@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
-	"github.com/sortid/sortid/internal/uuidtext"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Call
@@ -67,7 +68,7 @@ func (id ID) appendBytes(b []byte) []byte {
 // FromBytes returns the ID with these big-endian bytes.
 func (f *Format) FromBytes(b []byte) (ID, error) {
 	if len(b) != f.Size {
-		return ID{}, kindErrorf(ErrEncoding, "%s: %d bytes, want %d", f.Name, len(b), f.Size)
+		return ID{}, parseerr.Binary(f.Name, len(b), sortid.ErrBinaryLength, fmt.Sprint(f.Size))
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
@@ -114,7 +115,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 		if id.format.Bits == 128 {
 			var raw [16]byte
 			id.appendBytes(raw[:0])
-			return uuidtext.Append(b, &raw)
+			return textcodec.AppendUUID(b, &raw)
 		}
 	}
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
@@ -189,7 +190,7 @@ func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
 	case f.hasTextLength(len(text)):
-	case len(text) == uuidtext.Len && f.HasEncoding(UUID):
+	case len(text) == textcodec.UUIDLen && f.HasEncoding(UUID):
 		return UUID
 	case len(text) == 2*f.Size && c&classHex != 0 && f.HasEncoding(Hex):
 		return Hex
@@ -219,11 +220,12 @@ func (f *Format) parseHex(text string) (ID, error) {
 }
 
 func (f *Format) parseUUID(text string) (ID, error) {
-	if len(text) != uuidtext.Len {
-		return ID{}, f.inputErrorf(text, "%d characters; a UUID has %d", len(text), uuidtext.Len)
+	if len(text) != textcodec.UUIDLen {
+		return ID{}, f.inputErrorf(text, "%d characters; a UUID has %d", len(text),
+			textcodec.UUIDLen)
 	}
 	var raw [16]byte
-	if at := uuidtext.Decode(&raw, []byte(text)); at >= 0 {
+	if at := textcodec.DecodeUUID(&raw, []byte(text)); at >= 0 {
 		return ID{}, f.wrongSymbol(text, at, "not the hexadecimal digit or hyphen of a UUID")
 	}
 	return f.FromBytes(raw[:])
@@ -231,7 +233,7 @@ func (f *Format) parseUUID(text string) (ID, error) {
 
 func (f *Format) parseInt(text string) (ID, error) {
 	if text == "" {
-		return ID{}, f.inputErrorf(text, "it is empty; an integer has decimal digits")
+		return ID{}, f.inputErrorf(text, "an integer has decimal digits")
 	}
 	var w Words
 	for i := 0; i < len(text); {
@@ -256,14 +258,29 @@ func (f *Format) parseInt(text string) (ID, error) {
 	return f.FromWords(w)
 }
 
-func (f *Format) wrongSymbol(input string, at int, is string) error {
-	return f.inputErrorf(input, "%q at offset %d is %s", input[at:at+1], at, is)
+// inputErrorf returns a [*sortid.ParseError].
+func (f *Format) inputErrorf(input, reason string, args ...any) error {
+	return parseerr.Text(f.Name, input, -1, fmt.Errorf(reason, args...), "")
 }
 
-func (f *Format) inputErrorf(input, reason string, args ...any) error {
-	return kindErrorf(ErrEncoding, "%s: cannot parse %q: %s", f.Name, parseerr.Shorten(input),
-		fmt.Sprintf(reason, args...))
+// wrongSymbol returns the [*sortid.ParseError] of the symbol at an offset.
+func (f *Format) wrongSymbol(input string, at int, is string) error {
+	return parseerr.Text(f.Name, input, -1, &symbolError{input[at], at, is}, "")
 }
+
+// A symbolError makes its text only on demand, because most texts that Detect tries have this
+// error.
+type symbolError struct {
+	symbol byte
+	at     int
+	is     string
+}
+
+func (e *symbolError) Error() string {
+	return fmt.Sprintf("%q at offset %d is %s", string([]byte{e.symbol}), e.at, e.is)
+}
+
+func (e *symbolError) Is(target error) bool { return target == sortid.ErrSymbol }
 
 const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 

@@ -104,6 +104,7 @@ type row struct {
 	Search    Search     `json:"search,omitzero"`
 	Example   string     `json:"example"`
 	Time      *rowTime   `json:"time,omitempty"`
+	NodeBits  int        `json:"node_bits,omitempty"`
 
 	Unique      string   `json:"unique,omitempty"`
 	PerTick     string   `json:"per_tick,omitempty"`
@@ -150,7 +151,7 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 		Generates: f.Generates(),
 		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: NamesOf(f.within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
-		Search: f.Search,
+		Search: f.Search, NodeBits: f.NodeBits,
 		Unique: f.Unique, PerTick: f.PerTick, Choose: f.Choose, Options: f.Options,
 		Node: f.Node, NeedsNode: f.NeedsNode, NodeCounter: f.NodeCounter, Plan: f.Plan, SQL: f.SQL,
 		Text: rowText{

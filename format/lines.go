@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 
-	"github.com/sortid/sortid/internal/uuidtext"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // ErrSmall is the error of an integer in the format's first tick. Such an integer is so small that
@@ -89,7 +89,7 @@ func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) 
 func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	var raw [24]byte
 	if e == UUID {
-		if len(text) != uuidtext.Len || uuidtext.Decode((*[16]byte)(raw[8:]), text) >= 0 {
+		if len(text) != textcodec.UUIDLen || textcodec.DecodeUUID((*[16]byte)(raw[8:]), text) >= 0 {
 			return Words{}, false
 		}
 	} else {

@@ -129,14 +129,14 @@ func (n *numerals) parse(text string) (w Words, err error) {
 	for i := range n.groups {
 		g := &n.groups[i]
 		if !strings.HasPrefix(text[at:], g.Before) {
-			return Words{}, &symbolError{f, text, at}
+			return Words{}, f.wrongSymbol(text, at, "not in the alphabet")
 		}
 		at += len(g.Before)
 		var v Words
 		for last := at + g.Digits; at < last; at++ {
 			digit := g.values[text[at]]
 			if digit == noDigit || digit == 0 && at < end && g.Symbols[0] == blank[0] {
-				return Words{}, &symbolError{f, text, at}
+				return Words{}, f.wrongSymbol(text, at, "not in the alphabet")
 			}
 			v.timesPlus(uint64(len(g.Symbols)), uint64(digit))
 		}
@@ -165,20 +165,6 @@ func (n *numerals) append(b []byte, w Words) []byte {
 	}
 	return bytes.TrimRight(b, blank)
 }
-
-// A symbolError makes its text only on demand, because most texts that Detect tries have this
-// error.
-type symbolError struct {
-	format *Format
-	input  string
-	at     int
-}
-
-func (e *symbolError) Error() string {
-	return e.format.wrongSymbol(e.input, e.at, "not in the alphabet").Error()
-}
-
-func (e *symbolError) Is(target error) bool { return target == ErrEncoding }
 
 // timesPlus multiplies by factor and adds carry. It drops the overflow.
 func (w *Words) timesPlus(factor, carry uint64) {

@@ -3,7 +3,7 @@ package format
 import (
 	"time"
 
-	"github.com/sortid/sortid/internal/crockford"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // IDs of Meta's Threads have the same fields.
@@ -65,9 +65,11 @@ var integers = []*Format{
 			field("random", 22, KindRandom,
 				"a node ID, usually of 10 bits, and a counter that starts at random")},
 		Encodings: []Encoding{Text, Int},
-		Alphabet:  "13 Crockford Base32 symbols", Symbols: crockford.Symbols, FoldsCase: true,
+		Alphabet:  "13 Crockford Base32 symbols", Symbols: textcodec.CrockfordSymbols,
+		FoldsCase:   true,
 		TextLengths: []int{13}, TextSorts: true,
-		Example: "01226N0640J7Q", Search: Search{Named: true}, Epoch: unix(year2020)}),
+		Example: "01226N0640J7Q", Search: Search{Named: true}, Epoch: unix(year2020),
+		NodeBits: 10, mostNodeBits: 20}),
 	snowflake("snowid", "SnowID", "https://github.com/qeeqez/snowid-go", "151819733950271234",
 		year2024, time.Millisecond,
 		field("timestamp", 42, KindTime, "milliseconds since 2024"),

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 func bigOnes(bits int) *big.Int {
@@ -122,7 +122,7 @@ func bigText(f *Format, w *big.Int) (text string) {
 var stripe = rowOf("stripe")
 
 func rowOf(name string) *Format {
-	return gen.Must(LookupAny(name))
+	return gencore.Must(LookupAny(name))
 }
 
 func stripeBits(r *rand.Rand, f *Format) string {
@@ -148,7 +148,7 @@ func TestTypeID(t *testing.T) {
 		FormatTime(v7[0].ID.Time()) != "2023-06-30T03:34:18.518Z" {
 		t.Error(v7)
 	}
-	v4 := gen.Must(rowOf("uuidv4").Parse(rowOf("uuidv4").Example))
+	v4 := gencore.Must(rowOf("uuidv4").Parse(rowOf("uuidv4").Example))
 	timeless, err := rowOf("typeid").FromBytes(v4.Bytes())
 	if err != nil || timeless.HasTime() || !timeless.Time().IsZero() || !timeless.Plausible(now) ||
 		timeless.Milli() != 0 {
@@ -254,7 +254,7 @@ func TestConvert(t *testing.T) {
 		"uid60 xinaS8QBh":                             "",
 	} {
 		name, text, _ := strings.Cut(text, " ")
-		id := gen.Must(rowOf(name).Parse(text))
+		id := gencore.Must(rowOf(name).Parse(text))
 		n := 0
 		for _, g := range All() {
 			other, err := id.As(g)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/internal/crockford"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 var unixMillis = field("timestamp", 48, KindTime, "Unix time in milliseconds")
@@ -17,7 +17,8 @@ var sortable = []*Format{
 		Layout: []Field{unixMillis,
 			field("randomness", 80, KindRandom, "random, or + 1 within a millisecond")},
 		Encodings: []Encoding{Text, UUID, Hex, Int}, Guess: []Encoding{Text},
-		Alphabet: "26 Crockford Base32 symbols", Symbols: crockford.Symbols, FoldsCase: true,
+		Alphabet: "26 Crockford Base32 symbols", Symbols: textcodec.CrockfordSymbols,
+		FoldsCase:   true,
 		TextLengths: []int{26}, TextSorts: true,
 		Example: "01ARZ3NDEKTSV4RRFFQ69G5FAV", Search: Search{Prefix: "01"}}),
 	other(&Format{Name: "julid", Title: "Julid",
@@ -27,7 +28,8 @@ var sortable = []*Format{
 			field("counter", 16, KindCounter, "+ 1 within a millisecond"),
 			field("random", 64, KindRandom, "random in each ID")},
 		Encodings: []Encoding{Text, UUID, Hex, Int}, Guess: []Encoding{},
-		Alphabet: "26 Crockford Base32 symbols", Symbols: crockford.Symbols, FoldsCase: true,
+		Alphabet: "26 Crockford Base32 symbols", Symbols: textcodec.CrockfordSymbols,
+		FoldsCase:   true,
 		TextLengths: []int{26}, TextSorts: true,
 		Example: "01HV2G2ATR000CJ2WESB7CVC19", Search: Search{Named: true, Prefix: "01"}}),
 	other(&Format{Name: "ksuid", Title: "KSUID",
@@ -60,7 +62,8 @@ var sortable = []*Format{
 		Summary: "a prefix and a UUID", Source: "https://github.com/jetify-com/typeid",
 		Layout:    []Field{field("uuid", 128, KindData, "a UUID, usually of version 7")},
 		Encodings: []Encoding{Text, UUID, Hex}, Guess: []Encoding{Text},
-		Alphabet: "a prefix and 26 Base32 symbols", Symbols: strings.ToLower(crockford.Symbols),
+		Alphabet:    "a prefix and 26 Base32 symbols",
+		Symbols:     strings.ToLower(textcodec.CrockfordSymbols),
 		TextLengths: []int{26}, TextSorts: true,
 		Prefix:  &Prefix{Symbols: lower + "_", Min: 1, Max: 63},
 		Example: "user_01h455vb4pex5vsknk084sn02q", within: versions, usual: UUIDv7}),
@@ -87,8 +90,9 @@ var sortable = []*Format{
 			field("shard", 16, KindNode, "where it is stored"),
 			field("random", 60, KindRandom, "random in each ID")},
 		Alphabet: "a prefix and 32 Crockford Base32 symbols, and a check or none",
-		Symbols:  strings.ToLower(crockford.Symbols), FoldsCase: true, TextLengths: []int{32, 37},
-		TextSorts: true, Prefix: &Prefix{Symbols: lower + digits, Min: 2, Max: 31},
+		Symbols:  strings.ToLower(textcodec.CrockfordSymbols), FoldsCase: true,
+		TextLengths: []int{32, 37},
+		TextSorts:   true, Prefix: &Prefix{Symbols: lower + digits, Min: 2, Max: 31},
 		CheckSuffix: "bech32",
 		Example:     "order_00jc1gmm00000000000028t5cy4tqkff", Search: Search{Named: true},
 		Epoch: unix(1_577_836_800_000), Tick: time.Millisecond}),
@@ -241,7 +245,7 @@ func cutBech32(text string) (string, error) {
 	for _, c := range []byte(prefix + "_") {
 		values = append(values, c&31)
 	}
-	symbols := strings.ToLower(crockford.Symbols)
+	symbols := strings.ToLower(textcodec.CrockfordSymbols)
 	for _, c := range rest {
 		values = append(values, byte(max(0, strings.IndexRune(symbols, c))))
 	}

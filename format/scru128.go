@@ -3,7 +3,7 @@ package format
 import (
 	"slices"
 
-	"github.com/sortid/sortid/internal/base36"
+	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/scru128"
 )
 
@@ -79,7 +79,7 @@ func scru128Words(id scru128.ID) Words {
 
 func scru128Lines(list []Words, text []byte) []Words {
 	const length = scru128.TextLen
-	var s base36.Sequence128
+	var s textcodec.Base36Sequence
 	for len(text) > length && text[length] == '\n' {
 		hi, lo, ok := s.Decode((*[length]byte)(text))
 		if !ok {
@@ -107,5 +107,5 @@ func newSCRU128(f *Format, o Options) (Generator, error) {
 	}
 	g, err := scru128.NewGenerator(opts)
 	return &generator[scru128.ID]{format: f, source: g, words: scru128Words,
-		texts: base36.AppendLines128[scru128.ID], fixed: fixed}, err
+		texts: textcodec.AppendBase36Lines[scru128.ID], fixed: fixed}, err
 }

@@ -105,7 +105,7 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 	}
 	if o.Lease == nil {
 		if opts.NodeSpec, err = scru64.ParseNodeSpec(o.Values["node"]); err != nil {
-			return nil, &OptionError{Option: "node", Value: o.Values["node"], Err: err}
+			return nil, &sortid.OptionError{Options: []string{"node"}, Err: err}
 		}
 	}
 	_, chosen := o.Values["rollback"]

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/conformance"
-	"github.com/sortid/sortid/internal/gen"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 func TestTyped(t *testing.T) {
@@ -15,7 +15,7 @@ func TestTyped(t *testing.T) {
 	for _, f := range Ours() {
 		cases := conformance.VectorsOf(t, f.Name).Typed
 		for _, v := range cases.Valid {
-			inner := gen.Must(f.Parse(v.Inner))
+			inner := gencore.Must(f.Parse(v.Inner))
 			prefix := strings.TrimSuffix(v.Text, v.Inner)
 			if c, err := f.Read(v.Text); err != nil || c.ID != inner || c.Prefix != prefix ||
 				c.Encoding != Text {

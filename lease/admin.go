@@ -86,11 +86,70 @@ func evict(ctx context.Context, store Store, space string, b Block, owner Owner)
 	}
 }
 
+// Reclaim makes a node ID free that nobody holds, but that waits, because its last holder released
+// it without saying which times it had used. The caller must know that the last holder's IDs have
+// times of at most ahead after the clock of the process. This clock may be ahead of the store's by
+// the realm's lead.
+//
+// If ahead has not passed since the release, or if the last holder did not release the node ID, the
+// error matches [ErrWaiting]. It says when the node ID is free. If somebody holds the node ID, the
+// error is a [HeldError]. If the node ID does not wait, Reclaim does nothing.
+func Reclaim(ctx context.Context, store Store, realm string, b Block, ahead time.Duration) error {
+	if ahead < 0 || ahead > maxSkew {
+		return fmt.Errorf("%w: %v ahead, want 0s to %v", ErrConfig, ahead, maxSkew)
+	}
+	root, err := Realm(ctx, store, realm)
+	if err != nil {
+		return err
+	}
+	terms := root.Terms
+	for {
+		r, err := store.Get(ctx, spaceOf(root), b)
+		if err != nil {
+			return err
+		}
+		t, err := store.Time(ctx)
+		if errors.Is(err, ErrNoTime) {
+			t, err = time.Now(), nil
+		}
+		if err != nil {
+			return err
+		}
+		now, waits := terms.At(t), terms.ticks(ahead)
+		switch {
+		case r.Held(now):
+			return &HeldError{realm, holding(root, r, Held)}
+		case stateOf(r, now, terms.Lead) != Waiting:
+			return nil
+		case r.Released == 0:
+			return fmt.Errorf("%w: node ID %v of realm %q may be in use until %s, because its last "+
+				"holder did not release it, or said which times it used; it can be had from %s on, "+
+				"and not earlier", ErrWaiting, b, realm, terms.Time(r.HWM).Format(timeFormat),
+				terms.Time(r.HWM-terms.Lead).Format(timeFormat))
+		case now <= r.Released+waits:
+			return fmt.Errorf("%w: node ID %v of realm %q was released at %s; "+
+				"if its IDs were at most %v ahead, it can be freed from %s on, "+
+				"and it can be had from %s on in any case", ErrWaiting, b, realm,
+				terms.Time(r.Released).Format(timeFormat), ahead,
+				terms.Time(r.Released+waits+1).Format(timeFormat),
+				terms.Time(r.HWM-terms.Lead).Format(timeFormat))
+		}
+		next, err := reclaim(r, waits+terms.Lead)
+		if err != nil {
+			return err
+		}
+		next.Revision++
+		if ok, err := store.CompareAndSet(ctx, r, next); ok || err != nil {
+			return err
+		}
+	}
+}
+
 // maxSkew limits the parameter skew of Fence, because a fence cannot be undone.
 const maxSkew = 24 * time.Hour
 
-// Create makes the realm of a configuration, and reports whether it did. NodeBits may be 0. If the
-// realm exists and suits the configuration, Create returns false and no error.
+// Create makes the realm of a configuration, and reports whether it did. With a Format, NodeBits
+// may be 0. If the realm exists and suits the configuration, Create returns false and no error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config, err := config.completeRealm()
 	if err != nil {
@@ -185,9 +244,9 @@ func (t Terms) most(next Terms) (window, lead int64) {
 //
 // Fence needs only Realm in config. Window and MaxLead, if not 0, become the realm's. Set them if
 // the old copy has a shorter window or lead than the realm had when changes were lost. If the realm
-// is missing, Fence creates it with config's Format. If config has no Format, Fence fails with
-// [ErrNoRealm] instead. If Format is not the realm's format, Fence fails with [ErrRealm]. After an
-// error of the store, call Fence again.
+// is missing, Fence creates it with config's Format, NodeBits and OneSize. If config has neither a
+// Format nor NodeBits, Fence fails with [ErrNoRealm] instead. If Format is not the realm's format,
+// Fence fails with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
 	if err != nil {
@@ -238,16 +297,17 @@ func fenceConfig(config Config, skew time.Duration) (Config, error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	if config.Format == (Format{}) {
+	if config.Format == (Format{}) && config.NodeBits == 0 {
 		return config, nil
 	}
 	return config.completeRealm()
 }
 
-// completeRealm completes the configuration of a realm, for which NodeBits may be 0.
+// completeRealm completes the configuration of a realm, for which NodeBits may be 0 if it has a
+// Format.
 func (c Config) completeRealm() (Config, error) {
 	bits := c.NodeBits
-	if bits == 0 {
+	if bits == 0 && c.Format != (Format{}) {
 		c.NodeBits = 1
 	}
 	c, err := c.complete()
@@ -264,7 +324,7 @@ func (c Config) fencedTerms(root Record) (Terms, error) {
 		terms = c.terms()
 	case known:
 		same := c
-		same.Window, same.MaxLead = 0, 0
+		same.NodeBits, same.Window, same.MaxLead = 0, 0, 0
 		if err := cmp.Or(checkTerms(root), same.check(terms)); err != nil {
 			return terms, err
 		}

@@ -80,6 +80,8 @@ func TestLead(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		fails(t, "a node ID in the future", e, ErrLead)
-		fails(t, "all in the future", err, ErrLead, "node ID 0/1", e.Ahead.String())
+		fails(t, "all in the future", err, ErrLead,
+			"all 2 wait after their last use; the next can be had from "+
+				full.From.Format(timeFormat))
 	})
 }

@@ -62,7 +62,7 @@ func TestConfig(t *testing.T) {
 		{func(c *Config) { c.Realm = "\xff" }, ErrConfig, "UTF-8"},
 		{func(c *Config) { c.Realm = strings.Repeat("x", 101) }, ErrConfig, "101 bytes"},
 		{func(c *Config) { c.Name = "\x00" }, ErrConfig, "name"},
-		{func(c *Config) { c.Format = Format{} }, ErrConfig, "tick"},
+		{func(c *Config) { c.Format = Format{} }, ErrRealm, "256ms"},
 		{func(c *Config) { c.Format.Tick = 1500 * time.Microsecond }, ErrConfig, "1.5ms"},
 		{func(c *Config) { c.Format.Bits = 25 }, ErrConfig, "25"},
 		{func(c *Config) { c.NodeBits = 0 }, ErrConfig, "0 bits"},

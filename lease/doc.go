@@ -34,6 +34,28 @@
 // realm, or that a store silently loses data. Two clones can make the same IDs until each has
 // renewed its lease.
 //
+// # Worker IDs for any generator
+//
+// Generators of other formats, such as Snowflake and Sonyflake, need a node ID, too. They may call
+// it worker ID or machine ID. Lease it from a realm of one size:
+//
+//	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "workers", NodeBits: 10})
+//	...
+//	guard := lease.NewGuard(l, lease.Generator[snowflake.ID]{
+//		New:  newSnowflake, // makes a generator with a node ID
+//		Time: func(id snowflake.ID) time.Time { return time.UnixMilli(id.Time()) },
+//	})
+//	id, err := guard.Next(ctx)
+//
+// Such a generator does not claim ticks. A [Guard] does it: it returns an ID only if the ID's tick
+// is granted and claimed for the ID's node ID. So no ID is made twice, whatever happens to clocks,
+// processes and the store. The folders examples/snowflake and examples/sonyflake have programs.
+//
+// Without a Guard, take [Lease.NodeID], make no ID before [Lease.From], and stop when
+// [Lease.Context] ends. This is safe if the clock is right, and if the process does not stand still
+// past the end of the lease. The context must end early enough for a generator that is ahead of the
+// clock.
+//
 // A program that does not take part in this protocol leases from a [Lessor], which takes part for
 // it. The server of the command sortid does this for clients in all languages. [AcquireFrom] leases
 // from a Lessor, and package store/http has the Lessor that asks a server.

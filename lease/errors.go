@@ -25,8 +25,10 @@ var (
 	// ErrForgotten: leases get no grant until somebody calls [Fence].
 	ErrForgotten = errors.New("lease: the store has lost records or changes")
 	// ErrBusy: other processes were faster each time; try again.
-	ErrBusy   = errors.New("lease: too many other processes are changing this realm")
-	ErrNoTime = errors.New("lease: the store has no clock")
+	ErrBusy = errors.New("lease: too many other processes are changing this realm")
+	// ErrWaiting: [Reclaim] cannot make the node ID free yet.
+	ErrWaiting = errors.New("lease: the node ID waits after its last use")
+	ErrNoTime  = errors.New("lease: the store has no clock")
 	// ErrUnsafe: a [Store] refuses settings that could lose data.
 	ErrUnsafe = errors.New("lease: the store could lose what it has stored")
 
@@ -64,9 +66,13 @@ type FullError struct {
 	Size  int
 	Held  []Record     // soonest deadline first
 	Until []time.Time  // the deadline of each record in Held
-	Ahead []*LeadError // node IDs that nobody holds, but that cannot be granted yet
+	Ahead []*LeadError // blocks that nobody holds, but that cannot be granted yet
 
-	// From is when the next node ID becomes free, unless its holder renews it.
+	// All is how many node IDs of this size the realm has, and Waiting how many of them nobody holds,
+	// but wait after their last use. If All is 0, both are unknown.
+	All, Waiting int
+
+	// From is when the next node ID can be granted, unless its holder renews it.
 	From time.Time
 }
 
@@ -76,8 +82,27 @@ func (e *FullError) Error() string {
 	const shown = 5
 	var b strings.Builder
 	fmt.Fprintf(&b, "lease: no free node ID of %d bits in realm %q", e.Size, e.Realm)
+	switch {
+	case e.All == 0:
+	case e.Waiting == 0:
+		fmt.Fprintf(&b, ": all %d are held", e.All)
+	case e.Waiting == e.All:
+		fmt.Fprintf(&b, ": all %d wait after their last use", e.All)
+	default:
+		fmt.Fprintf(&b, ": all %d are held (%d) or wait after their last use (%d)", e.All,
+			e.All-e.Waiting, e.Waiting)
+	}
+	if !e.From.IsZero() {
+		fmt.Fprintf(&b, "; the next can be had from %s on", e.From.Format(timeFormat))
+		if e.Waiting == 0 || len(e.Until) > 0 && e.From.Equal(e.Until[0]) {
+			b.WriteString(", unless its holder renews it")
+		}
+		if len(e.Held) > 0 {
+			b.WriteString(", or earlier if a holder gives its node ID back")
+		}
+	}
 	if len(e.Held) > 0 {
-		fmt.Fprintf(&b, "; %d held: ", len(e.Held))
+		b.WriteString("; held: ")
 	}
 	for i, r := range e.Held[:min(shown, len(e.Held))] {
 		if i > 0 {
@@ -88,15 +113,6 @@ func (e *FullError) Error() string {
 	}
 	if more := len(e.Held) - shown; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
-	}
-	if len(e.Ahead) > 0 {
-		fmt.Fprintf(&b, "; %d free, but cannot be used yet: %v", len(e.Ahead), e.Ahead[0])
-	}
-	if !e.From.IsZero() {
-		fmt.Fprintf(&b,
-			"; the next is free from %s on, unless its holder renews it; "+
-				"it is free earlier if a holder gives its node ID back",
-			e.From.Format(timeFormat))
 	}
 	return b.String()
 }

@@ -26,6 +26,68 @@ func ExampleAcquire() {
 	// good for 1m0s and renewed
 }
 
+// A ticket is an ID of a generator that knows nothing of leases.
+type ticket struct {
+	ms     int64
+	nodeID uint32
+	seq    int
+}
+
+func newTickets(nodeID uint32) (func() (ticket, error), error) {
+	var last ticket
+	return func() (ticket, error) {
+		next := ticket{ms: time.Now().UnixMilli(), nodeID: nodeID}
+		if next.ms == last.ms {
+			next.seq = last.seq + 1
+		}
+		last = next
+		return next, nil
+	}, nil
+}
+
+func ExampleNewGuard() {
+	ctx := context.Background()
+	store := lease.NewMemory()
+	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "workers", NodeBits: 10})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close(ctx)
+	guard := lease.NewGuard(l, lease.Generator[ticket]{
+		New:  newTickets,
+		Time: func(id ticket) time.Time { return time.UnixMilli(id.ms) },
+		Tick: time.Millisecond,
+	})
+	id, err := guard.Next(ctx)
+	fmt.Println(id.nodeID == l.NodeID(), err)
+	// Output: true <nil>
+}
+
+func ExampleLease_Context() {
+	ctx := context.Background()
+	store := lease.NewMemory()
+	l, err := lease.Acquire(ctx, store, lease.Config{Realm: "workers", NodeBits: 10,
+		Window: 165 * time.Second, Renew: 10 * time.Second})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close(ctx)
+	// 10 s for a generator that runs ahead of the clock, 5 s to stop.
+	working, stop := l.Context(ctx, 15*time.Second)
+	defer stop()
+	time.Sleep(time.Until(l.From()))
+	for n := 0; working.Err() == nil; n++ {
+		if n == 3 {
+			fmt.Println("the work is done")
+			return
+		}
+	}
+	fmt.Println("stopped, because", context.Cause(working))
+	// Output: the work is done
+}
+
 func ExampleRecords() {
 	ctx := context.Background()
 	store := lease.NewMemory()

@@ -26,6 +26,7 @@ type holder struct {
 	held      bool
 	grant     Grant // the one with the greatest EndTick; old if held is false
 	withdrawn bool
+	lost      error // how the last node ID was lost
 	window    int64
 }
 
@@ -71,7 +72,8 @@ func (h *holder) renew(ctx context.Context, used int64) error {
 		h.config.Logger.Warn("lease: node ID lost", "realm", h.config.Realm, "node",
 			h.grant.Block.String(), "error", err)
 		h.held, h.withdrawn, h.renewal = false, true, ""
-		return h.failed("renew the lease", err)
+		h.lost = h.failed("renew the lease", err)
+		return h.lost
 	case err != nil:
 		return h.failed("renew the lease", h.leads(err, used))
 	case g.ID != h.grant.ID || g.Secret != h.grant.Secret || g.Block != h.grant.Block:
@@ -88,6 +90,9 @@ func (h *holder) renew(ctx context.Context, used int64) error {
 // acquire acquires a node ID. If the lease of an earlier copy of the request has ended, it asks
 // once more.
 func (h *holder) acquire(ctx context.Context, used int64, wait time.Duration) error {
+	if h.config.Once && h.lost != nil {
+		return h.lost
+	}
 	for ended := false; ; ended = true {
 		if h.request == "" {
 			h.request = random()
@@ -95,8 +100,8 @@ func (h *holder) acquire(ctx context.Context, used int64, wait time.Duration) er
 		at := h.time(used)
 		again := h.asked
 		g, err := h.lessor.Acquire(ctx, h.config.Realm, AcquireRequest{
-			Request: h.request, NodeBits: h.config.NodeBits, NodeID: -1, Holder: h.config.Name,
-			Window: h.config.Window, Wait: wait, Time: at,
+			Request: h.request, NodeBits: h.config.NodeBits, NodeID: h.nodeID(),
+			Holder: h.config.Name, Window: h.config.Window, Wait: wait, Time: at,
 		})
 		switch {
 		case errors.Is(err, ErrLost) || errors.Is(err, ErrRequestDiffers):
@@ -122,6 +127,13 @@ func (h *holder) acquire(ctx context.Context, used int64, wait time.Duration) er
 		h.take(g, at, again || g.Repeated)
 		return nil
 	}
+}
+
+func (h *holder) nodeID() int64 {
+	if h.config.NodeID == nil {
+		return -1
+	}
+	return int64(*h.config.NodeID)
 }
 
 // isRefusal reports whether err says that nothing was granted.
@@ -201,6 +213,8 @@ func (h *holder) check(g Grant) error {
 	case int(g.Block.Size) != h.config.NodeBits || g.Block.NodeID >= 1<<g.Block.Size:
 		return h.strange(g, fmt.Sprintf("node ID %v instead of one of %d bits", g.Block,
 			h.config.NodeBits))
+	case h.config.NodeID != nil && g.Block.NodeID != *h.config.NodeID:
+		return h.strange(g, fmt.Sprintf("node ID %v instead of %d", g.Block, *h.config.NodeID))
 	case g.FirstTick < 0 || g.FirstTick >= g.EndTick || g.EndTick > 1<<53:
 		return h.strange(g, fmt.Sprintf("the ticks from %d to %d", g.FirstTick, g.EndTick))
 	case h.held && (g.Tick != f.Tick || !g.Epoch.Equal(f.Epoch)):

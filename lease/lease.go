@@ -30,11 +30,16 @@ type Config struct {
 	// [ErrNoRealm] instead, because the store may have lost the realm. [AcquireFrom] never creates
 	// a realm.
 	MustExist bool
-	// Format is [SCRU64], [SCRU160], [UID60], or one of these with fewer Bits.
+	// Format is [SCRU64], [SCRU160], [UID60], one of these with fewer Bits, the Lease of a format in
+	// package format, or the [Terms.LeaseFormat] of a realm. The zero Format is for any generator:
+	// the realm grants only node IDs of NodeBits, for ticks of 1 ms since 1970.
 	Format Format
-	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits. Leases of different sizes
-	// can share a realm of a Format that is Mixed.
+	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits, or to [MaxBits] with the
+	// zero Format. Leases of different sizes can share a realm of a Format that is Mixed.
 	NodeBits int
+	// NodeID asks for one node ID; nil means any. The lease never gets another one. If somebody has
+	// it, Acquire fails with a [HeldError], or waits with Wait.
+	NodeID *uint32
 	// OneSize makes a new realm grant only node IDs of NodeBits. A realm of a Format that is not
 	// Mixed always grants one size.
 	OneSize bool
@@ -44,6 +49,10 @@ type Config struct {
 	// blocks its node ID for up to one and a half windows. 0 means the realm's window or, in a new
 	// realm, 1 minute. A Window longer than the realm's is an error.
 	Window time.Duration
+	// Renew is how long after a renewal the next one begins at the latest. 0 means half a window,
+	// which is also the most. If the store is down, generators continue for at least the window
+	// minus Renew.
+	Renew time.Duration
 	// MaxLead limits how far in the future a lease starts, from 1 tick to a day. For example,
 	// a lease starts in the future if this machine's clock is behind the end of an earlier lease.
 	// This machine's clock and the store's clock may differ by at most MaxLead. 0 means the realm's
@@ -51,6 +60,9 @@ type Config struct {
 	// [AcquireFrom], MaxLead must be 0.
 	MaxLead time.Duration
 
+	// Once makes the lease end when its node ID is lost, such as by an eviction. Then [Lease.Err]
+	// matches [ErrLost]. Without Once, the lease gets another node ID.
+	Once bool
 	// Wait makes [Acquire] wait instead of failing with [ErrFull], [ErrLead] or [ErrBusy].
 	Wait bool
 
@@ -76,6 +88,9 @@ func (c Config) complete() (Config, error) {
 	if err := checkName("name", c.Name); err != nil {
 		return c, err
 	}
+	if c.Format == (Format{}) {
+		c.Format = anyGenerator(c.NodeBits)
+	}
 	f := c.Format
 	switch {
 	case f.Tick < time.Millisecond || f.Tick > time.Hour || f.Tick%time.Millisecond != 0:
@@ -87,6 +102,11 @@ func (c Config) complete() (Config, error) {
 	case c.NodeBits < 1 || c.NodeBits > f.Bits:
 		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeBits,
 			f.Bits)
+	case c.NodeID != nil && *c.NodeID >= 1<<c.NodeBits:
+		return c, fmt.Errorf("%w: node ID %d needs more than %d bits", ErrConfig, *c.NodeID,
+			c.NodeBits)
+	case c.Renew < 0:
+		return c, fmt.Errorf("%w: a renewal after %v", ErrConfig, c.Renew)
 	}
 	if err := checkSpans(f.Tick, c.Window, c.MaxLead); err != nil {
 		return c, err
@@ -98,6 +118,14 @@ func (c Config) complete() (Config, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c, nil
+}
+
+// anyGenerator is what the zero Format means.
+func anyGenerator(bits int) Format {
+	if bits < 1 || bits > MaxBits {
+		bits = MaxBits
+	}
+	return Format{Bits: bits, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
 }
 
 func checkSpans(tick, window, lead time.Duration) error {
@@ -141,8 +169,7 @@ func (c Config) check(t Terms) error {
 	case t.Format != "" && mine.Format != "" && t.Format != mine.Format:
 		return wrong("the format", t.Format, mine.Format, otherFormat)
 	case t.Only != 0 && c.NodeBits != 0 && t.Only != c.NodeBits:
-		return fmt.Errorf("%w: realm %q grants node IDs of %d bits, not %d", ErrRealm, c.Realm,
-			t.Only, c.NodeBits)
+		return otherSize(c.Realm, t.Only, c.NodeBits)
 	case t.Only == 0 && t.Bits != mine.Bits:
 		return wrong("a largest node ID size of", t.Bits, mine.Bits, otherFormat)
 	case c.Window != 0 && mine.Window > t.Window:
@@ -151,6 +178,10 @@ func (c Config) check(t Terms) error {
 		return wrong("leads of at most", t.Rounded(t.Lead), c.MaxLead, less)
 	}
 	return nil
+}
+
+func otherSize(realm string, has, want int) error {
+	return fmt.Errorf("%w: realm %q grants node IDs of %d bits, not %d", ErrRealm, realm, has, want)
 }
 
 const otherFormat = "it serves IDs of another format: " +
@@ -356,6 +387,10 @@ func (l *Lease) WaitTick(ctx context.Context, tick int64) error {
 	return l.window.WaitTick(ctx, tick)
 }
 
+// From returns the time when the lease begins, by this machine's clock. This time may be up to the
+// lead in the future. A generator that does not claim its ticks must not make IDs before this time.
+func (l *Lease) From() time.Time { return l.window.Time(l.window.Grant().Lo) }
+
 // Until returns the time when the current window ends, by this machine's clock. This time may be in
 // the past.
 func (l *Lease) Until() time.Time { return l.window.Time(l.window.Grant().Hi) }
@@ -398,26 +433,39 @@ func (l *Lease) left() int64 {
 	return g.Hi - min(g.Hi, max(l.window.Used(), l.terms.At(l.config.Now())))
 }
 
-// spread puts the next renewal at a random time in the first half of the window. So leases that
-// were acquired or renewed together do not renew together again.
+// spread puts the next renewal at a random time before it is due. So leases that were acquired or
+// renewed together do not renew together again.
 func (l *Lease) spread() {
-	w := l.keeper.state().window
-	l.renewAt = w/2 + rand.Int64N(w/2+1)
+	w, every := l.rhythm()
+	l.renewAt = w - every + rand.Int64N(every+1)
 }
 
 func (l *Lease) next() {
-	w := l.keeper.state().window
-	l.renewAt = w/2 + rand.Int64N(w/8+1)
+	w, every := l.rhythm()
+	l.renewAt = w - every + rand.Int64N(every/4+1)
 }
 
-// renewLoop renews the lease whenever about half of the window is left, until ctx ends. It counts
-// the ticks that are left after the generators' last tick or the clock's tick, whichever is later.
-// It allows a renewal twice the time that Acquire took, because the renewal may have to connect.
+// rhythm returns the window and, at most half of it, how long after a renewal the next one begins
+// at the latest, in ticks.
+func (l *Lease) rhythm() (window, every int64) {
+	window = l.keeper.state().window
+	every = window - window/2
+	if l.config.Renew != 0 {
+		every = min(every, max(1, int64(l.config.Renew/l.terms.Duration(1))))
+	}
+	return window, every
+}
+
+// renewLoop renews the lease whenever Config.Renew has passed, or half of the window, until ctx
+// ends. It counts the ticks that are left after the generators' last tick or the clock's tick,
+// whichever is later. It allows a renewal twice the time that Acquire took, because the renewal may
+// have to connect.
 func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 	defer close(l.done)
 	k, terms := l.keeper, l.terms
 	// If somebody sets the clock, a timer does not notice. So look at the clock regularly.
-	look := max(l.Window()/8, time.Millisecond)
+	_, every := l.rhythm()
+	look := max(terms.Duration(every)/4, time.Millisecond)
 	patience := max(look, min(max(leastPatience, 2*took), maxPatience))
 	first := min(look, leastPause) / 8
 	pause, failing := first, time.Time{} // failing: the time of the first failure
@@ -449,7 +497,7 @@ func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 		if err == nil {
 			l.rest()
 			pause = first
-			if l.left() > k.state().window/2 {
+			if w, every := l.rhythm(); l.left() > w-every {
 				continue
 			}
 			// The next renewal is already due, but pause first.
@@ -469,8 +517,8 @@ func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 }
 
 const (
-	// A renewal's time limit is between these two, or an eighth of the window if that is longer. At
-	// the limit, renewLoop tries again, because the request may be lost.
+	// A renewal's time limit is between these two, or a quarter of the time between renewals if that
+	// is longer. At the limit, renewLoop tries again, because the request may be lost.
 	leastPatience = time.Second
 	maxPatience   = 10 * time.Second
 	// The pauses between failed renewals grow to leastPause, or to 1/32 of the time since the first

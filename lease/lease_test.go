@@ -153,8 +153,9 @@ func TestFull(t *testing.T) {
 			if errors.Is(err, ErrLead) || !errors.As(err, &full) || len(full.Held) != 8 {
 				t.Fatalf("the full realm: %v", err)
 			}
-			fails(t, "the full realm", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`, "8 held",
-				"by host-", "until 2000-01-01T00:01:", "and 3 more")
+			fails(t, "the full realm", err, ErrFull, fmt.Sprintf("of %d bits", size), `"realm"`,
+				fmt.Sprintf("all %d are held;", 1<<size), "by host-", "until 2000-01-01T00:01:",
+				"and 3 more")
 		}
 		closed(t, leases[2])
 		again := acquire(t, m, c)

@@ -128,9 +128,12 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("lease: node ID %v of realm %q is %s by %q until %s; it is free from %s on",
-		e.Block, e.Realm, e.State, e.Holder, e.Until.Format(timeFormat),
-		e.FreeFrom.Format(timeFormat))
+	what := "is held"
+	if e.State == Waiting {
+		what = "waits after its last use"
+	}
+	return fmt.Sprintf("lease: node ID %v of realm %q %s by %q until %s; it is free from %s on",
+		e.Block, e.Realm, what, e.Holder, e.Until.Format(timeFormat), e.FreeFrom.Format(timeFormat))
 }
 
 func (e *HeldError) Is(target error) bool { return target == ErrFull }

@@ -54,8 +54,7 @@ func (r AcquireRequest) checkFor(root Record) error {
 		return wrong("node_bits", "realm %q grants node IDs of several sizes, up to %d bits; "+
 			"name one", root.Realm, t.Bits)
 	case t.Only != 0 && r.NodeBits != 0 && r.NodeBits != t.Only:
-		return fmt.Errorf("%w: realm %q grants node IDs of %d bits, not %d", ErrRealm, root.Realm,
-			t.Only, r.NodeBits)
+		return otherSize(root.Realm, t.Only, r.NodeBits)
 	case r.NodeBits > t.Bits:
 		return fmt.Errorf("%w: realm %q grants node IDs of at most %d bits, not %d", ErrRealm,
 			root.Realm, t.Bits, r.NodeBits)
@@ -77,6 +76,15 @@ func (r AcquireRequest) bits(t Terms) int {
 		return t.Only
 	}
 	return r.NodeBits
+}
+
+// exact returns the node ID that the request asks for, or nil.
+func (r AcquireRequest) exact() *uint32 {
+	if r.NodeID < 0 {
+		return nil
+	}
+	id := uint32(r.NodeID)
+	return &id
 }
 
 // A claimant is a client's request, for which a session asks for a grant. Unlike a session of
@@ -215,9 +223,8 @@ func configFor(root Record, r AcquireRequest) Config {
 	t := root.Terms
 	c, err := Config{
 		Realm: root.Realm, MustExist: true,
-		Format: Format{Name: t.Format, Mixed: t.Only == 0, Bits: t.Bits, Tick: t.Duration(1),
-			Epoch: time.UnixMilli(t.Epoch)},
-		NodeBits: r.bits(t), Window: r.Window, Name: r.Holder,
+		Format:   t.LeaseFormat(),
+		NodeBits: r.bits(t), NodeID: r.exact(), Window: r.Window, Name: r.Holder,
 	}.complete()
 	if err != nil {
 		panic(err) // checkFor has checked the request

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -201,7 +202,8 @@ func TestExactNodeID(t *testing.T) {
 		_, err := d.b.Acquire(d.Context(), "realm", exact("waiting", Block{7, 8}))
 		var waiting *HeldError
 		if !errors.As(err, &waiting) || waiting.State != Waiting || waiting.Holder != "released" ||
-			waiting.ID != g.ID || !waiting.Until.Equal(g.ValidUntil()) {
+			waiting.ID != g.ID || !waiting.Until.Equal(g.ValidUntil()) ||
+			!strings.Contains(err.Error(), `waits after its last use by "released" until `) {
 			t.Fatalf("got %+v, %v", waiting, err)
 		}
 		time.Sleep(time.Until(waiting.FreeFrom))

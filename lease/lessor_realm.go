@@ -258,7 +258,7 @@ func (c Config) forRealm() (Config, error) {
 		if c.NodeBits == 0 {
 			return wrong("node_bits", "a realm without a format needs node_bits")
 		}
-		c.Format = Format{Bits: c.NodeBits, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}
+		c.Format = anyGenerator(c.NodeBits)
 	}
 	if c.NodeBits > c.Format.Bits {
 		return wrong("node_bits", "a node ID of %d bits, want 1 to %d in this format", c.NodeBits,
@@ -293,9 +293,11 @@ func (c Config) agrees(root Record) error {
 		return differs("ticks of", t.Duration(1), f.Tick)
 	case f == (Format{}) && t.Format != "" && c.NodeBits == 0:
 		return differs("the format", t.Format, "none")
+	case c.NodeBits != 0 && t.Only == 0:
+		return fmt.Errorf("%w: realm %q grants node IDs of several sizes, not only of %d bits",
+			ErrRealm, c.Realm, c.NodeBits)
 	case c.NodeBits != 0 && t.Only != c.NodeBits:
-		return differs("node IDs of several sizes or of other bits:", cmp.Or(t.Only, t.Bits),
-			c.NodeBits)
+		return otherSize(c.Realm, t.Only, c.NodeBits)
 	case c.Window != 0 && t.ticks(c.Window) != t.Window:
 		return differs("the window", t.Rounded(t.Window), c.Window)
 	case c.MaxLead != 0 && t.ticks(c.MaxLead) != t.Lead:

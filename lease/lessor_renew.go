@@ -37,7 +37,7 @@ func (l *StoreLessor) Renew(ctx context.Context, realm, id string,
 	case ownerOf(m.key) != m.id.owner:
 		return Grant{}, lost(root, m.id.block)
 	}
-	is, certain, t, err := l.readRecord(ctx, root, m.id.block, true)
+	is, certain, t, err := l.readRecord(ctx, root, m.id.block)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -102,9 +102,9 @@ func newRenewal(id string, r RenewRequest) (m renewal, err error) {
 	return m, nil
 }
 
-// readRecord reads a lease's record and, if clock is set, the store's time. If the record is not
-// certain, it is a remembered one, which is good for a change, but not for an answer.
-func (l *StoreLessor) readRecord(ctx context.Context, root Record, b Block, clock bool) (r Record,
+// readRecord reads a lease's record and the store's time. If the record is not certain, it is a
+// remembered one, which is good for a change, but not for an answer.
+func (l *StoreLessor) readRecord(ctx context.Context, root Record, b Block) (r Record,
 	certain bool, t time.Time, err error) {
 	r, known := l.remembered(spaceOf(root), b)
 	done := make(chan error, 1)
@@ -115,14 +115,12 @@ func (l *StoreLessor) readRecord(ctx context.Context, root Record, b Block, cloc
 		}
 		done <- err
 	}
-	if known || l.alone || !clock {
+	if known || l.alone {
 		read()
 	} else {
 		go read()
 	}
-	if clock {
-		t, err = l.now(ctx)
-	}
+	t, err = l.now(ctx)
 	err = errors.Join(<-done, err)
 	return r, !known, t, err
 }
@@ -150,7 +148,7 @@ func (m renewal) next(root, r Record, t time.Time) (Record, error) {
 	now := terms.At(t)
 	if r.State != Whole || r.Owner != m.id.owner {
 		if r.Owner == (Owner{}) && r.Key == m.id.owner {
-			return r, lost(root, r.Block)
+			return r, fmt.Errorf("%w was evicted or released", lost(root, r.Block))
 		}
 		return r, m.ended(root, r, max(r.Peak, r.HWM), t)
 	}
@@ -223,7 +221,7 @@ func (l *StoreLessor) Release(ctx context.Context, realm, id string, r ReleaseRe
 	case !ok || !lease.of(root) || ownerOf(key) != lease.owner:
 		return nil
 	}
-	is, certain, t, err := l.readRecord(ctx, root, lease.block, !r.LastTime.IsZero())
+	is, certain, t, err := l.readRecord(ctx, root, lease.block)
 	if err != nil {
 		return err
 	}
@@ -234,6 +232,9 @@ func (l *StoreLessor) Release(ctx context.Context, realm, id string, r ReleaseRe
 			}
 		} else {
 			next := r.end(root.Terms, is, t)
+			if next.Released != 0 { // the store's time may be wrong by the precision
+				next.Released = root.Terms.At(t.Add(l.precision))
+			}
 			next.Revision = is.Revision + 1
 			l.forget(is.Realm, is.Block)
 			ok, err := l.store.CompareAndSet(ctx, is, next)
@@ -255,10 +256,15 @@ func (l *StoreLessor) Release(ctx context.Context, realm, id string, r ReleaseRe
 }
 
 // end returns the record after the release. The client may have a clone that has renewed the lease
-// since, and uses ticks after LastTime. Then the HWM stays.
+// since, and uses ticks after LastTime. Then the HWM stays, and [Reclaim] is not possible.
 func (r ReleaseRequest) end(terms Terms, is Record, t time.Time) Record {
-	if r.LastTime.IsZero() || r.EndTick != 0 && r.EndTick < is.HWM {
+	switch cloned := r.EndTick != 0 && r.EndTick < is.HWM; {
+	case cloned:
 		return end(is)
+	case r.LastTime.IsZero():
+		next := end(is)
+		next.Released = terms.At(t)
+		return next
 	}
 	return end(cut(is, max(terms.At(r.LastTime), terms.At(t)-1)))
 }

@@ -321,7 +321,7 @@ func TestWait(t *testing.T) {
 				full.From.After(b.Until().Add(31*time.Second)) {
 				t.Fatalf("no node ID of %d bits: %v", size, err)
 			}
-			fails(t, "no node ID", err, "the next is free from "+full.From.Format(timeFormat)+" on")
+			fails(t, "no node ID", err, "the next can be had from "+full.From.Format(timeFormat)+" on")
 		}
 		c.NodeBits, c.Wait = 1, true
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

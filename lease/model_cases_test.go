@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/internal/soak"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // TestModel checks the largest models only with SORTID_SOAK, because they take minutes and
@@ -46,7 +46,7 @@ func TestModel(t *testing.T) {
 		{"fence, release", 2, model{ticks: 3, fence: true, revisions: 4, release: true}},
 		{"fence, three blocks", 2, model{ticks: 1, fence: true, revisions: 2, halves: true}},
 	} {
-		if c.size == 1 && testing.Short() || c.size == 2 && soak.Duration(t) == 0 {
+		if c.size == 1 && testing.Short() || c.size == 2 && testserver.Soak(t) == 0 {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/internal/soak"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // This file models lessors and their clients with small limits, as model_test.go models processes
@@ -49,6 +49,9 @@ const (
 	bucketUnwritten
 	secretIgnored
 	lastTimeBelowFrom
+	reclaimedEvicted
+	reclaimedClone
+	reclaimedTooMuch
 )
 
 // An sRec is a record. A lease is the request's number and the revision of its grant.
@@ -57,6 +60,7 @@ type sRec struct {
 	request, grant            int8 // the owner
 	wasRequest, wasGrant      int8 // the former owner
 	nonce                     int8
+	released                  int8
 }
 
 func sOwner(request, grant int8) Owner {
@@ -69,7 +73,7 @@ func sOwner(request, grant int8) Owner {
 func (r sRec) record() Record {
 	full := Record{Block: Block{0, 1}, State: Whole, Revision: uint64(r.revision), HWM: int64(r.hwm),
 		From: int64(r.from), Peak: int64(r.peak), Owner: sOwner(r.request, r.grant),
-		Request: uint64(r.nonce), Name: "x"}
+		Request: uint64(r.nonce), Released: int64(r.released), Name: "x"}
 	if r.request == 0 {
 		full.Key = sOwner(r.wasRequest, r.wasGrant)
 	}
@@ -81,7 +85,7 @@ func (r sRec) record() Record {
 
 func sFrom(r Record, was sRec) sRec {
 	s := sRec{revision: was.revision + 1, hwm: int8(r.HWM), from: int8(r.From), peak: int8(r.Peak),
-		request: int8(r.Owner[0]), grant: int8(r.Owner[1])}
+		request: int8(r.Owner[0]), grant: int8(r.Owner[1]), released: int8(r.Released)}
 	if s.request == 0 {
 		s.wasRequest, s.wasGrant = int8(r.Key[0]), int8(r.Key[1])
 	}
@@ -143,6 +147,7 @@ type sTask struct {
 	entry  sEntry
 	made   sRec
 	repeat bool // it has found the lease, and written nothing
+	silent bool // a release does not say which tick was the last
 }
 
 type sClient struct {
@@ -195,6 +200,7 @@ type served struct {
 	liar      bool // the last client lies
 	thief     bool // somebody releases leases, but does not know their secrets
 	release   bool
+	reclaim   bool // clients release without their last tick, and somebody reclaims node IDs
 	lives     int8 // how many requests a client makes; 0: 1
 
 	search[sState]
@@ -291,13 +297,33 @@ func (m *served) storeSteps(s *sState) {
 			"a late change arrives")
 	}
 	for b := range m.blocks {
-		if r := s.recs[s.gen][b]; m.evict && !s.evicted && r.request != 0 {
+		r := s.recs[s.gen][b]
+		if m.evict && !s.evicted && r.request != 0 {
 			m.do(s, 0, func(s *sState) {
-				s.recs[s.gen][b], s.evicted = sFrom(end(r.record()), r), true
+				next := end(r.record())
+				if m.variant == reclaimedEvicted {
+					next.Released = 1
+				}
+				s.recs[s.gen][b], s.evicted = sFrom(next, r), true
 				s.durable = s.sStore
 			}, "node ID %d is evicted", b)
 		}
+		if next, err := m.reclaimed(r.record()); m.reclaim && err == nil && next.HWM != int64(r.hwm) {
+			m.do(s, 0, func(s *sState) {
+				s.recs[s.gen][b] = sFrom(next, r)
+				s.durable = s.sStore
+			}, "node ID %d is reclaimed: it has %d", b, next.HWM)
+		}
 	}
+}
+
+// reclaimed reclaims a node ID. Clients are at most 0 ticks ahead of the clock when they release.
+func (m *served) reclaimed(r Record) (Record, error) {
+	ahead := int64(0)
+	if m.variant == reclaimedTooMuch {
+		ahead = -1
+	}
+	return reclaim(r, ahead)
 }
 
 func (m *served) clientSteps(s *sState, i int) {
@@ -402,8 +428,12 @@ func (m *served) clientReleases(s *sState, i int) {
 	for _, last := range lasts {
 		next := *s
 		next.clients[i].closing = true
-		m.send(&next, i, sTask{kind: releasing, request: c.request, grant: c.grant, gen: c.gen,
-			block: c.block, end: c.end, last: last}, fmt.Sprintf("releases after tick %d", last))
+		t := sTask{kind: releasing, request: c.request, grant: c.grant, gen: c.gen,
+			block: c.block, end: c.end, last: last}
+		m.send(&next, i, t, fmt.Sprintf("releases after tick %d", last))
+		if t.silent = true; m.reclaim {
+			m.send(&next, i, t, fmt.Sprintf("releases, and does not tell its last tick %d", last))
+		}
 	}
 }
 
@@ -518,7 +548,8 @@ func (m *served) change(s *sState, i int, b int8, next Record, what string) {
 			m.made(s, i, b, c.made, false)
 		} else {
 			s.tasks[i] = sTask{kind: t.kind, who: t.who, request: t.request, grant: t.grant,
-				gen: t.gen, block: t.block, end: t.end, nonce: t.nonce, last: t.last}
+				gen: t.gen, block: t.block, end: t.end, nonce: t.nonce, last: t.last,
+				silent: t.silent}
 		}
 	}
 	m.do(s, 0, func(s *sState) { apply(s); s.durable = s.sStore },
@@ -624,7 +655,15 @@ func (m *served) release1(s *sState, i int) {
 	if m.variant == releaseByOldEnd {
 		r.EndTick = 0
 	}
-	for now := range int64(m.ticks) {
+	first := int64(0)
+	if t.silent {
+		// When the release came, the client's last tick was not ahead of the clock.
+		r.LastTime, first = time.Time{}, int64(max(0, t.last))
+	}
+	if m.variant == reclaimedClone {
+		r.EndTick = 0
+	}
+	for now := first; now < int64(m.ticks); now++ {
 		next := r.end(m.terms(1).Terms, is, time.UnixMilli(now))
 		if m.variant == lastTimeBelowFrom {
 			next.HWM = min(is.HWM, int64(t.last)+1)
@@ -729,18 +768,23 @@ func TestModelOfLessors(t *testing.T) {
 		{"two node IDs", served{ticks: 2, blocks: 2, revisions: 2, late: true}},
 		{"release", served{ticks: 3, revisions: 5, release: true, late: true, lives: 2}},
 		{"evict", served{ticks: 3, revisions: 5, release: true, evict: true, lives: 2}},
+		{"reclaim", served{ticks: 3, revisions: 6, release: true, reclaim: true, evict: true,
+			late: true, lives: 2}},
+		{"reclaim and clones", served{ticks: 4, revisions: 5, release: true, reclaim: true,
+			clones: true}},
 		{"fence", served{ticks: 3, revisions: 3, fence: true, late: true}},
 		{"crash", served{ticks: 3, revisions: 3, crash: true}},
 		{"clones", served{ticks: 4, revisions: 4, clones: true, release: true}},
 		{"a liar", served{ticks: 3, revisions: 5, liar: true, release: true, lives: 2}},
 		{"a thief", served{ticks: 3, revisions: 4, thief: true}},
 		{"all together", served{ticks: 4, blocks: 2, revisions: 8, fence: true, late: true,
-			crash: true, evict: true, liar: true, thief: true, release: true, lives: 2}},
+			crash: true, evict: true, liar: true, thief: true, release: true, reclaim: true,
+			lives: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			states, walks := 50_000, 3_000
 			switch {
-			case soak.Duration(t) > 0:
+			case testserver.Soak(t) > 0:
 				states, walks = 3_000_000, 300_000
 			case testing.Short():
 				states, walks = 10_000, 500
@@ -785,6 +829,12 @@ func TestModelFindsInLessors(t *testing.T) {
 			served{ticks: 3, revisions: 3, thief: true}},
 		{"a last time before the lease", lastTimeBelowFrom, deep,
 			served{ticks: 3, revisions: 4, liar: true, release: true, lives: 2}},
+		{"a node ID that is reclaimed after an eviction", reclaimedEvicted, deep,
+			served{ticks: 4, revisions: 5, evict: true, reclaim: true}},
+		{"a node ID that is reclaimed after a release by a clone", reclaimedClone, deep,
+			served{ticks: 4, revisions: 6, clones: true, release: true, reclaim: true, lives: 2}},
+		{"a node ID that is reclaimed with its last used tick", reclaimedTooMuch, deep,
+			served{ticks: 3, revisions: 4, release: true, reclaim: true, lives: 2}},
 	} {
 		if c.states == deep && testing.Short() {
 			continue

@@ -226,11 +226,17 @@ func skewed(c *Config) *atomic.Int64 {
 	return &ahead
 }
 
-func held(t *testing.T, s Store) []Record {
+// held returns the records of held blocks in all realms.
+func held(t *testing.T, s Store) (records []Record) {
 	t.Helper()
-	_, blocks, err := Records(t.Context(), s, "realm")
+	realms, err := s.Realms(t.Context())
 	must(t, err)
-	return slices.DeleteFunc(blocks, func(r Record) bool { return r.Owner == (Owner{}) })
+	for _, realm := range realms {
+		_, blocks, err := Records(t.Context(), s, realm)
+		must(t, err)
+		records = append(records, blocks...)
+	}
+	return slices.DeleteFunc(records, func(r Record) bool { return r.Owner == (Owner{}) })
 }
 
 func claim(l *Lease, ahead time.Duration) error {

@@ -70,6 +70,7 @@ func (q request) hold(r Record, hi int64) Record {
 	r.Peak = max(r.Peak, r.HWM, hi)
 	r.HWM, r.Deadline = hi, hi+q.window/2
 	r.Owner, r.Request, r.Name, r.Window = q.owner, q.nonce, q.name, q.own
+	r.Released = 0
 	return r
 }
 
@@ -97,7 +98,19 @@ func cut(r Record, used int64) Record {
 // end takes a block from its owner, but keeps its HWM. The record still shows who the owner was.
 func end(r Record) Record {
 	r.Key, r.Owner, r.Request, r.Deadline, r.Window = r.Owner, Owner{}, 0, 0, 0
+	r.Released = 0
 	return r
+}
+
+// reclaim gives back the ticks of a block that was released without the last used tick. When it was
+// released, the last used tick was at most the parameter ahead after the store's clock. The caller
+// may know how far ahead clocks and generators are, but not whether a holder has stopped. So
+// reclaim needs a release.
+func reclaim(r Record, ahead int64) (Record, error) {
+	if r.State != Whole || r.Owner != (Owner{}) || r.Released == 0 {
+		return r, errRefused
+	}
+	return cut(r, max(r.From-1, r.Released+ahead)), nil
 }
 
 func vacate(r Record) Record {

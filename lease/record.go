@@ -180,6 +180,12 @@ func checkTerms(root Record) error {
 	return nil
 }
 
+// LeaseFormat returns the Format of a [Config] for leases of a realm with these terms.
+func (t Terms) LeaseFormat() Format {
+	return Format{Name: t.Format, Mixed: t.Only == 0, Bits: t.Bits, Tick: t.Duration(1),
+		Epoch: time.UnixMilli(t.Epoch)}
+}
+
 func (t Terms) Time(tick int64) time.Time {
 	return time.UnixMilli(t.Epoch + tick*t.Tick).UTC()
 }
@@ -229,8 +235,8 @@ type Record struct {
 	// Revision counts the changes, from 0 for a missing record.
 	Revision uint64 `json:"revision,string"`
 	// HWM, the high-water mark, is the first tick that can still be granted. For a whole block,
-	// grants of overlapping blocks count, too. Only a release lowers HWM. In the realm's record,
-	// HWM is the floor: no grant of the generation starts below it.
+	// grants of overlapping blocks count, too. Only a release and [Reclaim] lower HWM. In the
+	// realm's record, HWM is the floor: no grant of the generation starts below it.
 	HWM   int64 `json:"hwm,string"`
 	State State `json:"state"`
 
@@ -248,6 +254,9 @@ type Record struct {
 	Window int64 `json:"window,omitzero"`
 	// Peak is the highest HWM that the block ever had. No release lowers it.
 	Peak int64 `json:"peak,omitzero,string"`
+	// Released is the tick of the store's clock at which the holder released the block without
+	// saying which ticks it had used. It is 0 after any other change, such as an eviction.
+	Released int64 `json:"released,omitzero,string"`
 
 	// While a client of a [StoreLessor] holds the block, Key is a hash of the client's request and
 	// of this grant. After a release or an eviction, Key is the former Owner.

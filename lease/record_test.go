@@ -271,9 +271,15 @@ func TestChoose(t *testing.T) {
 func TestErrors(t *testing.T) {
 	lead := &LeadError{Realm: "realm", Block: Block{42, 8}, Ahead: time.Hour, Max: 10 * time.Second,
 		Until: time.UnixMilli(0).UTC()}
-	full := &FullError{Realm: "realm", Size: 8, Ahead: []*LeadError{lead},
+	at := lead.Until
+	full := &FullError{Realm: "realm", Size: 8, All: 256, Waiting: 254, From: at.Add(-time.Hour),
 		Held: []Record{{Block: Block{1, 8}, Owner: Owner{0xab, 0xcd}},
-			{Block: Block{2, 8}, Name: "host"}}, Until: make([]time.Time, 2)}
+			{Block: Block{2, 8}, Name: "host"}}, Until: []time.Time{at, at}}
+	held, waiting := *full, *full
+	held.Waiting, held.From = 0, at
+	waiting.Waiting, waiting.Held, waiting.Until = 256, nil, nil
+	const holders = `; held: 1/8 by abcd0000 until 1970-01-01T00:00:00.000Z, ` +
+		`2/8 by host until 1970-01-01T00:00:00.000Z`
 	for _, c := range []struct{ got, want string }{
 		{lead.Error(),
 			`lease: node ID 42/8 of realm "realm" can be used from 1970-01-01T00:00:00.000Z on, ` +
@@ -282,10 +288,18 @@ func TestErrors(t *testing.T) {
 			`lease: node IDs of realm "realm" can be used from 0001-01-01T00:00:00.000Z on, ` +
 				`which is 0s in the future; at most 0s are allowed`},
 		{full.Error(),
-			`lease: no free node ID of 8 bits in realm "realm"; 2 held: ` +
-				`1/8 by abcd0000 until 0001-01-01T00:00:00.000Z, ` +
-				`2/8 by host until 0001-01-01T00:00:00.000Z; ` +
-				`1 free, but cannot be used yet: ` + lead.Error()},
+			`lease: no free node ID of 8 bits in realm "realm": ` +
+				`all 256 are held (2) or wait after their last use (254); ` +
+				`the next can be had from 1969-12-31T23:00:00.000Z on, ` +
+				`or earlier if a holder gives its node ID back` + holders},
+		{held.Error(),
+			`lease: no free node ID of 8 bits in realm "realm": all 256 are held; ` +
+				`the next can be had from 1970-01-01T00:00:00.000Z on, unless its holder renews it, ` +
+				`or earlier if a holder gives its node ID back` + holders},
+		{waiting.Error(),
+			`lease: no free node ID of 8 bits in realm "realm": ` +
+				`all 256 wait after their last use; ` +
+				`the next can be had from 1969-12-31T23:00:00.000Z on`},
 	} {
 		if c.got != c.want {
 			t.Errorf("got  %s\nwant %s", c.got, c.want)

@@ -47,6 +47,8 @@ type session struct {
 	top       int64 // the highest HWM of this session's grants
 	notBefore int64 // the session requests no grant before this tick
 	forgotten error // if not nil, the session requests no grant before a fence
+
+	lost error // how the last node ID was lost
 }
 
 // An attempt asks for a grant. The last change is the grant.
@@ -206,6 +208,9 @@ func (s *session) renew(ctx context.Context, used int64) error {
 const attempts = 64
 
 func (s *session) acquire(ctx context.Context, used int64) error {
+	if s.config.Once && s.top != window.None {
+		return s.lost
+	}
 	var q request
 	for lost := range attempts {
 		// While the realm and the time are read, other processes can take the free blocks. So read
@@ -258,14 +263,20 @@ func (s *session) waiting() error {
 // each loss, find searches a wider area and reads fewer records.
 func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block, error) {
 	size := uint8(s.config.NodeBits)
-	if s.claimant != nil && s.claimant.NodeID >= 0 {
-		return s.findExact(ctx, q, Block{uint32(s.claimant.NodeID), size})
+	if s.config.NodeID != nil {
+		return s.findExact(ctx, q, Block{*s.config.NodeID, size})
 	}
 	const (
 		listing  = 16 // Losses after which find always lists the realm.
 		probes   = 6  // Reads in an area before find looks elsewhere.
 		widening = 4  // Bits by which the area grows with each loss.
 	)
+	// A mixed realm keeps its large blocks free, and waits for a node ID that was just given back.
+	// In other realms, each node ID is as good, so the first choice is one that needs no wait.
+	lead := s.lead
+	if s.root.Terms.Only != 0 {
+		lead = 0
+	}
 	if lost < listing {
 		var around *survey
 		if lost == 0 {
@@ -274,7 +285,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 				return nil, Block{}, err
 			}
 			s.area = around.area()
-			if leaf, ok := around.choose(s.area, s.lead, lost, s.rand); ok {
+			if leaf, ok := around.choose(s.area, lead, lost, s.rand); ok {
 				return around, leaf, nil
 			}
 		}
@@ -296,10 +307,10 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 				if err != nil {
 					return nil, Block{}, err
 				}
-				if lost > 0 && v.grantable(target, s.lead) {
+				if lost > 0 && v.grantable(target, lead) {
 					return v, target, nil
 				}
-				if leaf, ok := v.choose(area, s.lead, lost, s.rand); ok {
+				if leaf, ok := v.choose(area, lead, lost, s.rand); ok {
 					return v, leaf, nil
 				}
 				if small {
@@ -307,7 +318,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 				}
 			}
 			if lost == 0 {
-				if leaf, ok := around.choose(Block{}, s.lead, lost, s.rand); ok {
+				if leaf, ok := around.choose(Block{}, lead, lost, s.rand); ok {
 					return around, leaf, nil
 				}
 			}
@@ -324,7 +335,7 @@ func (s *session) find(ctx context.Context, q request, lost int) (*survey, Block
 	return v, leaf, nil
 }
 
-// findExact returns the block that a client asks for, or a [HeldError].
+// findExact returns the block that the configuration asks for, or a [HeldError].
 func (s *session) findExact(ctx context.Context, q request, b Block) (*survey, Block, error) {
 	v, err := s.look(ctx, q, path(b))
 	if err != nil {
@@ -607,6 +618,7 @@ func (s *session) settle(ctx context.Context) error {
 		s.log.Warn("lease: the realm has been fenced", "realm", s.config.Realm, "node",
 			last.Next.Block.String())
 		s.held, s.stale = Record{}, true
+		s.lost = fmt.Errorf("%w: realm %q has been fenced", ErrLost, s.config.Realm)
 		return nil
 	}
 	s.fresh = false
@@ -634,11 +646,21 @@ func (s *session) lose(is, was Record) {
 		s.log.Warn("lease: node ID lost to another process", "realm", s.config.Realm,
 			"node", is.Block.String(), "owner", is.Owner.String(), "name", is.Name)
 		s.held, s.withdrawn = Record{}, true
+		s.lost = taken(s.config.Realm, is, was)
 	}
 	if is.Revision < was.Revision {
 		s.forgotten = fmt.Errorf("%w: node ID %v of realm %q was at revision %d and is at %d; %s",
 			ErrForgotten, is.Block, s.config.Realm, was.Revision, is.Revision, afterFence)
 	}
+}
+
+// taken says how a node ID was lost.
+func taken(realm string, is, was Record) error {
+	how := "was taken by " + cmp.Or(is.Name, "another process")
+	if is.Owner == (Owner{}) && is.Key == was.Owner {
+		how = "was evicted"
+	}
+	return fmt.Errorf("%w: node ID %v of realm %q %s", ErrLost, was.Block, realm, how)
 }
 
 func (s *session) release(ctx context.Context, used int64) error {
@@ -687,13 +709,15 @@ func (s *session) ahead(b Block, lo, now int64) *LeadError {
 }
 
 func (s *session) full(v *survey) error {
-	e := &FullError{Realm: s.config.Realm, Size: s.config.NodeBits, Held: v.held}
+	e := &FullError{Realm: s.config.Realm, Size: s.config.NodeBits, Held: v.held,
+		All: 1 << s.config.NodeBits}
 	slices.SortFunc(e.Held, func(a, b Record) int { return cmp.Compare(a.Deadline, b.Deadline) })
 	for _, r := range e.Held {
 		e.Until = append(e.Until, s.root.Terms.Time(r.Deadline))
 	}
 	for _, g := range v.regions {
 		e.Ahead = append(e.Ahead, s.ahead(g.record.Block, g.hwm, v.now))
+		e.Waiting += g.count(v.size)
 	}
 	if from, ok := v.soonest(s.lead); ok {
 		e.From = s.root.Terms.Time(from)

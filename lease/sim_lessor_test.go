@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 )
@@ -18,6 +20,7 @@ type brokenRules struct {
 	noRenewal     bool // clients send no renewal name, so clones are not parted
 	useReleased   bool // clients make IDs after they have sent a release
 	impreciseTime bool // servers take a wrong time for a precise one
+	shortReclaim  bool // node IDs are reclaimed with ticks that were used
 }
 
 type simServer struct {
@@ -248,6 +251,10 @@ func (w *world) disturb(c *simClient) {
 			return Grant{}, l.Evict(ctx, "sim", id)
 		})
 	}
+	if w.chance(0.05) && !w.steady && len(w.silent) > 0 {
+		blocks := slices.SortedFunc(maps.Keys(w.silent), compareOrder)
+		c.reclaim(blocks[w.rand.IntN(len(blocks))])
+	}
 	if w.clones && w.chance(0.05) && len(w.clients) < 10 && c.overlap == 0 {
 		w.count["cloned client"]++
 		c.overlap, c.isClone, c.momentTo = 1, true, 0
@@ -305,6 +312,8 @@ func (c *simClient) release() {
 	r := ReleaseRequest{Secret: g.Secret, EndTick: g.EndTick}
 	if w.chance(0.8) {
 		r.LastTime = time.UnixMilli(max(0, c.used*tick+tick-1))
+	} else {
+		w.silent[g.Block] = max(w.silent[g.Block], c.used)
 	}
 	if c.liar {
 		r.LastTime = time.UnixMilli(w.now + w.rand.Int64N(200_000) - 100_000)
@@ -314,6 +323,34 @@ func (c *simClient) release() {
 	}
 	c.send(simAnswer{}, func(ctx context.Context, l *StoreLessor) (Grant, error) {
 		return Grant{}, l.Release(ctx, "sim", g.ID, r)
+	})
+}
+
+// reclaim frees a node ID that a client has released without saying its last tick. Whoever does it
+// knows only how far ahead of the store's clock the client was.
+func (c *simClient) reclaim(b Block) {
+	w := c.w
+	c.send(simAnswer{}, func(ctx context.Context, l *StoreLessor) (Grant, error) {
+		root, err := Realm(ctx, l.store, "sim")
+		if err != nil {
+			return Grant{}, err
+		}
+		r, err := l.store.Get(ctx, spaceOf(root), b)
+		if err != nil || r.Released == 0 {
+			return Grant{}, err
+		}
+		if w.rules.shortReclaim {
+			if next, err := reclaim(r, -1<<40); err == nil {
+				next.Revision++
+				l.store.CompareAndSet(ctx, r, next)
+			}
+			return Grant{}, nil
+		}
+		ahead := max(0, w.silent[b]-r.Released-root.Terms.Lead)
+		if err := Reclaim(ctx, l.store, "sim", b, root.Terms.Duration(ahead)); err == nil {
+			w.count["reclaim"]++
+		}
+		return Grant{}, nil
 	})
 }
 
@@ -422,6 +459,10 @@ func TestSimulationFindsInLessors(t *testing.T) {
 		"servers that take a wrong time for a precise one": func(w *world) {
 			w.steady, w.hasTime, w.restores, w.fences, w.clones = true, true, false, false, false
 			w.rules.impreciseTime = true
+		},
+		"node IDs that are reclaimed with ticks that were used": func(w *world) {
+			w.hasTime, w.restores, w.fences, w.clones, w.rules.shortReclaim = true, false, false,
+				false, true
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/internal/soak"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/internal/window"
 )
 
@@ -48,8 +48,9 @@ type world struct {
 	forgetHWM  bool // a fence carries over no hwm
 	forgets    bool // the store loses a change at times
 	blind      bool
-	atomic     bool // the store makes all changes of a request or none
-	steady     bool // the store's clock is never set
+	atomic     bool            // the store makes all changes of a request or none
+	steady     bool            // the store's clock is never set
+	silent     map[Block]int64 // the last tick of clients that released a node ID and did not say it
 	servers    []*simServer
 	clients    []*simClient
 	rules      brokenRules
@@ -89,6 +90,7 @@ func newWorld(seed uint64) *world {
 	w := &world{
 		rand: r, now: 1_700_000_000_000,
 		store: map[simKey]Record{}, issued: map[int64][]Block{}, count: map[string]int{},
+		silent:  map[Block]int64{},
 		hasTime: r.IntN(3) > 0, trouble: []float64{0, 0.02, 0.1, 0.3}[r.IntN(4)],
 	}
 	w.atomic = r.IntN(2) == 0
@@ -683,7 +685,7 @@ const simSteps = 40_000
 
 // explore fails if something is wrong, or if one of the listed events is rare.
 func explore(t *testing.T, worlds int, change func(w *world), must ...string) {
-	first, total, long := uint64(1), map[string]int{}, soak.Duration(t)
+	first, total, long := uint64(1), map[string]int{}, testserver.Soak(t)
 	switch {
 	case *simSeed != 0:
 		first, worlds = *simSeed, 1
@@ -726,7 +728,7 @@ func TestSimulation(t *testing.T) {
 		"use in an overlap", "forgotten", "retired to whole", "retired to split",
 		"whole to split", "split to merging", "merging to whole", "merging to retired",
 		"merging to split", "whole to retired", "granted over a server", "lost over a server",
-		"lease found again", "eviction", "cloned client", "overlap of clients ended")
+		"lease found again", "eviction", "reclaim", "cloned client", "overlap of clients ended")
 }
 
 func TestSimulationFinds(t *testing.T) {
@@ -756,7 +758,7 @@ func TestSimulationFinds(t *testing.T) {
 
 func TestManyNodes(t *testing.T) {
 	nodes, size := 1000, 2
-	if soak.Duration(t) > 0 {
+	if testserver.Soak(t) > 0 {
 		nodes = 100_000
 	}
 	for 1<<size < 3*nodes {

@@ -5,7 +5,6 @@ go 1.26.0
 require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/sortid/sortid v0.1.0
-	github.com/sortid/sortid/testserver v0.1.0
 )
 
 require (

@@ -17,11 +17,11 @@ import (
 
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/testserver"
 	"github.com/sortid/sortid/typed"
 	"github.com/sortid/sortid/uid60"
 )

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/http"
 	"github.com/sortid/sortid/store/internal/faulttest"
-	"github.com/sortid/sortid/testserver"
 )
 
 var leases = flag.Int("leases", 100_000, "how many leases BenchmarkServerLoad holds")

@@ -22,10 +22,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 	"github.com/sortid/sortid/store/internal/connect"
-	"github.com/sortid/sortid/testserver"
 )
 
 type server struct {

@@ -168,6 +168,16 @@ func (s *Source) Acquire(ctx context.Context, config lease.Config) (*lease.Lease
 	return lease.Acquire(ctx, s.Store, config)
 }
 
+// Terms returns the terms of a realm, or [lease.ErrNoRealm].
+func (s *Source) Terms(ctx context.Context, realm string) (lease.Terms, error) {
+	if s.Server != nil {
+		info, err := s.Server.Realm(ctx, realm)
+		return info.Terms, err
+	}
+	root, err := lease.Realm(ctx, s.Store, realm)
+	return root.Terms, err
+}
+
 // String returns the name of the store or the server, without a password or a token.
 func (s *Source) String() string {
 	if s.Server != nil {

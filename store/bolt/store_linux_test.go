@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
-	"github.com/sortid/sortid/testserver"
 	"golang.org/x/sys/unix"
 )
 

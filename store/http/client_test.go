@@ -20,10 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/connect"
 	"github.com/sortid/sortid/store/internal/faulttest"
-	"github.com/sortid/sortid/testserver"
 )
 
 const realmJSON = `{"name":"orders","format":"scru64","lease_window_ms":60000,"lead_ms":10000,

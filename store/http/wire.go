@@ -177,7 +177,7 @@ type realmsBody struct {
 
 func (r *realmBody) info() (lease.RealmInfo, error) {
 	bits := cmp.Or(r.NodeBits, lease.MaxBits)
-	if f, err := format.Lookup(r.Format); err == nil && f.Node != "" {
+	if f, err := format.LookupWithNode(r.Format); err == nil {
 		bits = f.Lease.Bits
 	}
 	if r.Tick < 1 || r.Tick > hour || bits < 1 || bits > lease.MaxBits || r.Window < 1 ||

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
-	"github.com/sortid/sortid/testserver"
 )
 
 func TestBusyServer(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/store/internal/faulttest"
-	"github.com/sortid/sortid/testserver"
 )
 
 func open(t *testing.T, url string) *Store {

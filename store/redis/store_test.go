@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/internal/faulttest"
-	"github.com/sortid/sortid/testserver"
 )
 
 var (

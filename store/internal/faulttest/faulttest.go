@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/testserver"
 )
 
 // Faults tests a kind of store on a server that starts late, crashes, is down for long, or loses

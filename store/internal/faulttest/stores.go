@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/lease/storetest"
 	"github.com/sortid/sortid/store/internal/connect"
-	"github.com/sortid/sortid/testserver"
 )
 
 const patience = 3 * time.Minute

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/testserver"
 )
 
 func TestParseURL(t *testing.T) {
