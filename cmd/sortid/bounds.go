@@ -23,7 +23,7 @@ func boundsCommand(c *console.Console) *cobra.Command {
 		Args:              flags.OneFormat(format.LookupAny),
 		ValidArgsFunction: flags.CompleteFormat,
 	}
-	q := &boundsQuery{Console: c, changed: cmd.Flags().Changed, times: flags.ChooseSpan(cmd, "now")}
+	q := &boundsQuery{console: c, changed: cmd.Flags().Changed, times: flags.ChooseSpan(cmd, "now")}
 	q.output = flags.Choose(cmd, "output", "o", "what to print", "",
 		"text", "hex", "int", "uuid", "json", "sql")
 	cmd.Flags().StringVar(&q.column, "column", "id", "the `COLUMN` in the condition of -o sql")
@@ -33,7 +33,7 @@ func boundsCommand(c *console.Console) *cobra.Command {
 		"bytea", "blob")
 
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
-		if q.Format, err = format.LookupAny(args[0]); err != nil {
+		if q.format, err = format.LookupAny(args[0]); err != nil {
 			return err
 		}
 		return q.run()
@@ -42,8 +42,8 @@ func boundsCommand(c *console.Console) *cobra.Command {
 }
 
 type boundsQuery struct {
-	*console.Console
-	*format.Format
+	console        *console.Console
+	format         *format.Format
 	changed        func(flag string) bool
 	times          *flags.Span
 	output, as     *flags.Choice
@@ -61,7 +61,7 @@ func (q *boundsQuery) run() error {
 		return err
 	}
 	if q.changed("prefix") {
-		if err := q.CheckPrefix(q.prefix); err != nil {
+		if err := q.format.CheckPrefix(q.prefix); err != nil {
 			return exit.Usagef("--prefix: %w", err)
 		}
 		if q.prefix != "" {
@@ -73,28 +73,28 @@ func (q *boundsQuery) run() error {
 		if q.prefix != "" {
 			return errPrefix
 		}
-		return json.NewEncoder(q.Out).Encode(bounds)
+		return json.NewEncoder(q.console.Out).Encode(bounds)
 	case "sql":
 		return q.printCondition(bounds.First, bounds.End)
 	}
 	encoding := cmp.Or(format.Encoding(q.output.Value), q.ordered())
-	if encoding == format.Text && q.HasEncoding(encoding) && !q.TextSorts {
+	if encoding == format.Text && q.format.HasEncoding(encoding) && !q.format.TextSorts {
 		return exit.Usagef(
 			"the texts of %s do not sort by time, so they cannot bound a range; use -o %s",
-			q.Name, q.ordered())
+			q.format.Name, q.ordered())
 	}
 	if err := q.check(encoding); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(q.Out, "%[1]s%[2]s\n%[1]s%[3]s\n", q.prefix, bounds.First.In(encoding),
-		bounds.End.In(encoding))
+	_, err = fmt.Fprintf(q.console.Out, "%[1]s%[2]s\n%[1]s%[3]s\n", q.prefix,
+		bounds.First.In(encoding), bounds.End.In(encoding))
 	return err
 }
 
 // By default, the range ends now.
 func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	now := time.Now()
-	r, err := q.times.Read(now, q.Format)
+	r, err := q.times.Read(now, (&inspect.Reader{Format: q.format}).Time)
 	switch {
 	case err != nil:
 		return nil, err
@@ -104,7 +104,7 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	case r.To.IsZero():
 		r.To = now
 	}
-	bounds, err := inspect.NewBounds(q.Format, r.From, r.To)
+	bounds, err := inspect.NewBounds(q.format, r.From, r.To)
 	if err != nil {
 		return nil, exit.Usage(err)
 	}
@@ -115,26 +115,26 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 // Otherwise it is the integer or, if the format has none, the second encoding.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
-	case q.Encodings[0] != format.Text || q.TextSorts:
-		return q.Encodings[0]
-	case q.HasEncoding(format.Int):
+	case q.format.Encodings[0] != format.Text || q.format.TextSorts:
+		return q.format.Encodings[0]
+	case q.format.HasEncoding(format.Int):
 		return format.Int
 	}
-	return q.Encodings[1]
+	return q.format.Encodings[1]
 }
 
 var errPrefix = exit.Usagef("--prefix is for texts: use -o text, or -o sql --as text")
 
 func (q *boundsQuery) check(e format.Encoding) error {
-	switch err := q.CheckEncoding(e); {
+	switch err := q.format.CheckEncoding(e); {
 	case err != nil:
 		return exit.Usage(err)
 	case e != format.Text && q.prefix != "":
 		return errPrefix
-	case e == format.Text && q.prefix == "" && q.Prefix != nil:
+	case e == format.Text && q.prefix == "" && q.format.Prefix != nil:
 		return exit.Usagef(
 			"texts of %s begin with a prefix, as in %s: give the prefix with --prefix",
-			q.Name, q.Example)
+			q.format.Name, q.format.Example)
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	switch q.as.Value {
 	case "":
 		encoding = q.ordered()
-		if q.Size == 8 && q.HasEncoding(format.Int) {
+		if q.format.Size == 8 && q.format.HasEncoding(format.Int) {
 			encoding = format.Int
 		}
 	case "bytea":
@@ -155,9 +155,9 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	case "blob":
 		encoding, quoted = format.Hex, "X'%s'"
 	case "text":
-		if q.HasEncoding(format.Text) && !q.TextSorts {
+		if q.format.HasEncoding(format.Text) && !q.format.TextSorts {
 			return exit.Usagef("the texts of %s do not sort by time, so a condition on them "+
-				"cannot select a range; use --as %s", q.Name, q.ordered())
+				"cannot select a range; use --as %s", q.format.Name, q.ordered())
 		}
 	}
 	if encoding == format.Int {
@@ -166,17 +166,17 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	if err := q.check(encoding); err != nil {
 		return err
 	}
-	if encoding == format.Text && q.mixesCase() && !q.Quiet {
-		q.Say("note: texts of %s sort by time only if the column compares bytes: "+
+	if encoding == format.Text && q.mixesCase() && !q.console.Quiet {
+		q.console.Say("note: texts of %s sort by time only if the column compares bytes: "+
 			"in PostgreSQL use COLLATE \"C\"",
-			q.Name)
+			q.format.Name)
 	}
-	_, err := fmt.Fprintf(q.Out, "%s >= "+quoted+" AND %s < "+quoted+"\n",
+	_, err := fmt.Fprintf(q.console.Out, "%s >= "+quoted+" AND %s < "+quoted+"\n",
 		q.column, q.prefix+first.In(encoding), q.column, q.prefix+end.In(encoding))
 	return err
 }
 
 func (q *boundsQuery) mixesCase() bool {
-	return !q.FoldsCase && strings.ToLower(q.Symbols) != q.Symbols &&
-		strings.ToUpper(q.Symbols) != q.Symbols
+	return !q.format.FoldsCase && strings.ToLower(q.format.Symbols) != q.format.Symbols &&
+		strings.ToUpper(q.format.Symbols) != q.format.Symbols
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // A documented command is a line of an "sh" block, or of a "console" block with its output.
@@ -30,13 +30,13 @@ var notHere = []struct{ pattern, reason string }{
 }
 
 // goesOn matches commands that do not end by themselves.
-var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease exec`)
+var goesOn = regexp.MustCompile(`^tail -f|--forever|^sortid serve --|^\S+ lease exec|^SORTID_URL=`)
 
 // Documented commands print what the documents show, except for new IDs and times.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	testserver.Long(t, "runs a hundred commands")
-	for _, program := range []string{"bash", "curl", "jq", "timeout", "zcat"} {
+	for _, program := range []string{"bash", "curl", "jq", "python3", "timeout", "zcat"} {
 		testserver.Program(t, program)
 	}
 	dir := t.TempDir()
@@ -45,9 +45,12 @@ func TestDocuments(t *testing.T) {
 	here := strings.NewReplacer("127.0.0.1:8420", address, "--listen :8420", "--listen 127.0.0.1:0",
 		"postgres://localhost/ids", "'"+postgres+"'", "curl ", "curl -sS ",
 		"psql ", "cat >postgres.sql #", "mariadb ", "cat >mariadb.sql #", "node app.js",
+		"sleep 1000", "python3 app.py", "sleep 1000", "gunicorn -c gunicorn.conf.py app:app",
 		"sleep 1000")
 	commands := readDocuments(t)
 	samples(t, dir)
+	client := check.Must(filepath.Abs("../../examples/worker-ids/worker_ids.py"))(t)
+	check.OK(t, os.Symlink(client, filepath.Join(dir, "worker_ids.py")))
 	cert, key := testserver.Certificate(t)
 	for name, file := range map[string]string{"cert.pem": cert, "key.pem": key} {
 		check.OK(t, os.Symlink(file, filepath.Join(dir, name)))
@@ -64,7 +67,7 @@ func TestDocuments(t *testing.T) {
 		if strings.HasPrefix(line, "sortid serve token ") {
 			os.Remove(filepath.Join(dir, "tokens.txt"))
 		}
-		if goesOn.MatchString(c.line) {
+		if goesOn.MatchString(c.line) && !c.console {
 			line = "timeout -s INT 1 bash -c " + quoted(line) +
 				"; code=$?; [ $code = 124 ] || [ $code = 130 ] || [ $code = 0 ]"
 		}
@@ -81,8 +84,12 @@ func TestDocuments(t *testing.T) {
 			t.Errorf("%s: %s: %v\n%s%s", c.file, c.line, err, out, stderr.String())
 			continue
 		}
-		if c.console && c.output != "" && !same(string(out), c.output) {
-			t.Errorf("%s: %s\ngot\n%s\nwant\n%s", c.file, c.line, out, c.output)
+		shown := string(out)
+		if strings.Contains(c.output, "sortid: ") { // a terminal shows messages, too
+			shown = stderr.String() + shown
+		}
+		if c.console && c.output != "" && !same(shown, c.output) {
+			t.Errorf("%s: %s\ngot\n%s\nwant\n%s", c.file, c.line, shown, c.output)
 		}
 	}
 	if ran < 40 {
@@ -128,11 +135,13 @@ func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) +
 var (
 	newText = regexp.MustCompile(`\b0[0-9a-z]{11}\b|\b03[0-9a-z]{23}\b|\b[0-9]{18}\b`)
 	newTime = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC)?`)
+	newNode = regexp.MustCompile(`(node ID |NODE=|NODE_IDS?=)\d+`)
 	token   = regexp.MustCompile(`sortid_[\w-]{43}`)
 )
 
 func masked(line string) string {
 	line = newTime.ReplaceAllString(newText.ReplaceAllString(line, "ID"), "TIME")
+	line = newNode.ReplaceAllString(line, "${1}NODE")
 	return token.ReplaceAllString(strings.TrimSpace(line), "TOKEN")
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/store"
 )
@@ -32,7 +34,8 @@ func addHelp(c *console.Console, root *cobra.Command) {
 	last := len(names) - 1
 	describe(root, strings.NewReplacer("{formats}",
 		strings.Join(names[:last], ", ")+" and "+names[last],
-		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs()))
+		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs(),
+		"{windows}\n", wrap.Table(), "{window}", leases.ProgramWindow.String()))
 }
 
 //go:embed help/*.txt

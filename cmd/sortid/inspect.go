@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,13 @@ func inspectCommand(c *console.Console) *cobra.Command {
 		Short:             "show what is in IDs",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
+	cmd.RunE = inspection(c, cmd)
+	return cmd
+}
+
+// inspection adds the flags of inspect to cmd, and returns a function that inspects the arguments.
+func inspection(c *console.Console,
+	cmd *cobra.Command) func(cmd *cobra.Command, args []string) error {
 	given := flags.ChooseFormats(cmd, "format", "FORMAT",
 		"the format of all IDs (default: a guess for each)", format.All())
 	output := flags.Choose(cmd, "output", "o",
@@ -37,7 +45,7 @@ func inspectCommand(c *console.Console) *cobra.Command {
 	size := cmd.Flags().Int("node-bits", 0,
 		"the size of the node ID in `BITS`, to separate node ID and counter of "+sharedNames)
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		in := inspect.Reader{Format: given.One()}
 		split := cmd.Flags().Changed("node-bits")
 		if split {
@@ -56,8 +64,13 @@ func inspectCommand(c *console.Console) *cobra.Command {
 				return exit.Usagef("--template: %w", err)
 			}
 		}
+		command := cmd == cmd.Root() // the first argument may be a misspelt command
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.Read(text)
+			if command && errors.Is(err, format.ErrUnlike) {
+				return b, exit.Usage(flags.NoCommand(cmd, args))
+			}
+			command = false
 			if err == nil && split {
 				err = splitNode(&r, *size)
 			}
@@ -67,7 +80,6 @@ func inspectCommand(c *console.Console) *cobra.Command {
 			return write(b, &r)
 		})
 	}
-	return cmd
 }
 
 func checkNodeBits(size int, given *format.Format) error {

@@ -139,20 +139,17 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	of := leases.ChooseFormat(cmd, "the format of the realm's node IDs")
-	var bits flags.Count
-	cmd.Flags().Var(&bits, "node-bits",
-		"grant only node IDs of this size (default: of scru64, all sizes; "+
-			"of other formats, the largest size)")
-	cmd.Flags().Lookup("node-bits").DefValue = "0"
-	window, lead := leases.ChooseTerms(cmd, "1m0s", "10s")
+	bits := chooseBits(cmd, "grant only node IDs of this size (default: of scru64, all sizes; "+
+		"of other formats, the size of the format's field)")
+	window, lead := leases.ChooseTerms(cmd, leases.ProgramWindow.String()+", with all sizes 1m0s",
+		"10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f := of.One()
-		if f == nil && bits == 0 {
+		if of.One() == nil && *bits == 0 {
 			return exit.Usagef("create wants --format: one of %s; for generators of other formats, "+
 				"--node-bits", strings.Join(format.NamesOf(format.WithNode()), ", "))
 		}
-		config, err := newRealm(f, st.Realm, int(bits))
+		config, err := newRealm(of.One(), st.Realm, int(*bits))
 		if err != nil {
 			return err
 		}
@@ -166,7 +163,8 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 				for _, condition := range conditions {
 					c.Say("%s", condition)
 				}
-				err := leases.Create(ctx, c, s, &leases.Options{URL: args[0]}, config)
+				err := leases.Create(ctx, c, s, &leases.Options{URL: args[0], ForProgram: true},
+					config)
 				if len(conditions) == 0 { // a server tells them with its first realm
 					for _, condition := range s.Conditions() {
 						c.Say("%s", condition)
@@ -178,17 +176,18 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
-// newRealm returns the configuration of a realm. Without a format, the realm serves any generator.
+func chooseBits(cmd *cobra.Command, usage string) *flags.Count {
+	bits := new(flags.Count)
+	cmd.Flags().Var(bits, "node-bits", usage)
+	cmd.Flags().Lookup("node-bits").DefValue = "0"
+	return bits
+}
+
 func newRealm(f *format.Format, name string, bits int) (lease.Config, error) {
-	if f == nil {
-		if name == "" {
-			return lease.Config{}, exit.Usagef("without --format, create wants --realm NAME")
-		}
-		return lease.Config{Realm: name, NodeBits: bits, OneSize: true,
-			Format: lease.Format{Bits: bits, Tick: time.Millisecond, Epoch: time.UnixMilli(0)}}, nil
+	if f == nil && name == "" {
+		return lease.Config{}, exit.Usagef("without --format, --node-bits wants --realm NAME")
 	}
-	return lease.Config{Realm: cmp.Or(name, f.Name), Format: f.Lease, NodeBits: bits,
-		OneSize: bits != 0}, nil
+	return leases.NewRealm(f, name, bits)
 }
 
 func validate(config lease.Config) error {
@@ -246,33 +245,61 @@ func setTerms(ctx context.Context, s *store.Source, realm string, window,
 	return info.Terms, err
 }
 
+// listAge is how old a server's list of leases may be; see [lease.StoreLessor.Holdings].
+const listAge = 10 * time.Second
+
 func leaseEvictCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "evict URL ID/BITS", SuggestFor: []string{"revoke"},
-		Short: "take a node ID from its holder",
+		Short: "take a node ID from its holder, or free one that waits after its use",
 		Args:  flags.Arguments("URL", "ID/BITS"),
 	}
 	st := leases.ChooseStore(c, cmd, leases.Patience)
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
+	ahead := cmd.Flags().Duration("ahead", 10*time.Second,
+		"how far the times in the last holder's IDs were ahead of its clock, a `DURATION`")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := c.CanAsk(cmd.Name(), *yes); err != nil {
 			return err
 		}
+		if *ahead < 0 {
+			return exit.Usagef("--ahead %v: want 0s or more", *ahead)
+		}
 		var r *realms.Realm
 		var e realms.Entry
-		if err := st.Use(args[0], func(ctx context.Context, s *store.Source) (err error) {
-			if r, err = realms.ReadOne(ctx, c, s, st.Realm); err != nil {
-				return err
+		if err := st.Use(args[0], func(ctx context.Context, s *store.Source) error {
+			for began := time.Now(); ; {
+				var err error
+				if r, err = realms.ReadOne(ctx, c, s, st.Realm); err != nil {
+					return err
+				}
+				b, err := r.Block(args[1])
+				if err != nil {
+					return err
+				}
+				e = r.EntryOf(b)
+				if e.IsHeld() || e.Waits() || s.Server == nil || time.Since(began) > listAge {
+					return nil
+				}
+				select { // the server's list may be old
+				case <-time.After(time.Second):
+				case <-ctx.Done():
+					return nil
+				}
 			}
-			b, err := r.Block(args[1])
-			e = r.EntryOf(b)
-			return err
 		}); err != nil {
 			return err
 		}
+		if e.Waits() {
+			return reclaim(c, st, args[0], r, e, *ahead, *yes)
+		}
 		if !e.IsHeld() {
-			return fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
+			err := fmt.Errorf("nobody holds node ID %s of realm %q", args[1], r.Name)
+			if e.LeadMS != nil && *e.LeadMS > 0 {
+				err = fmt.Errorf("%w; the next holder can use it from %s on", err, e.Until)
+			}
+			return err
 		}
 		if err := c.Confirm(*yes, `Node ID %s of realm %q is held by %s, granted until %s.
 The process can use it until then at most, and then gets another node ID.
@@ -301,6 +328,28 @@ Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 	return cmd
 }
 
+// reclaim frees a node ID that waits after its last use.
+func reclaim(c *console.Console, st *leases.StoreFlags, url string, r *realms.Realm,
+	e realms.Entry, ahead time.Duration, yes bool) error {
+	if leases.IsServer(url) {
+		return fmt.Errorf("nobody holds node ID %s of realm %q; it waits after its last use, "+
+			"and can be had from %s on. A server cannot free it earlier; "+
+			"run this with the URL of the server's own store", e.Block, r.Name, e.FreeFrom)
+	}
+	if err := c.Confirm(yes, `Node ID %s of realm %q waits after its last use by %s.
+That process has released it. Were the times in its IDs at most %v ahead of its clock?
+Free the node ID?`, e.Block, r.Name, e.Who(), ahead); err != nil {
+		return err
+	}
+	return st.Use(url, func(ctx context.Context, s *store.Source) error {
+		if err := r.Reclaim(ctx, s, e, ahead); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.Err, "sortid: node ID %s of realm %q is free\n", e.Block, r.Name)
+		return nil
+	})
+}
+
 func leaseFenceCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fence URL",
@@ -311,6 +360,7 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 	skew := cmd.Flags().Duration("skew", time.Minute,
 		"how far ahead clocks may have been, a `DURATION`")
 	of := leases.ChooseFormat(cmd, "make the lost realm again, for node IDs of this format")
+	bits := chooseBits(cmd, "make the lost realm again, for node IDs of this size")
 	window, lead := leases.ChooseTerms(cmd, "the realm's", "the realm's")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 
@@ -323,11 +373,14 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 				"the store until it is fenced; stop the server, and run this with the URL of its store")
 		}
 		open := store.OpenExisting
-		if of.One() != nil {
-			open = store.Open
+		f := &realms.Fencing{Console: c, Realm: st.Realm, Skew: *skew, Window: *window, Lead: *lead}
+		if of.One() != nil || *bits != 0 {
+			lost, err := newRealm(of.One(), st.Realm, int(*bits))
+			if err != nil {
+				return err
+			}
+			f.Lost, open = &lost, store.Open
 		}
-		f := &realms.Fencing{Console: c, Realm: st.Realm, Lost: of.One(), Skew: *skew,
-			Window: *window, Lead: *lead}
 		if err := leases.UseWith(st, args[0], open, f.Find); err != nil {
 			return err
 		}

@@ -1,18 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
+	"net"
 	"os/exec"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease"
 )
 
 func leaseExecCommand(c *console.Console) *cobra.Command {
@@ -27,14 +29,10 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	l := &leases.Options{}
-	l.AddFlags(cmd)
-	usual, _ := wrap.ByEnvironment()
-	given := leases.ChooseFormat(cmd, "the format of the program's IDs (default "+usual.Name+")")
+	f := addExecFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		l.URL = args[0]
-		s := cmp.Or(given.One(), usual)
-		if err := checkExec(cmd, l, s); err != nil {
+		f.Lease.URL = args[0]
+		if err := f.complete(cmd); err != nil {
 			return err
 		}
 		path, err := exec.LookPath(args[1])
@@ -45,26 +43,114 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 			}
 			return exit.Status(126)
 		}
-		return wrap.Run(c, wrap.Usual, l, s, path, args[1:])
+		f.Path, f.Args = path, args[1:]
+		return wrap.Run(c, &f.Options)
 	}
 	return cmd
 }
 
-// checkExec finds mistakes before the command opens the store.
-func checkExec(cmd *cobra.Command, l *leases.Options, s *format.Format) error {
+type execFlags struct {
+	wrap.Options
+	format *flags.Formats
+	env    *[]string
+	count  flags.Count
+	nodeID *uint32
+	onLoss *flags.Choice
+}
+
+func addExecFlags(cmd *cobra.Command) *execFlags {
+	f := &execFlags{Options: wrap.Options{Lease: &leases.Options{ForProgram: true},
+		Times: wrap.Usual}}
+	f.Lease.AddFlags(cmd)
+	set := cmd.Flags()
+	set.Lookup("node-bits").Usage = "the size of the leased node ID (default: the realm's or, " +
+		"if the realm mixes sizes, 8)"
+	set.Lookup("node-bits").DefValue = "0"
+	set.Lookup("lease-window").Usage =
+		"the lease's window, a `DURATION` (default: the realm's window)"
+	set.Lookup("wait").Usage = "wait for the store, and for a node ID if none is free"
+	f.format = leases.ChooseFormat(cmd, "the format of the program's IDs (default: the realm's)")
+	f.env = set.StringArray("env", nil,
+		"set a variable of the program, `NAME=TEMPLATE`; the template may have {node_id}, "+
+			"{node_ids}, {node_bits} and {node_spec}")
+	set.Var(&f.count, "count", "lease several node IDs, all or none")
+	set.Lookup("count").DefValue = "0"
+	f.nodeID = set.Uint32("node-id", 0, "lease exactly the node ID `N`")
+	set.Lookup("node-id").DefValue = "0"
+	set.DurationVar(&f.Times.Ahead, "ahead", f.Times.Ahead,
+		"how far the program's generator runs ahead of the clock at most, a `DURATION`")
+	set.DurationVar(&f.Times.Grace, "grace", f.Times.Grace,
+		"how long after SIGTERM the program gets SIGKILL, a `DURATION`")
+	f.onLoss = flags.Choose(cmd, "on-loss", "", "what to do after the loss of the lease", "exit",
+		"exit", "restart")
+	set.StringVar(&f.Status, "status", "", "show the state of the lease in `FILE`, as JSON")
+	set.StringVar(&f.Metrics, "metrics", "",
+		"serve metrics for Prometheus at `ADDR`, such as 127.0.0.1:9105")
+	return f
+}
+
+// complete finds mistakes before the command opens the store.
+func (f *execFlags) complete(cmd *cobra.Command) (err error) {
+	given := cmd.Flags().Changed
+	l, least := f.Lease, f.Times.Window()
+	if !given("node-bits") {
+		l.Bits = 0
+	}
+	if given("node-id") {
+		f.NodeID = f.nodeID
+	}
+	f.Count, f.Restart = int(f.count), f.onLoss.Value == "restart"
 	switch {
 	case l.URL == "":
 		return exit.Usagef(
 			"exec wants the URL of a store, but it is empty; see sortid lease --help")
-	case l.Window != 0 && l.Window < wrap.Usual.Window():
-		return exit.Usagef(
-			"--lease-window %v: the program must end %v before the lease does, "+
-				"so the window must be at least %v",
-			l.Window, wrap.Usual.Terminate, wrap.Usual.Window())
+	case f.Times.Ahead < 0:
+		return exit.Usagef("--ahead %v: want 0s or more", f.Times.Ahead)
+	case f.Times.Grace < 0:
+		return exit.Usagef("--grace %v: want 0s or more", f.Times.Grace)
+	case l.Window != 0 && l.Window < least:
+		return exit.Usagef("--lease-window %v: the program must end %v before the lease does, "+
+			"so the window must be at least %v", l.Window, f.Times.Terminate(), least)
+	case l.Bits > lease.MaxBits:
+		return exit.Usagef("--node-bits %d: a node ID has 1 to %d bits", l.Bits, lease.MaxBits)
+	case f.count > 1<<lease.MaxBits:
+		return exit.Usagef("--count %d: no realm has so many node IDs", f.count)
+	case f.NodeID != nil && f.count != 0:
+		return exit.Usagef("--count and --node-id exclude each other")
+	case given("status") && f.Status == "":
+		return exit.Usagef("--status wants the name of a file, but is empty")
 	}
-	if err := l.CheckBits(s); err != nil {
+	if given("metrics") {
+		if _, _, err := net.SplitHostPort(f.Metrics); err != nil {
+			return exit.Usagef("--metrics wants HOST:PORT or :PORT: %v", err)
+		}
+	}
+	if f.Env, err = wrap.ParseVariables(*f.env, f.Count != 0); err != nil {
+		return exit.Usage(err)
+	}
+	if _, err := l.Wanted(cmd); err != nil {
 		return err
 	}
-	_, err := l.Wanted(cmd)
-	return err
+	return f.chooseRealm()
+}
+
+// chooseRealm sets the realm's name, and what to make if the realm is missing.
+func (f *execFlags) chooseRealm() (err error) {
+	f.Format = f.format.One()
+	of := f.Format
+	if of == nil && (f.Lease.Realm == "" || f.Lease.Bits == 0) {
+		of = usualFormat()
+	}
+	f.Realm, err = leases.NewRealm(of, f.Lease.Realm, int(f.Lease.Bits))
+	if err != nil {
+		return err
+	}
+	f.Realm.Window = f.Lease.Window
+	return exit.Usage(validate(f.Realm))
+}
+
+// usualFormat is the format of a new realm if neither a format nor a size is given.
+func usualFormat() *format.Format {
+	f, _ := wrap.ByEnvironment()
+	return f
 }

@@ -35,8 +35,8 @@ func wrapExec(t *testing.T, script string) *wrapped {
 	createRealm(t, store)
 	out := check.Must(os.Create(filepath.Join(dir, "out")))(t)
 	t.Cleanup(func() { out.Close() })
-	w := &wrapped{T: t, out: out, Cmd: exec.Command(commandPath(t, "sortid-briefly"), "lease",
-		"exec", store, "--lease-window", "26s", "--",
+	w := &wrapped{T: t, out: out, Cmd: exec.Command(commandPath(t, "sortid"), "-q", "lease",
+		"exec", store, "--ahead", "4s", "--grace", "1s", "--lease-window", "26s", "--",
 		"sh", "-c", `echo $$; `+script+`; while :; do date +%s%N; sleep 0.05; done`)}
 	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w.Stdout, w.Stderr = out, &w.stderr
@@ -78,36 +78,13 @@ func dead(process int) bool {
 	return state == "X" || state == "Z"
 }
 
-// watchdog returns the watchdog when it ignores signals and has the program's file descriptor.
-func (w *wrapped) watchdog() (process int) {
-	if !check.Soon(func() bool {
-		all := check.Must(filepath.Glob("/proc/[0-9]*/cmdline"))(w.T)
-		for _, name := range all {
-			b, _ := os.ReadFile(name)
-			p, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
-			_, parent := stat(p)
-			status, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "status"))
-			_, ignored, _ := strings.Cut(string(status), "SigIgn:\t")
-			var mask uint64
-			fmt.Sscanf(ignored, "%x", &mask)
-			if parent == w.Process.Pid && strings.Contains(string(b), "exec-watchdog") &&
-				mask&(1<<(syscall.SIGTERM-1)) != 0 && hasPidfd(p) {
-				process = p
-			}
-		}
-		return process != 0
-	}) {
-		w.Fatal("there is no watchdog")
+// watchdog returns the watchdog, the program's parent.
+func (w *wrapped) watchdog() int {
+	_, process := stat(w.program)
+	if _, parent := stat(process); parent != w.Process.Pid {
+		w.Fatalf("%d is not the program's watchdog", process)
 	}
 	return process
-}
-
-func hasPidfd(process int) bool {
-	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", process))
-	return slices.ContainsFunc(links, func(link string) bool {
-		to, _ := os.Readlink(link)
-		return strings.Contains(to, "pidfd")
-	})
 }
 
 // If exec is stopped, its program ends before the lease does, even if the program ignores SIGTERM
@@ -125,7 +102,6 @@ func TestExecStopped(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := wrapExec(t, c.script)
 			t.Parallel()
-			w.watchdog()
 			target := w.Process.Pid
 			if c.group {
 				target = -target
@@ -154,6 +130,32 @@ func TestExecStopped(t *testing.T) {
 				t.Errorf("the program ran until %v, its lease until %v: %v", at, end, err)
 			}
 		})
+	}
+}
+
+// If all processes are stopped past the lease's end, the program gets nothing but SIGKILL.
+func TestExecFrozen(t *testing.T) {
+	w := wrapExec(t, `trap 'echo term' TERM`)
+	t.Parallel()
+	frozen := []int{w.program, w.watchdog(), w.Process.Pid}
+	for _, process := range frozen {
+		check.OK(t, syscall.Kill(process, syscall.SIGSTOP))
+	}
+	time.Sleep(30 * time.Second) // longer than the window
+	resumed := time.Now()
+	for _, process := range frozen {
+		check.OK(t, syscall.Kill(process, syscall.SIGCONT))
+	}
+	code, lines := w.code(), w.lines()
+	if code != exit.Bad || slices.Contains(lines, "term") ||
+		!strings.Contains(w.stderr.String(), " stood still for ") {
+		t.Errorf("exit code %d, %q", code, &w.stderr)
+	}
+	last := check.Must(strconv.ParseInt(lines[len(lines)-2], 10, 64))(t)
+	ran := time.Unix(0, last).Sub(resumed)
+	t.Logf("the program ran for %v", max(0, ran))
+	if ran > time.Second {
+		t.Errorf("the program ran for %v", ran)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/testserver"
 )
 
 func interpreters(t *testing.T) map[string][]string {
@@ -98,7 +98,7 @@ func TestExecTorture(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 1))
 			for _, way := range rng.Perm(4) {
 				cmd := exec.Command(
-					command, append([]string{"lease", "exec", store, "--node-bits", "6", "--"},
+					command, append([]string{"-q", "lease", "exec", store, "--node-bits", "6", "--"},
 						program...)...)
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 				ids := output(cmd)
@@ -173,14 +173,15 @@ func TestExecExit(t *testing.T) {
 	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -TERM $$": 143} {
 		var stderr bytes.Buffer
 		c := &console.Console{Err: &stderr, Width: 80}
-		code := run(c, []string{"lease", "exec", "bolt:" + path, "--", "sh", "-c", script})
+		code := run(c, []string{"-q", "lease", "exec", "bolt:" + path, "--", "sh", "-c",
+			script})
 		if code != want || stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, want %d; %s", script, code, want, &stderr)
 		}
 	}
 
 	cmd := exec.Command(commandPath(t, "sortid"), "lease", "exec", "bolt:"+path, "--realm",
-		"orders", "--create", "--node-bits", "5", "--",
+		"orders", "--create", "--format", "scru64", "--node-bits", "5", "--",
 		"sh", "-c",
 		`trap 'echo hup' HUP; trap 'echo term; exit 9' TERM
 		echo $SCRU64_NODE_SPEC $SORTID_NODE_ID $SORTID_NODE_BITS

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,9 +20,10 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
-	"github.com/sortid/sortid/testserver"
 	"go.etcd.io/bbolt"
 )
 
@@ -272,4 +275,72 @@ func TestForeignRecords(t *testing.T) {
 		after.Generation == root.Generation {
 		t.Errorf("the last realm is not fenced: %+v, %v", after, err)
 	}
+}
+
+// evict frees a node ID that was released without its last time, as soon as that is safe.
+func TestEvictWaiting(t *testing.T) {
+	path, st := openBolt(t)
+	url := "bolt:" + path
+	l := lease.NewLessor(st, lease.LessorOptions{})
+	config := lease.Config{Realm: "workers", NodeBits: 4}
+	if _, _, err := l.CreateRealm(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	acquire := func(nodeID int64) lease.Grant {
+		return check.Must(l.Acquire(t.Context(), "workers", lease.AcquireRequest{NodeID: nodeID,
+			Request: fmt.Sprintf("request of %d at %d", nodeID, time.Now().UnixNano()), Holder: "me"}))(t)
+	}
+	released, evicted := acquire(5), acquire(6)
+	if err := l.Release(t.Context(), "workers", released.ID,
+		lease.ReleaseRequest{Secret: released.Secret}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, exit.OK, []string{"lease", "evict", url, "6/4", "-y"}, "is taken from me")
+	expect(t, exit.Bad, []string{"lease", "evict", url, "6/4", "-y"}, "waits after its last use",
+		"did not release it", "it can be had from "+format.FormatTime(
+			evicted.ValidUntil().Add(-10*time.Second)))
+	expect(t, exit.Bad, []string{"lease", "evict", url, "5/4", "-y"}, "waits after its last use",
+		"if its IDs were at most 10s ahead, it can be freed from 20")
+	expect(t, exit.WrongUsage, []string{"lease", "evict", url, "5/4", "-y", "--ahead", "-1s"},
+		"--ahead -1s")
+	time.Sleep(5 * time.Millisecond)
+	expect(t, exit.OK, []string{"lease", "evict", url, "5/4", "-y", "--ahead", "1ms"},
+		`node ID 5/4 of realm "workers" is free`)
+	if again := acquire(5); !again.ValidFrom().Before(released.ValidUntil()) {
+		t.Errorf("the next lease begins at %v", again.ValidFrom())
+	}
+	expect(t, exit.Bad, []string{"lease", "evict", url, "7/4", "-y"}, "nobody holds node ID 7/4")
+
+	until := time.Now().Add(8 * time.Second).Truncate(time.Millisecond) // earlier than the lead
+	released = acquire(8)
+	check.OK(t, l.Release(t.Context(), "workers", released.ID,
+		lease.ReleaseRequest{Secret: released.Secret, LastTime: until}))
+	expect(t, exit.Bad, []string{"lease", "evict", url, "8/4", "-y"}, "nobody holds node ID 8/4",
+		"the next holder can use it from "+format.FormatTime(until.Add(time.Millisecond)))
+}
+
+// The list of a server may be older than a lease. evict finds the lease all the same.
+func TestEvictNewLease(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "leases.db"), "--leases-only")
+	expect(t, exit.OK, []string{"lease", "create", s.url, "--realm", "workers", "--node-bits", "4"})
+	answer := check.Must(http.Post(s.url+"/v1/realms/workers/leases", "application/json",
+		strings.NewReader(`{"request":"a request of this test","node_id":3,"holder":"me"}`)))(t)
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatal(answer.Status)
+	}
+	old := true
+	server := httputil.NewSingleHostReverseProxy(check.Must(url.Parse(s.url))(t))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if old && r.Method == "GET" && r.URL.Path == "/v1/realms/workers/leases" {
+			old = false
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"leases":[],"next":null}`)
+			return
+		}
+		server.ServeHTTP(w, r)
+	}))
+	defer web.Close()
+	expect(t, exit.OK, []string{"lease", "evict", web.URL, "3/4", "-y"}, "is taken from me")
 }

@@ -15,12 +15,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
-	"github.com/sortid/sortid/format"
 )
 
 func main() {
@@ -37,7 +36,7 @@ func run(c *console.Console, args []string) int {
 		started = true
 		before(cmd, args)
 	}
-	root.SetArgs(withInspect(root, args))
+	root.SetArgs(args)
 	root.SetIn(c.In)
 	out := &errWriter{w: c.Out}
 	root.SetOut(out)
@@ -61,24 +60,6 @@ func run(c *console.Console, args []string) int {
 		}
 	}
 	return code
-}
-
-// withInspect puts "inspect" before the arguments if the first argument is an ID, or nearly an ID.
-// An argument without a digit is more probably a misspelt command.
-func withInspect(root *cobra.Command, args []string) []string {
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") ||
-		!strings.ContainsAny(args[0], "0123456789") {
-		return args
-	}
-	if cmd, _, err := root.Find(args); err != nil || cmd != root {
-		return args
-	}
-	_, err := new(inspect.Reader).Read(args[0])
-	if e := (*format.ReadError)(nil); errors.As(err, &e) &&
-		(e.Problem == format.Unknown || e.Problem == format.Empty) {
-		return args
-	}
-	return append([]string{"inspect"}, args...)
 }
 
 func joined(err error) []error {
@@ -109,9 +90,9 @@ func root(c *console.Console) *cobra.Command {
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          flags.NoCommand,
-		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		Args:          cobra.ArbitraryArgs,
 	}
+	root.RunE = helpOrInspect(c, root)
 	root.SuggestionsMinimumDistance = 2
 	root.DisableAutoGenTag = true
 	root.SetFlagErrorFunc(flags.Explain)
@@ -119,7 +100,7 @@ func root(c *console.Console) *cobra.Command {
 	addConsoleFlags(c, root)
 	root.AddCommand(newCommand(c), inspectCommand(c), scanCommand(c), sortCommand(c),
 		convertCommand(c), boundsCommand(c), formatsCommand(c), planCommand(c), verifyCommand(c),
-		leaseCommand(c), serveCommand(c), sqlCommand(c), pageCommand(c), manCommand())
+		leaseCommand(c), serveCommand(c), sqlCommand(c), pageCommand(c), installCommand(), manCommand())
 	addHelp(c, root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -129,6 +110,27 @@ func root(c *console.Console) *cobra.Command {
 		}
 	}
 	return root
+}
+
+// helpOrInspect returns what the program does without a command: it inspects its arguments. Without
+// arguments it prints its help.
+func helpOrInspect(c *console.Console,
+	root *cobra.Command) func(cmd *cobra.Command, args []string) error {
+	inspect := inspection(c, root)
+	own := root.Flags()
+	own.VisitAll(func(f *pflag.Flag) { f.Hidden = true }) // the help of inspect shows them
+	return func(cmd *cobra.Command, args []string) error {
+		changed := false
+		own.VisitAll(func(f *pflag.Flag) { changed = changed || f.Changed && f.Hidden })
+		switch {
+		case len(args) == 0 && !changed:
+			return cmd.Help()
+		case len(args) > 0 && !strings.ContainsAny(args[0], "0123456789") &&
+			!own.Changed("format"): // more probably a misspelt command
+			return exit.Usage(flags.NoCommand(cmd, args))
+		}
+		return inspect(cmd, args)
+	}
 }
 
 func addConsoleFlags(c *console.Console, root *cobra.Command) {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
-	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -25,12 +24,6 @@ func TestMain(m *testing.M) {
 	leases.SetPatience(5 * time.Minute)
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
-		// This "lease exec" accepts a short window.
-		"sortid-briefly": func() {
-			wrap.Usual = wrap.Times{Terminate: 10 * time.Second, Kill: 9 * time.Second,
-				Look: 20 * time.Millisecond}
-			main()
-		},
 		// This "serve" drains until its standard input ends.
 		"sortid-drains": func() {
 			drain = func() { io.Copy(io.Discard, os.Stdin) }

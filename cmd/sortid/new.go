@@ -21,7 +21,7 @@ func newCommand(c *console.Console) *cobra.Command {
 		Args:              flags.OneFormat(format.Lookup),
 		ValidArgsFunction: flags.CompleteFormat,
 	}
-	m := &making{Console: c, cmd: cmd, count: 1}
+	m := &making{console: c, cmd: cmd, count: 1}
 	f := cmd.Flags()
 	f.VarP(&m.count, "count", "n", "how many IDs")
 	f.BoolVar(&m.forever, "forever", false, "make IDs without end")
@@ -47,9 +47,9 @@ func newCommand(c *console.Console) *cobra.Command {
 }
 
 type making struct {
-	*console.Console
-	cmd    *cobra.Command
-	format *format.Format
+	console *console.Console
+	cmd     *cobra.Command
+	format  *format.Format
 
 	count   flags.Count
 	rate    flags.Rate
@@ -72,7 +72,7 @@ func (m *making) run() error {
 	}
 	g, err := m.format.NewGenerator(options)
 	if err != nil {
-		return flags.OptionError(err)
+		return exit.Usage(flags.OptionError(err))
 	}
 	how.Paced = !options.At.IsZero()
 	ctx, stop := exit.UntilSignal()
@@ -84,7 +84,7 @@ func (m *making) run() error {
 		defer holder.Release()
 		holder.Watch(ctx)
 	}
-	last, err := produce.Run(ctx, m.Console, g, how)
+	last, err := produce.Run(ctx, m.console, g, how)
 	if _, own := options.Values[m.format.Node]; own && options.At.IsZero() && !last.IsZero() {
 		m.settle(last)
 	}
@@ -127,7 +127,7 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 	if m.format.Node != "" {
 		err = m.lease.CheckBits(m.format)
 	}
-	holder = leases.NewHolder(m.Console, &m.lease, m.format)
+	holder = leases.NewHolder(m.console, &m.lease, m.format)
 	o.Lease = holder
 	return o, holder, err
 }
@@ -136,8 +136,8 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 // ID could repeat IDs. A signal ends the wait.
 func (m *making) settle(last format.ID) {
 	wait := time.Until(last.Time().Add(m.format.Tick))
-	if wait > time.Second && !m.Quiet {
-		fmt.Fprintf(m.Err, "sortid: waiting for %v until the clock has passed the last ID, "+
+	if wait > time.Second && !m.console.Quiet {
+		fmt.Fprintf(m.console.Err, "sortid: waiting for %v until the clock has passed the last ID, "+
 			"so that no later run makes that ID again\n", wait.Round(100*time.Millisecond))
 	}
 	ctx, stop := exit.UntilSignal()

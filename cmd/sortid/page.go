@@ -15,11 +15,8 @@ func pageCommand(c *console.Console) *cobra.Command {
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			page, _, err := web.Page()
-			if err != nil {
-				return err
-			}
-			_, err = c.Out.Write(page)
+			page, _ := web.Page()
+			_, err := c.Out.Write(page)
 			return err
 		},
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/produce"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // The command enlarges the pipe of a long output. Other pipes keep their size.

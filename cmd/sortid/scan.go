@@ -7,6 +7,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/cmd/sortid/internal/scan"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
@@ -26,17 +27,17 @@ func scanCommand(c *console.Console) *cobra.Command {
 	s.times = flags.ChooseSpan(cmd, "no end")
 	f := cmd.Flags()
 	named := func(yes bool) func(string) error {
-		return func(string) error { s.Names = &yes; return nil }
+		return func(string) error { s.options.Names = &yes; return nil }
 	}
 	f.BoolFuncP("with-filename", "H",
 		"begin lines with the file's name (default if there are several files)", named(true))
 	f.BoolFuncP("no-filename", "h", "do not begin lines with the file's name", named(false))
-	f.BoolVarP(&s.Numbers, "line-number", "n", false, "begin lines with their number")
+	f.BoolVarP(&s.options.Numbers, "line-number", "n", false, "begin lines with their number")
 	f.BoolVarP(&s.count, "count", "c", false, "print how many lines of each file have IDs")
 	f.BoolVar(&s.only, "only-matching", false, "print only the IDs, one per line")
-	f.BoolVarP(&s.Recursive, "recursive", "r", false,
+	f.BoolVarP(&s.options.Recursive, "recursive", "r", false,
 		"read the files in folders (default the current folder), but follow no symbolic links")
-	f.StringArrayVar(&s.Include, "include", nil,
+	f.StringArrayVar(&s.options.Include, "include", nil,
 		"read only files whose base name matches this `PATTERN`, such as '*.log'; may be repeated")
 	f.Bool("help", false, "help for scan") // -h is --no-filename
 
@@ -47,13 +48,13 @@ func scanCommand(c *console.Console) *cobra.Command {
 		if len(args) == 0 && c.InTerminal && f.NFlag() == 1 && f.Changed("no-filename") {
 			return cmd.Help() // the user of "sortid scan -h" probably wants help
 		}
-		return scan.Run(c, s.Options, args)
+		return scan.Run(c, s.options, args)
 	}
 	return cmd
 }
 
 type scanning struct {
-	scan.Options
+	options     scan.Options
 	cmd         *cobra.Command
 	formats     *flags.Formats
 	output      *flags.Choice
@@ -63,21 +64,21 @@ type scanning struct {
 
 // read sets the options that need more than the value of one flag.
 func (s *scanning) read() error {
-	r, err := s.times.Read(time.Now(), s.formats.One())
+	r, err := s.times.Read(time.Now(), (&inspect.Reader{Format: s.formats.One()}).Time)
 	if err != nil {
 		return err
 	}
-	s.Formats, s.From, s.To = s.formats.List, r.From, r.To
-	s.Output = scan.Output(s.output.Value)
+	s.options.Formats, s.options.From, s.options.To = s.formats.List, r.From, r.To
+	s.options.Output = scan.Output(s.output.Value)
 	switch {
 	case (s.only || s.count) && s.cmd.Flags().Changed("output"):
 		return exit.Usagef("--only-matching and --count exclude --output")
 	case s.count:
-		s.Output = scan.Count
+		s.options.Output = scan.Count
 	case s.only:
-		s.Output = scan.Only
+		s.options.Output = scan.Only
 	}
-	for _, pattern := range s.Include {
+	for _, pattern := range s.options.Include {
 		if _, err := filepath.Match(pattern, ""); err != nil {
 			return exit.Usagef("--include %q: want a pattern such as '*.log'", pattern)
 		}

@@ -156,9 +156,7 @@ func (f *serving) loopback() bool {
 
 // run writes its error to the log, except an error of usage.
 func (f *serving) run(c *console.Console) error {
-	late := &lateWriter{w: c.Err}
-	defer late.flush()
-	log := slog.New(slog.NewJSONHandler(late, nil))
+	log := slog.New(slog.NewJSONHandler(c.Err, nil))
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
@@ -224,9 +222,7 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 		Name: leases.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
 		Version: version(), Logger: log, LeasesOnly: f.leasesOnly,
 	}
-	if c.Page, c.PagePolicy, err = web.Page(); err != nil {
-		return c, err
-	}
+	c.Page, c.PagePolicy = web.Page()
 	if f.tokens == "" {
 		return c, nil
 	}

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 const most = 128 << 20

@@ -82,8 +82,7 @@ func TestServe(t *testing.T) {
 	}
 
 	// The policy forbids frames. Requests with another host name get no page.
-	_, policy, err := web.Page()
-	check.OK(t, err)
+	_, policy := web.Page()
 	for host, want := range map[string]int{"": 200, "ids.example.com": 200,
 		"evil.example": http.StatusMisdirectedRequest} {
 		r := check.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/", nil))(t)
@@ -130,6 +129,28 @@ func TestServe(t *testing.T) {
 	if out := sortid(t, "", "lease", "list", db, "--realm", "scru64"); strings.Contains(out,
 		" held ") {
 		t.Errorf("after the end: %s", out)
+	}
+}
+
+// The log has each answered request, even if the server is killed.
+func TestServeKilled(t *testing.T) {
+	s := serve(t)
+	const requests = 10
+	for range requests {
+		if status, body := get(t, s.url+"/v1/ids/scru128"); status != http.StatusOK {
+			t.Fatal(status, body)
+		}
+	}
+	s.Process.Kill()
+	logged := 0
+	for s.log.Scan() {
+		var line struct{ Path string }
+		if json.Unmarshal(s.log.Bytes(), &line) == nil && line.Path == "/v1/ids/scru128" {
+			logged++
+		}
+	}
+	if logged != requests {
+		t.Errorf("the log has %d of %d requests", logged, requests)
 	}
 }
 

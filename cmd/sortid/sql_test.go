@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // verify accepts the IDs of a dump, and convert prints the database's texts.

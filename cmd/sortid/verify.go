@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,6 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/tester"
 	"github.com/sortid/sortid/verify"
-	"github.com/sortid/sortid/verify/duplicates"
 )
 
 func verifyCommand(c *console.Console) *cobra.Command {
@@ -28,26 +25,20 @@ func verifyCommand(c *console.Console) *cobra.Command {
 			return tester.TimedNames(), cobra.ShellCompDirectiveDefault
 		},
 	}
-	v := &verification{Tester: &tester.Tester{Console: c}}
+	v := &verification{tester: &tester.Tester{Console: c}}
 	v.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		v.Output, v.Options.Usage = v.output.Value, v.usage.Value
+		v.tester.Output, v.tester.Options.Usage = v.output.Value, v.usage.Value
 		if err := v.checkFlags(cmd); err != nil {
 			return err
 		}
-		err := v.run(args)
-		for _, option := range []error{verify.ErrOption, duplicates.ErrOption} {
-			if errors.Is(err, option) {
-				return exit.Usagef("%s", strings.TrimPrefix(err.Error(), option.Error()+": "))
-			}
-		}
-		return err
+		return flags.OptionError(v.run(args))
 	}
 	return cmd
 }
 
 type verification struct {
-	*tester.Tester
+	tester                     *tester.Tester
 	output, usage              *flags.Choice
 	unique                     bool
 	from, to, start, extension string
@@ -59,19 +50,19 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 		"junit", "html", "list")
 	f.BoolVar(&v.unique, "unique", false,
 		"look for IDs that are on more than one line, in one FILE or in several")
-	f.BoolVar(&v.Options.Unordered, "unordered", false,
+	f.BoolVar(&v.tester.Options.Unordered, "unordered", false,
 		"the IDs come from several generators, or are not in order: "+
 			"report how far out of order they are")
-	f.BoolVar(&v.Options.Stateless, "stateless", false,
+	f.BoolVar(&v.tester.Options.Stateless, "stateless", false,
 		"the IDs are of a scru128 generator without counters, "+
 			"or of a euid generator that does not count")
-	f.BoolVar(&v.Options.Live, "live", false,
+	f.BoolVar(&v.tester.Options.Live, "live", false,
 		"compare timestamps with the time at which IDs arrive")
 	f.StringVar(&v.from, "from", "",
 		"the earliest `TIME` that IDs may have "+
 			"(default 2010, or one month after the format's epoch)")
 	f.StringVar(&v.to, "to", "", "the latest `TIME` that IDs may have (default one day from now)")
-	f.StringArrayVar(&v.Options.Nodes, "node", nil,
+	f.StringArrayVar(&v.tester.Options.Nodes, "node", nil,
 		"the node `SPEC` of scru64, such as 42/8, or several with --unordered (default: detected)")
 	f.StringVar(&v.start, "counter-start", "",
 		"how many `BITS` of the counter of scru64 or scru160 start at random; "+
@@ -81,25 +72,25 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 		verify.UsageMicroseconds)
 	f.StringVar(&v.extension, "extension", "",
 		"how many `BITS` of random16 extend the counter of scru160 (default: detected)")
-	f.IntVar(&v.Options.NodeBits, "node-bits", 0,
+	f.IntVar(&v.tester.Options.NodeBits, "node-bits", 0,
 		"the size in `BITS` of the node ID of scru160, uid60 or a snowflake; "+
 			"with --unique or --exec also of scru64, to name the node IDs that clash")
-	f.StringVar(&v.Options.Raw, "raw", "",
+	f.StringVar(&v.tester.Options.Raw, "raw", "",
 		"write the bits of a random `FIELD` to standard output, for other tests of randomness, "+
 			"and the report to standard error")
-	f.StringVar(&v.Duplicates.Dir, "tmp", "",
+	f.StringVar(&v.tester.Duplicates.Dir, "tmp", "",
 		"with --unique or --exec: the `FOLDER` for temporary files")
-	f.StringVar(&v.Exec.Command, "exec", "",
+	f.StringVar(&v.tester.Exec.Command, "exec", "",
 		"start this `COMMAND` of the shell and check the IDs that it prints")
-	f.IntVar(&v.Exec.Processes, "processes", 1,
+	f.IntVar(&v.tester.Exec.Processes, "processes", 1,
 		"with --exec: how many processes, `N`, run at the same time")
-	f.DurationVar(&v.Exec.Length, "for", 10*time.Second,
+	f.DurationVar(&v.tester.Exec.Length, "for", 10*time.Second,
 		"with --exec: the `TIME` after which verify ends the processes")
 }
 
 func (v *verification) checkFlags(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
-	executes := v.Exec.Command != ""
+	executes := v.tester.Exec.Command != ""
 	if changed("tmp") && !v.unique && !executes {
 		return exit.Usagef("--tmp needs --unique or --exec")
 	}
@@ -117,16 +108,17 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 		}
 	}
 	switch {
-	case executes && v.Options.Raw != "":
+	case executes && v.tester.Options.Raw != "":
 		return exit.Usagef("--raw and --exec exclude each other")
 	case v.output.Value == "list" && !v.unique:
 		return exit.Usagef("-o list needs --unique")
 	case v.output.Value == "html" && (v.unique || executes):
 		return exit.Usagef("--unique and --exec have no -o html")
-	case executes && (v.Exec.Processes < 1 || v.Exec.Processes > tester.MaxProcesses):
-		return exit.Usagef("--processes %d: want 1 to %d", v.Exec.Processes, tester.MaxProcesses)
-	case executes && v.Exec.Length <= 0:
-		return exit.Usagef("--for %v: want a time above zero, such as 10s", v.Exec.Length)
+	case executes && (v.tester.Exec.Processes < 1 || v.tester.Exec.Processes > tester.MaxProcesses):
+		return exit.Usagef("--processes %d: want 1 to %d", v.tester.Exec.Processes,
+			tester.MaxProcesses)
+	case executes && v.tester.Exec.Length <= 0:
+		return exit.Usagef("--for %v: want a time above zero, such as 10s", v.tester.Exec.Length)
 	}
 	return nil
 }
@@ -137,32 +129,32 @@ func (v *verification) run(args []string) error {
 		return err
 	}
 	if v.unique {
-		return v.Unique(name, files)
+		return v.tester.Unique(name, files)
 	}
 	if err := v.options(); err != nil {
 		return err
 	}
-	if v.Exec.Command == "" {
-		return v.Run(name, files)
+	if v.tester.Exec.Command == "" {
+		return v.tester.Run(name, files)
 	}
 	if len(args) > 1 || len(args) == 1 && name == "" {
 		return exit.Usagef("--exec reads no files: unexpected argument %q", files[0])
 	}
-	return v.RunProcesses(name)
+	return v.tester.RunProcesses(name)
 }
 
 func (v *verification) options() (err error) {
 	now := time.Now()
-	if v.Options.From, err = flags.TimeOf("from", v.from, now); err != nil {
+	if v.tester.Options.From, err = flags.TimeOf("from", v.from, now); err != nil {
 		return err
 	}
-	if v.Options.To, err = flags.TimeOf("to", v.to, now); err != nil {
+	if v.tester.Options.To, err = flags.TimeOf("to", v.to, now); err != nil {
 		return err
 	}
-	if v.Options.CounterStart, err = width("counter-start", v.start); err != nil {
+	if v.tester.Options.CounterStart, err = width("counter-start", v.start); err != nil {
 		return err
 	}
-	v.Options.Extension, err = width("extension", v.extension)
+	v.tester.Options.Extension, err = width("extension", v.extension)
 	return err
 }
 

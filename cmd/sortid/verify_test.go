@@ -12,7 +12,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // The first program in docs/verify.md fails for the reasons given there. The second passes.

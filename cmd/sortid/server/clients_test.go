@@ -25,9 +25,9 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/certs"
 	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
-	"github.com/sortid/sortid/testserver"
 )
 
 func raw(t *testing.T, url, text string) (net.Conn, *bufio.Reader) {

@@ -1,7 +1,7 @@
 // Reads IDs of every format that sortid knows, and makes IDs of its own formats.
 //
-// README.md has examples, and sortid.d.ts describes the exports. "sortid page" puts this file,
-// without imports and exports, into a page.
+// README.md has examples, and sortid.d.ts describes the exports. This file is also in the page of
+// "sortid page".
 
 // "go generate" writes formats.js from the Go package format.
 import { table } from "./formats.js";

@@ -21,7 +21,7 @@ var palette = []*color.Color{
 
 // A band is a field on the map of bits. The letter is for output without colours.
 type band struct {
-	format.Value
+	value  format.Value
 	style  *color.Color
 	letter byte
 }
@@ -34,7 +34,7 @@ func bands(r *inspect.Reading) []band {
 	var all []band
 	used, colour := "", 0
 	for _, f := range layout {
-		v := band{Value: f.Of(r.ID), style: console.Faint, letter: '.'}
+		v := band{value: f.Of(r.ID), style: console.Faint, letter: '.'}
 		if f.Name != "" {
 			v.style = palette[colour]
 			colour++
@@ -106,7 +106,7 @@ func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 	of := func(bit int) *band { // the field of a bit, counted from the left
 		place := len(raw)*8 - 1 - bit
 		for i := range fields {
-			if fields[i].Low <= place {
+			if fields[i].value.Low <= place {
 				return &fields[i]
 			}
 		}
@@ -141,24 +141,25 @@ func bits(c *console.Console, b []byte, id format.ID, fields []band) []byte {
 func table(c *console.Console, b []byte, fields []band) []byte {
 	name, size, value := 0, 2, 0
 	for _, f := range fields {
-		if f.Name != "" {
-			name, size = max(name, len(f.Name)), max(size, len(strconv.Itoa(f.Bits)))
-			value = max(value, len(f.String()))
+		if f.value.Name != "" {
+			name, size = max(name, len(f.value.Name)), max(size, len(strconv.Itoa(f.value.Bits)))
+			value = max(value, len(f.value.String()))
 		}
 	}
 	indent := 4 + name + 2 + size + 5 + 2 + value + 2
 	for _, f := range fields {
-		if f.Name == "" {
+		if f.value.Name == "" {
 			continue
 		}
 		mark := string(f.letter)
 		if c.Colours {
 			mark = "■"
 		}
-		meaning := console.Wrap(f.Meaning, max(c.Width-indent, 12), strings.Repeat(" ", indent))
+		meaning := console.Wrap(f.value.Meaning, max(c.Width-indent, 12),
+			strings.Repeat(" ", indent))
 		b = fmt.Appendf(b, "  %s %s  %*d bits  %*s  %s\n", c.Paint(f.style, mark),
-			c.Paint(f.style, fmt.Sprintf("%-*s", name, f.Name)),
-			size, f.Bits, value, f.String(), meaning)
+			c.Paint(f.style, fmt.Sprintf("%-*s", name, f.value.Name)),
+			size, f.value.Bits, value, f.value.String(), meaning)
 	}
 	return b
 }

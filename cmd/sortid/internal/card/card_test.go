@@ -64,13 +64,13 @@ func TestCard(t *testing.T) {
 			// Each field has one colour, and a letter for each bit.
 			seen := map[string]bool{}
 			for _, b := range bands(&r) {
-				if b.Name == "" {
+				if b.value.Name == "" {
 					continue
 				}
 				mark := (&console.Console{Colours: true}).Paint(b.style, "■")
 				if seen[mark] || !strings.Contains(coloured, mark) {
 					t.Errorf("%s: %s shares its colour with another field, or is not shown", s.Name,
-						b.Name)
+						b.value.Name)
 				}
 				seen[mark] = true
 				letters := 0
@@ -80,9 +80,10 @@ func TestCard(t *testing.T) {
 						letters += strings.Count(line, string(b.letter))
 					}
 				}
-				if drawn := len(s.Encodings) > 1 || s.Encodings[0] != format.Text; drawn && letters != b.Bits {
+				if drawn := len(s.Encodings) > 1 || s.Encodings[0] != format.Text; drawn &&
+					letters != b.value.Bits {
 					t.Errorf("%s: %d letters %c on the map, want %d", s.Name, letters, b.letter,
-						b.Bits)
+						b.value.Bits)
 				}
 			}
 		}

@@ -3,7 +3,6 @@ package console
 import (
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -119,12 +118,4 @@ func SizeOf(r io.Reader) int64 {
 		return -1
 	}
 	return info.Size() - at
-}
-
-func Thousands(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

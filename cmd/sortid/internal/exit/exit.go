@@ -33,8 +33,13 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// Usage returns err as a mistake in the arguments.
-func Usage(err error) error { return usageError{err} }
+// Usage returns err as a mistake in the arguments, or nil if err is nil.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
 
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 

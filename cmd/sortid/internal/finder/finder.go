@@ -53,7 +53,7 @@ const maxRun = 42
 const lastGroup = 12 // digits after a UUID's last hyphen
 
 type textRule struct {
-	*format.Format
+	format  *format.Format
 	written byte // classes of bytes in the format's alphabet
 	symbols byte // classes of bytes that may occur: also the other case if the format folds case
 }
@@ -112,7 +112,9 @@ func (f *Finder) addText(s *format.Format) {
 			// Formats with a prefix come first.
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
-				func(a, b textRule) int { return number(b.Prefix != nil) - number(a.Prefix != nil) })
+				func(a, b textRule) int {
+					return number(b.format.Prefix != nil) - number(a.format.Prefix != nil)
+				})
 			f.shortest = min(f.shortest, n)
 		}
 	}
@@ -290,7 +292,7 @@ func kindsOf(text []byte) (kinds byte) {
 // such as 0x0123456789, or inside Base64. If no format is named, a short text must also have a
 // digit, and the case that the format writes.
 func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
-	search := &s.Search
+	search := &s.format.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
 		return Match{}, false
 	}
@@ -302,7 +304,7 @@ func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Matc
 	if !f.only && kinds&^hexDigits == 0 && end-start > 16 { // probably a hash
 		return Match{}, false
 	}
-	if s.Format.Prefix != nil {
+	if s.format.Prefix != nil {
 		return f.judgePrefixed(s, text, from, start, end)
 	}
 	if search.Mixed || bothCases {
@@ -311,14 +313,14 @@ func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Matc
 			besideBase64(text, start, end) {
 			return Match{}, false
 		}
-		m, ok := f.parse(s.Format, format.Text, text, start, end)
+		m, ok := f.parse(s.format, format.Text, text, start, end)
 		return m, f.only && ok || !f.only && f.mixed[end-start].Accept(ok)
 	}
 	if search.Short && (!f.only && (kinds&^s.written != 0 || kinds&digit == 0) ||
 		isNumber(text[start:end])) {
 		return Match{}, false
 	}
-	m, ok := f.parse(s.Format, format.Text, text, start, end)
+	m, ok := f.parse(s.format, format.Text, text, start, end)
 	return m, ok && !(search.Short && besideBase64(text, start, end))
 }
 
@@ -327,18 +329,18 @@ func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 	if first < from || text[first] != '_' {
 		return Match{}, false
 	}
-	for first > from && strings.IndexByte(s.Format.Prefix.Symbols, text[first-1]) >= 0 {
+	for first > from && strings.IndexByte(s.format.Prefix.Symbols, text[first-1]) >= 0 {
 		first--
 	}
 	if first > 0 && isAlnum[text[first-1]] ||
-		s.Search.Mixed && !format.Mixed(unsafe.String(&text[start], end-start)) {
+		s.format.Search.Mixed && !format.Mixed(unsafe.String(&text[start], end-start)) {
 		return Match{}, false
 	}
-	m, ok := f.parse(s.Format, format.Text, text, first, end)
-	for _, n := range s.TextLengths { // the text can continue with check symbols
+	m, ok := f.parse(s.format, format.Text, text, first, end)
+	for _, n := range s.format.TextLengths { // the text can continue with check symbols
 		if longer := start + n; ok && longer > end && longer <= len(text) && (longer == len(text) ||
 			classes[text[longer]] == 0) {
-			if with, ok := f.parse(s.Format, format.Text, text, first, longer); ok {
+			if with, ok := f.parse(s.format, format.Text, text, first, longer); ok {
 				return with, true
 			}
 		}
@@ -463,10 +465,10 @@ func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
 			continue
 		}
 		for _, rule := range f.words[n] {
-			if rule.Search.Mixed && !format.Mixed(unsafe.String(&text[start], n)) {
+			if rule.format.Search.Mixed && !format.Mixed(unsafe.String(&text[start], n)) {
 				continue
 			}
-			if m, ok := f.parse(rule.Format, format.Text, text, start, end); ok {
+			if m, ok := f.parse(rule.format, format.Text, text, start, end); ok {
 				return m, true
 			}
 		}

@@ -40,8 +40,9 @@ func Choose(cmd *cobra.Command, name, short, usage, value string, of ...string) 
 
 // Formats is a flag for a format, or for several with commas between them.
 type Formats struct {
-	List, of []*format.Format
-	kind     string
+	List []*format.Format
+	find func(name string) (*format.Format, error)
+	kind string
 }
 
 // One returns the format, or nil if none or several were named.
@@ -61,14 +62,12 @@ func (f *Formats) Set(text string) error {
 	}
 	f.List = nil
 	for _, name := range names {
-		name = strings.TrimSpace(name)
-		i := slices.IndexFunc(f.of,
-			func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
-		if i < 0 {
-			return &format.UnknownError{What: "format", Name: name, Known: format.NamesOf(f.of)}
+		found, err := f.find(strings.TrimSpace(name))
+		if err != nil {
+			return err
 		}
-		if !slices.Contains(f.List, f.of[i]) {
-			f.List = append(f.List, f.of[i])
+		if !slices.Contains(f.List, found) {
+			f.List = append(f.List, found)
 		}
 	}
 	return nil
@@ -76,7 +75,25 @@ func (f *Formats) Set(text string) error {
 
 // ChooseFormats adds a flag whose value is of the kind "FORMAT" or "FORMAT,...".
 func ChooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Format) *Formats {
-	f := &Formats{of: of, kind: kind}
+	return chooseFormats(cmd, name, kind, usage, of, func(name string) (*format.Format, error) {
+		i := slices.IndexFunc(of,
+			func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
+		if i < 0 {
+			return nil, &format.UnknownError{What: "format", Name: name, Known: format.NamesOf(of)}
+		}
+		return of[i], nil
+	})
+}
+
+// ChooseFormat adds a flag for one of the formats, which the function find finds.
+func ChooseFormat(cmd *cobra.Command, name, usage string, of []*format.Format,
+	find func(name string) (*format.Format, error)) *Formats {
+	return chooseFormats(cmd, name, "FORMAT", usage, of, find)
+}
+
+func chooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Format,
+	find func(name string) (*format.Format, error)) *Formats {
+	f := &Formats{find: find, kind: kind}
 	cmd.Flags().Var(f, name, usage)
 	cmd.RegisterFlagCompletionFunc(name,
 		cobra.FixedCompletions(format.NamesOf(of), cobra.ShellCompDirectiveNoFileComp))

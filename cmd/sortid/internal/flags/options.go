@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
@@ -69,11 +70,12 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 	return values, nil
 }
 
-// OptionError returns a usage error, which names the flag of a wrong option.
+// OptionError returns a usage error for a wrong option, with the names of flags. It returns other
+// errors unchanged.
 func OptionError(err error) error {
-	var wrong *format.OptionError
+	var wrong *sortid.OptionError
 	if !errors.As(err, &wrong) {
-		return exit.Usage(err)
+		return err
 	}
 	return exit.Usagef("%s", wrong.Text("--"))
 }

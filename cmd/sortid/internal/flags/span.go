@@ -1,12 +1,10 @@
 package flags
 
 import (
-	"fmt"
 	"time"
 	_ "time/tzdata" // for --tz on systems without time zones, such as containers
 
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
@@ -37,8 +35,9 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 // A Range starts at From and ends before To. A missing limit is zero.
 type Range struct{ From, To time.Time }
 
-// Read returns the range. For the ID of --around, it first tries the format s, which may be nil.
-func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
+// Read returns the range. The function timeOf returns the time of the ID of --around.
+func (f *Span) Read(now time.Time,
+	timeOf func(id string) (time.Time, error)) (r Range, err error) {
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {
 		if f.given(pair[0]) && f.given(pair[1]) {
@@ -67,7 +66,7 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 		}
 		return r, err
 	case f.given("around"):
-		t, err := timeOfID(f.around, s)
+		t, err := timeOf(f.around)
 		if err != nil {
 			return r, exit.Usagef("--around: %w", err)
 		}
@@ -95,24 +94,6 @@ func (f *Span) Read(now time.Time, s *format.Format) (r Range, err error) {
 }
 
 func (f *Span) given(name string) bool { return f.cmd.Flags().Changed(name) }
-
-// timeOfID reads an ID in the format s. If that fails, or s is nil, it guesses the format.
-func timeOfID(text string, s *format.Format) (time.Time, error) {
-	if s != nil {
-		if r, err := (&inspect.Reader{Format: s}).Read(text); err == nil {
-			return r.Time(), nil
-		}
-	}
-	r, err := new(inspect.Reader).Read(text)
-	switch {
-	case err != nil:
-		return time.Time{}, err
-	case r.Time().IsZero():
-		return time.Time{}, fmt.Errorf("%s is %s, which has no time in it", inspect.Quote(text),
-			r.As())
-	}
-	return r.Time(), nil
-}
 
 // TimeOf reads a flag's time. A time without an offset is in UTC. An empty text is the zero time.
 func TimeOf(name, text string, now time.Time) (time.Time, error) {

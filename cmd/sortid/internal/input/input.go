@@ -11,6 +11,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/lines"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // Texts calls appendResult for each text, and writes the result. Each argument is a text.
@@ -19,7 +20,7 @@ import (
 // ends Texts at once.
 func Texts(c *console.Console, args []string,
 	appendResult func(b []byte, text string) ([]byte, error)) error {
-	w := &writer{Console: c, Writer: bufio.NewWriterSize(c.Out, 64<<10), appendResult: appendResult}
+	w := &writer{console: c, out: bufio.NewWriterSize(c.Out, 64<<10), appendResult: appendResult}
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
@@ -32,16 +33,16 @@ func Texts(c *console.Console, args []string,
 		}
 		if err != nil {
 			w.progress.End()
-			return cmp.Or(w.Flush(), err)
+			return cmp.Or(w.out.Flush(), err)
 		}
 	}
 	w.progress.End()
-	if err := w.Flush(); err != nil {
+	if err := w.out.Flush(); err != nil {
 		return err
 	}
 	if w.bad >= manyBad && !c.Quiet {
-		fmt.Fprintf(c.Err, "sortid: %s of %s IDs could not be read\n", console.Thousands(w.bad),
-			console.Thousands(w.all))
+		fmt.Fprintf(c.Err, "sortid: %s of %s IDs could not be read\n", words.Count(w.bad),
+			words.Count(w.all))
 	}
 	if w.bad > 0 {
 		return exit.ErrReported
@@ -53,8 +54,8 @@ func Texts(c *console.Console, args []string,
 const manyBad = 10
 
 type writer struct {
-	*console.Console
-	*bufio.Writer
+	console      *console.Console
+	out          *bufio.Writer
 	appendResult func([]byte, string) ([]byte, error)
 	progress     *console.Progress
 	bad, all     uint64 // numbers of texts
@@ -63,48 +64,48 @@ type writer struct {
 // The method text returns only errors of writing, or of usage.
 func (w *writer) text(text, what string, number int) error {
 	w.all++
-	b, err := w.appendResult(w.AvailableBuffer(), text)
+	b, err := w.appendResult(w.out.AvailableBuffer(), text)
 	if err != nil {
 		if what == "argument" && exit.IsUsage(err) {
 			return err
 		}
 		return w.report(what, number, err)
 	}
-	_, err = w.Write(b)
+	_, err = w.out.Write(b)
 	return err
 }
 
 func (w *writer) report(what string, number int, err error) error {
 	w.bad++
-	if w.Quiet {
+	if w.console.Quiet {
 		return nil
 	}
-	if w.OutTerminal { // show the results of earlier texts first
-		if err := w.Flush(); err != nil {
+	if w.console.OutTerminal { // show the results of earlier texts first
+		if err := w.out.Flush(); err != nil {
 			return err
 		}
 	}
-	w.Say("%s %d: %v", what, number, err)
+	w.console.Say("%s %d: %v", what, number, err)
 	return nil
 }
 
 func (w *writer) lines(in io.Reader) error {
-	if w.InTerminal && !w.Quiet {
-		fmt.Fprintln(w.Console.Err,
+	if w.console.InTerminal && !w.console.Quiet {
+		fmt.Fprintln(w.console.Err,
 			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
 	read := &console.Counter{Reader: in}
 	r := lines.NewReader(read)
 	done := func() uint64 { return uint64(r.Number()) }
-	if size := console.SizeOf(in); size >= 0 && !w.OutTerminal {
-		w.progress = w.NewProgress("bytes", size)
+	if size := console.SizeOf(in); size >= 0 && !w.console.OutTerminal {
+		w.progress = w.console.NewProgress("bytes", size)
 		done = func() uint64 { return read.N }
 	} else {
-		w.progress = w.Progress("lines")
+		w.progress = w.console.Progress("lines")
 	}
 	for {
 		if !r.Ready() { // write before waiting for input
-			if err := w.Flush(); err != nil {
+			if err := w.out.Flush(); err != nil {
 				return err
 			}
 		}

@@ -41,7 +41,8 @@ type stamp struct{ time.Time }
 
 func (s stamp) String() string { return FormatTime(s.Time) }
 
-type templateData struct {
+// The members of an ID that a template can use. Errors of templates print this name.
+type members struct {
 	Input, Format, Encoding, Text, Hex, Int, UUID, Reason string
 
 	Time               stamp
@@ -51,15 +52,15 @@ type templateData struct {
 
 // Template returns a function that prints readings by a template.
 func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error) {
-	t, err := template.New("template").Option("missingkey=zero").Parse(layout)
+	t, err := template.New("ID").Option("missingkey=zero").Parse(layout)
 	if err != nil {
-		return nil, plainTemplateError(err)
+		return nil, err
 	}
-	if err := t.Execute(io.Discard, templateData{}); err != nil {
-		return nil, plainTemplateError(err)
+	if err := t.Execute(io.Discard, members{}); err != nil {
+		return nil, err
 	}
 	return func(b []byte, r *Reading) ([]byte, error) {
-		d := templateData{
+		d := members{
 			Input: r.Input, Format: r.Name(), Encoding: string(r.Encoding),
 			Text: r.Text(), Reason: r.Reason(),
 			Hex: r.textIn(format.Hex, nil), Int: r.textIn(format.Int, nil),
@@ -74,14 +75,8 @@ func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error)
 		}
 		var line strings.Builder
 		if err := t.Execute(&line, d); err != nil {
-			return b, plainTemplateError(err)
+			return b, err
 		}
 		return append(append(b, line.String()...), '\n'), nil
 	}, nil
-}
-
-func plainTemplateError(err error) error {
-	msg := strings.TrimPrefix(err.Error(), "template: format:")
-	msg = strings.ReplaceAll(msg, "in type inspect.templateData", "")
-	return fmt.Errorf("the template: %s", strings.TrimSpace(msg))
 }

@@ -2,6 +2,7 @@
 package inspect
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,6 +103,21 @@ func (in *Reader) Read(text string) (Reading, error) {
 	in.guesses = all
 	r.Guess, r.Others = all[0], all[1:]
 	return r, nil
+}
+
+// Time returns the time of an ID. If the ID is not in the reader's format, Time guesses the format.
+func (in *Reader) Time(text string) (time.Time, error) {
+	r, err := in.Read(text)
+	if err != nil && in.Format != nil {
+		r, err = new(Reader).Read(text)
+	}
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case r.Time().IsZero():
+		return time.Time{}, fmt.Errorf("%s is %s, which has no time in it", Quote(text), r.As())
+	}
+	return r.Time(), nil
 }
 
 // parseGiven parses the input. It first tries the unchanged input, because the function strip
@@ -224,11 +240,11 @@ func (r *Reading) Reason() string {
 func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
 
 func unreadable(text string, now time.Time) error {
-	e := format.Explain(text, now)
-	if e.Problem == format.Within {
-		return fmt.Errorf("%w; \"sortid scan\" finds IDs in text", e)
+	err := format.Explain(text, now)
+	if errors.Is(err, format.ErrWithin) {
+		return fmt.Errorf("%w; \"sortid scan\" finds IDs in text", err)
 	}
-	return e
+	return err
 }
 
 // Quote returns the start of a text in quotes, for errors.

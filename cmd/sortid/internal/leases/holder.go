@@ -75,7 +75,7 @@ func (h *Holder) Acquire(ctx context.Context) error {
 		held, err = source.Acquire(ctx, config)
 	}
 	if errors.Is(err, lease.ErrNoRealm) {
-		err = o.noRealm(config)
+		err = o.NoRealm(config)
 	}
 	if err != nil {
 		source.Close()

@@ -41,7 +41,44 @@ type Options struct {
 	Create     bool
 	MustExist  bool
 	Wait       bool
+	ForProgram bool         // a new realm has the [NewWindow]
 	Log        *slog.Logger // for messages about new realms; nil: standard error
+}
+
+// ProgramWindow is the window of a new realm of one size. RenewAfter is how long after a renewal
+// the next one begins at the latest. Together they let a program under "lease exec" survive a store
+// that is away for 120 s from just before a renewal. The renewal was then due at RenewAfter of the
+// window, 10.3 s. "lease exec" ends the program 20 s before the lease does: 10 s for a generator
+// ahead of the clock, 5 s from SIGKILL, and 5 s from SIGTERM. So 14 s are left to find that the
+// store is back: up to 10 s until a request without an answer ends, a pause of up to 2.6 s, and the
+// renewal itself. With a longer window, a killed program's node ID would be free later: it is free
+// one and a half windows after the last renewal.
+const ProgramWindow = 165 * time.Second
+
+// NewWindow returns the window of a new realm of [NewRealm].
+func NewWindow(realm lease.Config) time.Duration {
+	if realm.Format.Mixed && !realm.OneSize {
+		return lease.DefaultWindow
+	}
+	return ProgramWindow
+}
+
+// RenewAfter returns when the renewal of a program's lease begins; see [ProgramWindow].
+func RenewAfter(window time.Duration) time.Duration { return window / 16 }
+
+// NewRealm returns the configuration of a realm for "lease create" and "lease exec --create". With
+// bits, or with a format other than scru64, the realm grants one size. Without a format, it serves
+// any generator. The name may be empty if there is a format.
+func NewRealm(f *format.Format, name string, bits int) (lease.Config, error) {
+	if f == nil {
+		return lease.Config{Realm: name, NodeBits: bits, OneSize: true}, nil
+	}
+	c, err := f.LeaseConfig(bits)
+	if err != nil {
+		return c, exit.Usagef("--node-bits: %w", err)
+	}
+	c.Realm = cmp.Or(name, f.Name)
+	return c, nil
 }
 
 // AddFlags adds all flags except the flag for the URL.
@@ -114,7 +151,7 @@ func openURL[T any](ctx context.Context, c *console.Console,
 	if deadline, ok := ctx.Deadline(); ok {
 		left := time.Until(deadline).Round(time.Second)
 		notice := time.AfterFunc(slow, func() {
-			c.Say("no answer from %s yet; giving up %v after the start", describe(url), left)
+			c.Say("no answer from %s yet; this try ends %v after its start", describe(url), left)
 		})
 		defer notice.Stop()
 	}
@@ -178,7 +215,7 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 		if errors.Is(err, lease.ErrNoRealm) && create {
 			err = Create(ctx, c, &store.Source{Store: st}, o, config)
 		} else if errors.Is(err, lease.ErrNoRealm) {
-			err = o.noRealm(config)
+			err = o.NoRealm(config)
 		}
 		if err != nil {
 			return nil, errors.Join(err, st.Close())
@@ -187,26 +224,32 @@ func Open(ctx context.Context, c *console.Console, o *Options,
 	return st, nil
 }
 
-func (o *Options) noRealm(config lease.Config) error {
-	return fmt.Errorf("%w: %q in %s. If the realm existed before, the store has lost it or is the "+
-		"wrong store, and a new realm would make IDs a second time. If it never existed, make it: "+
-		"sortid lease create URL --realm %q --format %s", lease.ErrNoRealm, config.Realm,
-		describe(o.URL), config.Realm, formatName(config.Format))
-}
-
-// formatName returns the name of the format with the bits, ticks and epoch of a realm.
-func formatName(l lease.Format) string {
-	for _, f := range format.WithNode() {
-		if f.Lease == l {
-			return f.Name
+// NoRealm returns the error of a missing realm, with the command that makes it.
+func (o *Options) NoRealm(config lease.Config) error {
+	of := fmt.Sprintf("--node-bits %d", config.NodeBits)
+	if name := config.Format.Name; name != "" {
+		of = "--format " + name
+		if o.ForProgram && config.Format.Mixed && config.Realm != name {
+			of = "--node-bits N (or " + of + ")" // perhaps the user gave only the realm's name
 		}
 	}
-	return "FORMAT"
+	return fmt.Errorf("%w: %q in %s. If the realm existed before, the store has lost it or is the "+
+		"wrong store, and a new realm would make IDs a second time. If it never existed, make it: "+
+		"sortid lease create URL --realm %q %s", lease.ErrNoRealm, config.Realm, describe(o.URL),
+		config.Realm, of)
 }
 
 // Create makes a missing realm, and says so.
 func Create(ctx context.Context, c *console.Console, source *store.Source, o *Options,
 	config lease.Config) (err error) {
+	if o.ForProgram && config.Window == 0 {
+		_, err := source.Terms(ctx, config.Realm)
+		if errors.Is(err, lease.ErrNoRealm) {
+			config.Window = NewWindow(config) // an existing realm keeps its window
+		} else if err != nil {
+			return err
+		}
+	}
 	created := false
 	if source.Server != nil {
 		if config.Format.Mixed && !config.OneSize {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
@@ -83,7 +82,6 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 
 // ChooseFormat adds --format for formats with leased node IDs.
 func ChooseFormat(cmd *cobra.Command, usage string) *flags.Formats {
-	of := format.WithNode()
-	return flags.ChooseFormats(cmd, "format", "FORMAT",
-		usage+": one of "+strings.Join(format.NamesOf(of), ", "), of)
+	return flags.ChooseFormat(cmd, "format", usage+", such as scru64, sonyflake or tsid",
+		format.WithNode(), format.LookupWithNode)
 }

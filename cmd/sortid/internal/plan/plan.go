@@ -70,7 +70,7 @@ type Format struct {
 }
 
 type load struct {
-	Request
+	request   Request
 	perSecond float64 // IDs of one process
 	pairs     float64 // the result of the function pairs
 }
@@ -82,7 +82,7 @@ func Compute(r Request) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Request: r, IDs: r.Rate * r.Years * secondsPerYear}
-	l := &load{Request: r, perSecond: r.Rate / float64(r.Processes), pairs: pairs(r)}
+	l := &load{request: r, perSecond: r.Rate / float64(r.Processes), pairs: pairs(r)}
 	end := from.AddDate(0, 0, int(math.Ceil(r.Years*365.2425)))
 	preferred := 0
 	for _, s := range format.Ours() {
@@ -107,7 +107,7 @@ func (l *load) format(s *format.Format, end time.Time) Format {
 	} else {
 		l.byChance(s, &f)
 	}
-	if l.Processes == 1 && f.Fits {
+	if l.request.Processes == 1 && f.Fits {
 		f.Reasons = []string{"one generator never makes an ID twice"}
 	}
 	if f.Collision > MaxRisk {
@@ -116,7 +116,7 @@ func (l *load) format(s *format.Format, end time.Time) Format {
 	if end.After(s.Last) {
 		f.refuse("its timestamps end in %d", s.Last.Year())
 	}
-	if l.Bits != 0 && s.Bits > l.Bits {
+	if l.request.Bits != 0 && s.Bits > l.request.Bits {
 		f.refuse("an ID has %d bits", s.Bits)
 	}
 	return f
@@ -173,8 +173,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 	if s.Plan.Least > 0 {
 		f.judgeWaits(l, s.Plan.PerTick, s.Plan.Least)
 	}
-	nodes := l.Nodes && s.Plan.NodeBits > 0
-	if sizes := nodeSizes(l.Processes, s.Plan.NodeBits); nodes && l.Processes > 1 &&
+	nodes := l.request.Nodes && s.Plan.NodeBits > 0
+	if sizes := nodeSizes(l.request.Processes, s.Plan.NodeBits); nodes && l.request.Processes > 1 &&
 		len(sizes) > 0 {
 		f.Options[nodeBits] = sizes[0]
 		f.because("a %s ID of %d bits for each process", s.Node, sizes[0])
@@ -191,8 +191,8 @@ func (l *load) byChance(s *format.Format, f *Format) {
 // judgeWaits judges rates and bursts in a format that waits if a millisecond is full. The
 // parameters mean and least say how many IDs fit in a millisecond, on average and at least.
 func (f *Format) judgeWaits(l *load, mean, least float64) {
-	if l.Burst > 0 {
-		f.BurstWaits = math.Floor((l.Burst-1)/mean) * f.Tick
+	if l.request.Burst > 0 {
+		f.BurstWaits = math.Floor((l.request.Burst-1)/mean) * f.Tick
 	}
 	if l.perSecond*f.Tick > least {
 		f.refuse("a process makes at most %.0f IDs a second", least/f.Tick)
@@ -212,10 +212,10 @@ func nodeSizes(processes, most int) (sizes []int) {
 
 // byNode plans a format that needs node IDs. If its counter overflows, IDs get the next tick.
 func (l *load) byNode(s *format.Format, f *Format) {
-	if l.Processes > 1 && !l.Nodes {
+	if l.request.Processes > 1 && !l.request.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
 	}
-	sizes := nodeSizes(l.Processes, s.Plan.NodeBits)
+	sizes := nodeSizes(l.request.Processes, s.Plan.NodeBits)
 	if len(sizes) == 0 {
 		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
 		return
@@ -230,8 +230,8 @@ func (l *load) byNode(s *format.Format, f *Format) {
 		guard, mean, rate = counter(s.NodeCounter-size, peak)
 		f.Options[nodeBits], f.Options[overflowGuard] = size, guard
 		f.PerTick = math.Floor(mean)
-		if l.Burst > 0 {
-			f.BurstAhead = math.Floor((l.Burst-1)/mean) * f.Tick
+		if l.request.Burst > 0 {
+			f.BurstAhead = math.Floor((l.request.Burst-1)/mean) * f.Tick
 		}
 		if burst = f.BurstAhead <= allowance; rate && burst {
 			break

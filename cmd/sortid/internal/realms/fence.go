@@ -10,6 +10,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -17,8 +18,8 @@ import (
 
 type Fencing struct {
 	*console.Console
-	Realm              string         // empty: all
-	Lost               *format.Format // the format of a lost realm, or nil
+	Realm              string        // empty: all
+	Lost               *lease.Config // how to make a lost realm again, or nil
 	Skew, Window, Lead time.Duration
 
 	Names []string // of the realms; Find sets them
@@ -26,13 +27,6 @@ type Fencing struct {
 	done   []string // the fenced realms
 	failed error    // the first error of printing
 	wrong  error    // the first mistake in the arguments
-}
-
-func (f *Fencing) lost() string {
-	if f.Lost == nil {
-		return f.Realm
-	}
-	return cmp.Or(f.Realm, f.Lost.Name)
 }
 
 func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
@@ -47,8 +41,8 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 		return err
 	}
 	f.Names, err = Names(ctx, st)
-	if f.Lost != nil && !slices.Contains(f.Names, f.Lost.Name) {
-		f.Names = append(f.Names, f.Lost.Name)
+	if f.Lost != nil && !slices.Contains(f.Names, f.Lost.Realm) {
+		f.Names = append(f.Names, f.Lost.Realm)
 	}
 	if err == nil && len(f.Names) == 0 {
 		err = errors.New("the store has no realms; --format makes a lost realm again")
@@ -75,9 +69,13 @@ func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 }
 
 func (f *Fencing) fence(ctx context.Context, st store.Store, name string) (time.Time, error) {
-	config := lease.Config{Realm: name, Window: f.Window, MaxLead: f.Lead}
-	if f.Lost != nil && name == f.lost() {
-		config.Format = f.Lost.Lease
+	config := lease.Config{Realm: name}
+	if f.Lost != nil && name == f.Lost.Realm {
+		config = *f.Lost
+	}
+	config.Window, config.MaxLead = f.Window, f.Lead
+	if _, err := lease.Realm(ctx, st, name); errors.Is(err, lease.ErrNoRealm) && f.Window == 0 {
+		config.Window = leases.NewWindow(config)
 	}
 	return lease.Fence(ctx, st, config, f.Skew)
 }

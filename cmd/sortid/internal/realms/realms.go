@@ -241,6 +241,9 @@ func (r *Realm) entry(rec lease.Record) Entry {
 // IsHeld reports whether somebody holds the node ID.
 func (e Entry) IsHeld() bool { return e.State == "held" || e.State == "expired" }
 
+// Waits reports whether nobody holds the node ID, and nobody can have it yet.
+func (e Entry) Waits() bool { return e.State == "spent" || e.State == "ahead" }
+
 // mark returns the end of all grants that include a block: the largest HWM (high-water mark) of the
 // block, of the blocks that contain it, and of the realm.
 func (r *Realm) mark(rec lease.Record) int64 {
@@ -388,7 +391,9 @@ func percent(f float64) string { return strconv.FormatFloat(100*f, 'g', 3, 64) +
 type Summary struct {
 	Realm      string `json:"realm"`
 	Generation string `json:"generation,omitempty"`
+	Format     string `json:"format,omitempty"`
 	Bits       int    `json:"bits"`
+	NodeBits   int    `json:"node_bits,omitempty"` // the only size of node IDs
 	TickMS     int64  `json:"tick_ms"`
 	EpochTime  string `json:"epoch"`
 	WindowMS   int64  `json:"window_ms"`
@@ -407,8 +412,8 @@ func (r *Realm) Summary(conditions []string) Summary {
 	t := r.Root.Terms
 	ms := func(ticks int64) int64 { return ticks * t.Tick }
 	sum := Summary{
-		Realm: r.Name, Generation: r.Root.Generation, Bits: t.Bits,
-		TickMS: ms(1), EpochTime: format.FormatTime(t.Time(0)), WindowMS: ms(t.Window),
+		Realm: r.Name, Generation: r.Root.Generation, Format: t.Format, Bits: t.Bits,
+		NodeBits: t.Only, TickMS: ms(1), EpochTime: format.FormatTime(t.Time(0)), WindowMS: ms(t.Window),
 		LeadMS: ms(t.Lead), share: r.share(),
 		Conditions: append([]string{}, conditions...),
 		terms:      t, skew: r.skew,
@@ -427,6 +432,7 @@ func (s Summary) lines() [][2]string {
 	t := s.terms
 	lines := [][2]string{
 		{"realm", realmText(s.Realm, s.Generation)},
+		{"format", s.Format},
 		{"node IDs", fmt.Sprintf("%s; %v", bitsText(t), s.share)},
 		{"ticks", fmt.Sprintf("of %v from %s on", t.Duration(1), s.EpochTime)},
 		{"windows", fmt.Sprintf("up to %v", t.Rounded(t.Window))},
@@ -469,7 +475,7 @@ func AppendCard(c *console.Console, out []byte, it Item) []byte {
 func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []byte {
 	t := r.Root.Terms
 	out = fmt.Appendf(out, "%s  %d bits, ticks of %v, windows of %v, lead of %v; %v\n",
-		c.Paint(console.Strong, console.Printable(r.Name)), t.Bits,
+		c.Paint(console.Strong, console.Printable(r.Name)), cmp.Or(t.Only, t.Bits),
 		t.Duration(1), t.Rounded(t.Window), t.Rounded(t.Lead), r.share())
 	if r.Root.HWM > r.now+t.Lead {
 		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n",
@@ -513,6 +519,12 @@ func (r *Realm) Evict(ctx context.Context, source *store.Source, e Entry) (held 
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// Reclaim frees a node ID that waits after its last use; see [lease.Reclaim].
+func (r *Realm) Reclaim(ctx context.Context, source *store.Source, e Entry,
+	ahead time.Duration) error {
+	return lease.Reclaim(ctx, source.Store, r.Name, e.block, ahead)
 }
 
 func AppendJSON[T Item](out []byte, items ...T) []byte {

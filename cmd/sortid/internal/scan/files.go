@@ -23,7 +23,7 @@ const bufferSize = 256 << 10
 const Stdin = "-"
 
 type files struct {
-	*console.Console
+	console  *console.Console
 	progress *console.Progress
 	in       console.Counter // counts the bytes of all files
 	buf      []byte
@@ -36,14 +36,14 @@ type files struct {
 }
 
 func newFiles(c *console.Console) *files {
-	return &files{Console: c, buf: make([]byte, bufferSize+finder.Context)}
+	return &files{console: c, buf: make([]byte, bufferSize+finder.Context)}
 }
 
 // begin shows progress, with a percentage only if all names are regular files.
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
-		size := console.SizeOf(f.In)
+		size := console.SizeOf(f.console.In)
 		if name != Stdin {
 			size = -1
 			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -56,15 +56,15 @@ func (f *files) begin(names []string) {
 		}
 		total += size
 	}
-	f.progress = f.NewProgress("bytes", total)
+	f.progress = f.console.NewProgress("bytes", total)
 }
 
 // open reads a file. It adds the file's name to errors, except to errors from the function part.
 func (f *files) open(name string) error {
-	f.in.Reader, f.name = f.In, "standard input"
+	f.in.Reader, f.name = f.console.In, "standard input"
 	if name == Stdin {
-		if f.InTerminal && !f.Quiet {
-			fmt.Fprintln(f.Err, "sortid: reading text from the terminal; Ctrl-D ends")
+		if f.console.InTerminal && !f.console.Quiet {
+			fmt.Fprintln(f.console.Err, "sortid: reading text from the terminal; Ctrl-D ends")
 		}
 	} else {
 		file, err := os.Open(name)

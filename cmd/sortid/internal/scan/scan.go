@@ -40,8 +40,8 @@ const (
 )
 
 type scan struct {
-	*files
-	Options
+	files         *files
+	options       Options
 	finder        *finder.Finder
 	now           time.Time
 	names         bool   // lines begin with the file's name
@@ -61,12 +61,12 @@ type scan struct {
 
 func newScan(c *console.Console, o Options, now time.Time) *scan {
 	s := &scan{
-		files: newFiles(c), Options: o, finder: finder.New(now, o.Formats...), now: now,
+		files: newFiles(c), options: o, finder: finder.New(now, o.Formats...), now: now,
 		names: o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
 		to:    math.MaxInt64, before: " [", after: "]", day: -1,
 		out: make([]byte, 0, 2*bufferSize),
 	}
-	s.Numbers = o.Numbers || o.Output == IDs
+	s.options.Numbers = o.Numbers || o.Output == IDs
 	s.files.part = s.write
 	if !o.From.IsZero() {
 		s.from = o.From.UnixMilli()
@@ -96,12 +96,12 @@ func Run(c *console.Console, o Options, files []string) error {
 }
 
 func (s *scan) run(names []string) error {
-	if !s.OutTerminal {
-		s.begin(names)
+	if !s.files.console.OutTerminal {
+		s.files.begin(names)
 	}
 	trouble := false
 	var ended error
-	s.walk(names, s.Recursive, s.Include, func(name string, err error) {
+	s.files.walk(names, s.options.Recursive, s.options.Include, func(name string, err error) {
 		if ended != nil {
 			return
 		}
@@ -112,17 +112,17 @@ func (s *scan) run(names []string) error {
 		switch {
 		case errors.As(err, new(partError)):
 			ended = err
-		case err != nil && !(binary && (s.Quiet || s.walked)):
-			s.Say("%v", err)
+		case err != nil && !(binary && (s.files.console.Quiet || s.files.walked)):
+			s.files.console.Say("%v", err)
 			trouble = trouble || !binary
 		}
 	})
-	s.progress.End()
+	s.files.progress.End()
 	switch {
 	case exit.ClosedPipe(ended):
 		return ended
 	case ended != nil:
-		s.Say("%v", ended)
+		s.files.console.Say("%v", ended)
 		return exit.ErrTrouble
 	case trouble:
 		return exit.ErrTrouble
@@ -137,10 +137,10 @@ func (s *scan) file(name string) error {
 		s.out = append(s.out, '\n')
 	}
 	s.line, s.start, s.midLine, s.counted, s.matching = 1, 0, false, 0, 0
-	if err := s.files.open(name); err != nil || s.Output != Count {
+	if err := s.files.open(name); err != nil || s.options.Output != Count {
 		return err
 	}
-	s.Numbers = false
+	s.options.Numbers = false
 	s.beginLine()
 	s.out = append(strconv.AppendInt(s.out, int64(s.matching), 10), '\n')
 	return s.flush()
@@ -152,7 +152,7 @@ func (s *scan) write(text []byte, from int, offset int64) error {
 }
 
 func (s *scan) flush() error {
-	_, err := s.Out.Write(s.out)
+	_, err := s.files.console.Out.Write(s.out)
 	s.out = s.out[:0]
 	if err != nil {
 		return partError{err}
@@ -170,7 +170,7 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			return
 		}
 		s.found = true
-		switch s.Output {
+		switch s.options.Output {
 		case Annotate:
 			if m.ID.HasTime() {
 				s.copy(text[done:m.End])
@@ -185,11 +185,11 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 				return
 			}
 		}
-		if s.Output != Lines || s.Numbers {
+		if s.options.Output != Lines || s.options.Numbers {
 			s.count(text[counted:m.Start], offset+int64(counted))
 			counted = m.Start
 		}
-		switch s.Output {
+		switch s.options.Output {
 		case Lines:
 			start := max(from, bytes.LastIndexByte(text[:m.Start], '\n')+1)
 			done = len(text)
@@ -214,9 +214,9 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			s.appendJSON(m, text, offset+int64(m.Start)-s.start+1)
 		}
 	})
-	if s.Output == Annotate {
+	if s.options.Output == Annotate {
 		s.copy(text[done:])
-	} else if s.Output != Lines || s.Numbers {
+	} else if s.options.Output != Lines || s.options.Numbers {
 		s.count(text[counted:], offset+int64(counted))
 	}
 }
@@ -224,16 +224,16 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 // beginLine appends the file's name and the line's number, if wanted.
 func (s *scan) beginLine() {
 	if s.names {
-		s.out = append(append(s.out, s.name...), ':')
+		s.out = append(append(s.out, s.files.name...), ':')
 	}
-	if s.Numbers {
+	if s.options.Numbers {
 		s.out = append(strconv.AppendInt(s.out, int64(s.line), 10), ':')
 	}
 }
 
 // copy appends a text. At the start of each line it calls beginLine.
 func (s *scan) copy(text []byte) {
-	if n := len(text); !s.names && !s.Numbers && n > 0 {
+	if n := len(text); !s.names && !s.options.Numbers && n > 0 {
 		s.out = append(s.out, text...)
 		s.midLine = text[n-1] != '\n'
 		return
@@ -272,11 +272,11 @@ func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 }
 
 func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
-	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), len(s.Formats) == 1,
+	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), len(s.options.Formats) == 1,
 		s.now)
 	o := r.Object()
 	o.Prefix = m.Prefix(text)
-	o.File, o.Line, o.Column = s.name, s.line, column
+	o.File, o.Line, o.Column = s.files.name, s.line, column
 	var err error
 	if s.out, err = o.AppendJSON(s.out); err != nil {
 		panic(err) // impossible: o has only strings and numbers

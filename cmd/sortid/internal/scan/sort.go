@@ -11,7 +11,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/verify/extsort"
+	"github.com/sortid/sortid/internal/extsort"
 )
 
 type SortOptions struct {
@@ -30,7 +30,7 @@ const (
 // A sorting sorts records: lines, or pieces of long lines. The key is the time and the record's
 // number, so lines with the same time keep their order.
 type sorting struct {
-	*files
+	files   *files
 	finder  *finder.Finder
 	reverse bool
 	sorter  extsort.Sorter
@@ -56,7 +56,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 	if o.Memory == 0 {
 		s.sorter.Memory = sortMemory
 	}
-	s.part = s.add
+	s.files.part = s.add
 	// A signal does not interrupt a read of a terminal or pipe. So Sort does not wait for the read.
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, names) }()
@@ -71,24 +71,24 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 }
 
 func (s *sorting) run(ctx context.Context, names []string) error {
-	s.begin(names)
+	s.files.begin(names)
 	for _, name := range names {
 		s.time = [2]uint64{}
-		if err := s.open(name); err != nil {
-			s.progress.End()
+		if err := s.files.open(name); err != nil {
+			s.files.progress.End()
 			return err
 		}
 		if s.midLine {
 			if err := s.record([]byte{'\n'}); err != nil {
-				s.progress.End()
+				s.files.progress.End()
 				return err
 			}
 			s.midLine = false
 		}
 	}
-	s.progress.End()
-	if s.ids == 0 && s.records > 0 && !s.Quiet {
-		s.Say("no line has an ID, so all lines keep their order")
+	s.files.progress.End()
+	if s.ids == 0 && s.records > 0 && !s.files.console.Quiet {
+		s.files.console.Say("no line has an ID, so all lines keep their order")
 	}
 	return s.merge(ctx)
 }
@@ -162,7 +162,7 @@ func (s *sorting) merge(ctx context.Context) error {
 		}
 		inputs = append(inputs, in)
 	}
-	out := bufio.NewWriterSize(s.Out, 64<<10)
+	out := bufio.NewWriterSize(s.files.console.Out, 64<<10)
 	err = extsort.Merge(inputs, func(in *extsort.Reader, at int, _ extsort.Key) error {
 		_, err := out.Write(in.Payload(at))
 		return err

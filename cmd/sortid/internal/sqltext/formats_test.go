@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru160"
-	"github.com/sortid/sortid/testserver"
 )
 
 type tested struct {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func openMySQL(t *testing.T) (db *sql.DB, u *url.URL) {

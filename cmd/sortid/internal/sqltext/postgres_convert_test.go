@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func TestPostgresReadsAndWritesVectors(t *testing.T) {

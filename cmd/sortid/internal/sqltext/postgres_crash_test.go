@@ -7,7 +7,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 // After an immediate stop, no ID is repeated. The naive generator repeats IDs, and the test notices

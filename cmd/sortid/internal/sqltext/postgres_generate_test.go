@@ -17,7 +17,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify/duplicates"
 	"github.com/sortid/sortid/verify/report"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func TestPostgresInlinesTimeFunctions(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 	"github.com/sortid/sortid/verify/report"
@@ -38,7 +39,7 @@ const (
 )
 
 type generatorProcess struct {
-	*source
+	source *source
 	cmd    *exec.Cmd
 	out    *os.File      // What it prints.
 	file   string        // A copy of out, for the search for duplicates.
@@ -98,14 +99,14 @@ func (v *Tester) RunProcesses(name string) error {
 }
 
 func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
-	p := &printer{Tester: v, out: bufio.NewWriter(v.Out)}
+	p := &printer{tester: v, out: bufio.NewWriter(v.Console.Out)}
 	var sources []duplicates.Source
 	for _, process := range all {
 		if v.tellEnd(process) {
 			p.bad = true
 		}
 		sources = append(sources, duplicates.File(process.file))
-		sources[len(sources)-1].Name = process.Name
+		sources[len(sources)-1].Name = process.source.in.Name
 		if err := p.report(process.report); err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 	console.Widen(w)
 	p := &generatorProcess{out: r, file: file, cmd: shell(v.Exec.Command),
 		done: make(chan struct{})}
-	messages := &prefixed{Console: v.Console, prefix: name + ": "}
+	messages := &prefixed{console: v.Console, prefix: name + ": "}
 	p.cmd.Stdout, p.cmd.Stderr = w, messages
 	// Children of the process can keep standard error open, so Wait needs a limit.
 	p.cmd.WaitDelay = endTime
@@ -144,7 +145,7 @@ func (v *Tester) startProcess(name, file string) (*generatorProcess, error) {
 		r.Close()
 		return nil, err
 	}
-	p.source = &source{Source: duplicates.Source{Name: name, Once: true,
+	p.source = &source{in: duplicates.Source{Name: name, Once: true,
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(&wholeLines{process: p}), nil }}}
 	go func() {
 		p.err = p.cmd.Wait()
@@ -174,7 +175,7 @@ func (p *generatorProcess) end() {
 }
 
 func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
-	bar := v.NewProgress("IDs", -1)
+	bar := v.Console.NewProgress("IDs", -1)
 	defer bar.End()
 	var mu sync.Mutex // guards total and bar
 	total := uint64(0)
@@ -198,7 +199,7 @@ func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 }
 
 func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify.Progress)) error {
-	in, err := p.read()
+	in, err := p.source.read()
 	if err != nil {
 		return err
 	}
@@ -210,7 +211,7 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 	defer file.Close()
 	w := bufio.NewWriterSize(file, 256<<10)
 	o := v.Options
-	o.Source, o.Progress = p.Name, show
+	o.Source, o.Progress = p.source.in.Name, show
 	// This check ends when the process ends. So it ignores signals.
 	p.report, err = verify.Check(context.Background(), name, io.TeeReader(in, w), o)
 	if err == nil {
@@ -222,22 +223,22 @@ func (v *Tester) checkProcess(name string, p *generatorProcess, show func(verify
 // tellEnd prints how a process ended by itself, and reports whether the process failed.
 func (v *Tester) tellEnd(p *generatorProcess) (failed bool) {
 	<-p.done
-	seconds, lines := p.length.Seconds(), p.report.Lines
-	after := fmt.Sprintf("after %.1f s and %s lines", seconds, console.Thousands(lines))
+	name, seconds, lines := p.source.in.Name, p.length.Seconds(), p.report.Lines
+	after := fmt.Sprintf("after %.1f s and %s lines", seconds, words.Count(lines))
 	switch {
 	case p.ended.Load():
 		if lines == 0 {
-			v.Say("%s has printed nothing in %.1f s", p.Name, seconds)
+			v.Console.Say("%s has printed nothing in %.1f s", name, seconds)
 		}
 		return lines == 0
 	case p.err != nil:
-		v.Say("%s ended by itself %s: %v", p.Name, after, p.err)
+		v.Console.Say("%s ended by itself %s: %v", name, after, p.err)
 		return true
 	case lines == 0:
-		v.Say("%s ended by itself after %.1f s and has printed nothing", p.Name, seconds)
+		v.Console.Say("%s ended by itself after %.1f s and has printed nothing", name, seconds)
 		return true
-	case !v.Quiet:
-		v.Say("%s ended by itself %s", p.Name, after)
+	case !v.Console.Quiet:
+		v.Console.Say("%s ended by itself %s", name, after)
 	}
 	return false
 }
@@ -281,9 +282,9 @@ func (l *wholeLines) Read(b []byte) (int, error) {
 }
 
 type prefixed struct {
-	*console.Console
-	prefix string
-	line   []byte
+	console *console.Console
+	prefix  string
+	line    []byte
 }
 
 var prefixedLock sync.Mutex // so that lines of processes do not mix
@@ -304,6 +305,6 @@ func (w *prefixed) flush() {
 	}
 	prefixedLock.Lock()
 	defer prefixedLock.Unlock()
-	fmt.Fprintf(w.Err, "%s%s\n", w.prefix, bytes.TrimRight(w.line, "\r\n"))
+	fmt.Fprintf(w.console.Err, "%s%s\n", w.prefix, bytes.TrimRight(w.line, "\r\n"))
 	w.line = w.line[:0]
 }

@@ -22,7 +22,7 @@ import (
 // A source is an input of verify: a file, a pipe, or standard input. Its Open does not
 // decompress.
 type source struct {
-	duplicates.Source
+	in     duplicates.Source
 	stdin  bool
 	empty  bool         // the method guess sets it: there is nothing to read
 	opened *sourceLines // the method guess sets it, the method read returns it
@@ -30,24 +30,24 @@ type source struct {
 
 func (v *Tester) source(name string) *source {
 	if name != "-" {
-		return &source{Source: duplicates.File(name)}
+		return &source{in: duplicates.File(name)}
 	}
-	return &source{stdin: true, Source: duplicates.Source{Name: "standard input", Once: true,
+	return &source{stdin: true, in: duplicates.Source{Name: "standard input", Once: true,
 		Open: func() (io.ReadCloser, error) {
-			if f, ok := v.In.(*os.File); ok { // the size of a pipe can be set at either end
+			if f, ok := v.Console.In.(*os.File); ok { // the size of a pipe can be set at either end
 				console.Widen(f)
 			}
-			return io.NopCloser(v.In), nil
+			return io.NopCloser(v.Console.In), nil
 		}}}
 }
 
 // Another goroutine can close sourceLines during a read.
 type sourceLines struct {
-	*bufio.Reader
-	file   io.ReadCloser
-	plain  io.Reader // the decompressed file
-	closed atomic.Bool
-	mu     sync.Mutex // held during a read
+	buffered *bufio.Reader
+	file     io.ReadCloser
+	plain    io.Reader // the decompressed file
+	closed   atomic.Bool
+	mu       sync.Mutex // held during a read
 }
 
 func (l *sourceLines) Read(b []byte) (n int, err error) {
@@ -57,7 +57,7 @@ func (l *sourceLines) Read(b []byte) (n int, err error) {
 	if l.closed.Load() {
 		return 0, os.ErrClosed
 	}
-	return l.Reader.Read(b)
+	return l.buffered.Read(b)
 }
 
 func (l *sourceLines) Close() error {
@@ -89,16 +89,16 @@ func (s *source) read() (*sourceLines, error) {
 		s.opened = nil
 		return in, nil
 	}
-	file, err := s.Open()
+	file, err := s.in.Open()
 	if err != nil {
 		return nil, err
 	}
 	plain, err := decompress.NewReader(file)
 	if err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%s: cannot be decompressed: %w", s.Name, err)
+		return nil, fmt.Errorf("%s: cannot be decompressed: %w", s.in.Name, err)
 	}
-	return &sourceLines{Reader: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
+	return &sourceLines{buffered: bufio.NewReaderSize(plain, head), file: file, plain: plain}, nil
 }
 
 // guess returns the format of the first line that shows its format, or "". It does not wait for
@@ -110,9 +110,9 @@ func (s *source) guess() (name string, err error) {
 	}
 	s.opened = in
 	for done := false; !done; {
-		_, err := in.Peek(in.Buffered() + 1) // waits for what comes next
-		done = err != nil                    // the end, or a full buffer
-		start, _ := in.Peek(in.Buffered())
+		_, err := in.buffered.Peek(in.buffered.Buffered() + 1) // waits for what comes next
+		done = err != nil                                      // the end, or a full buffer
+		start, _ := in.buffered.Peek(in.buffered.Buffered())
 		if !done {
 			start = start[:bytes.LastIndexByte(start, '\n')+1]
 		}
@@ -138,7 +138,7 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
 		}
-		if !s.Once && s.opened != nil {
+		if !s.in.Once && s.opened != nil {
 			s.opened.Close()
 			s.opened = nil
 		}
@@ -151,7 +151,7 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	}
 	what := "the sources"
 	if len(sources) == 1 {
-		what = sources[0].Name
+		what = sources[0].in.Name
 	}
 	return "", exit.Usagef(
 		"cannot guess the format of %s; name the format before the files, "+
@@ -160,5 +160,5 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 
 func noIDs(s *source) error {
 	return exit.Usagef("%s is empty, so there is no ID to check; "+
-		"pipe a generator's output into sortid verify, or name a file of IDs", s.Name)
+		"pipe a generator's output into sortid verify, or name a file of IDs", s.in.Name)
 }

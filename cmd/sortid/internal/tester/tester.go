@@ -15,6 +15,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
@@ -24,7 +25,7 @@ import (
 )
 
 type Tester struct {
-	*console.Console
+	Console    *console.Console
 	Output     string // report, json, junit, html or list
 	Options    verify.Options
 	Duplicates duplicates.Options
@@ -40,16 +41,16 @@ func untilSignal() context.Context {
 
 func (v *Tester) style() report.Style {
 	if v.Options.Raw != "" { // the report goes to standard error
-		return report.Style{Width: v.ErrWidth}
+		return report.Style{Width: v.Console.ErrWidth}
 	}
 	tones := map[report.Tone]*color.Color{
 		report.Strong: console.Strong, report.Faint: console.Faint, report.Caution: console.Caution,
 		report.Good: color.New(color.FgGreen), report.Bad: color.New(color.FgRed, color.Bold),
 	}
-	style := report.Style{Bars: v.OutTerminal,
-		Paint: func(t report.Tone, s string) string { return v.Paint(tones[t], s) }}
-	if v.OutTerminal {
-		style.Width = v.Width
+	style := report.Style{Bars: v.Console.OutTerminal,
+		Paint: func(t report.Tone, s string) string { return v.Console.Paint(tones[t], s) }}
+	if v.Console.OutTerminal {
+		style.Width = v.Console.Width
 	}
 	return style
 }
@@ -73,18 +74,18 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 
 // Run verifies each source by itself. If name is "", it guesses each source's format.
 func (v *Tester) Run(name string, files []string) error {
-	to := v.Out
+	to := v.Console.Out
 	if v.Options.Raw != "" {
 		switch {
-		case v.OutTerminal:
+		case v.Console.OutTerminal:
 			return exit.Usagef(
 				"--raw writes bits that are not for a terminal; redirect standard output")
 		case len(files) > 1:
 			return exit.Usagef("--raw takes one source, not %d", len(files))
 		}
-		v.Options.RawTo, to = &patient{w: v.Out}, v.Err
+		v.Options.RawTo, to = &patient{w: v.Console.Out}, v.Console.Err
 	}
-	p := &printer{Tester: v, out: bufio.NewWriter(to)}
+	p := &printer{tester: v, out: bufio.NewWriter(to)}
 	ctx := untilSignal()
 	for _, file := range files {
 		s := v.source(file)
@@ -93,11 +94,11 @@ func (v *Tester) Run(name string, files []string) error {
 			return noIDs(s)
 		}
 		switch {
-		case errors.Is(err, verify.ErrOption) || exit.IsUsage(err) || err != nil &&
+		case errors.Is(err, sortid.ErrOption) || exit.IsUsage(err) || err != nil &&
 			ctx.Err() != nil:
 			return err
 		case err != nil:
-			v.Say("%v", err)
+			v.Console.Say("%v", err)
 			p.bad = true
 			continue
 		}
@@ -109,8 +110,9 @@ func (v *Tester) Run(name string, files []string) error {
 }
 
 func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Report, error) {
-	if s.stdin && v.InTerminal {
-		fmt.Fprintln(v.Err, "sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
+	if s.stdin && v.Console.InTerminal {
+		fmt.Fprintln(v.Console.Err,
+			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
 	if name == "" {
 		var err error
@@ -125,17 +127,17 @@ func (v *Tester) one(ctx context.Context, name string, s *source) (*report.Repor
 	defer in.Close()
 	o := v.Options
 	if !s.stdin {
-		o.Source = s.Name
+		o.Source = s.in.Name
 	}
-	if !v.InTerminal {
+	if !v.Console.InTerminal {
 		what, total := "IDs", int64(-1)
-		if s.Size > 0 {
-			what, total = "bytes", s.Size
+		if s.in.Size > 0 {
+			what, total = "bytes", s.in.Size
 		}
-		bar := v.NewProgress(what, total)
+		bar := v.Console.NewProgress(what, total)
 		defer bar.End()
 		o.Progress = func(at verify.Progress) {
-			if s.Size > 0 {
+			if s.in.Size > 0 {
 				at.IDs = uint64(in.Position())
 			}
 			bar.Show(at.IDs)
@@ -164,7 +166,7 @@ func (p *patient) Write(b []byte) (int, error) {
 }
 
 type printer struct {
-	*Tester
+	tester  *Tester
 	out     *bufio.Writer
 	reports []*report.Report
 	bad     bool // whether a check failed
@@ -173,12 +175,12 @@ type printer struct {
 func (p *printer) report(r *report.Report) (err error) {
 	p.bad = p.bad || r.Status == report.Fail
 	p.reports = append(p.reports, r)
-	switch p.Output {
+	switch p.tester.Output {
 	case "report":
 		if len(p.reports) > 1 {
 			fmt.Fprintln(p.out)
 		}
-		err = report.Text(p.out, r, p.style())
+		err = report.Text(p.out, r, p.tester.style())
 	case "json":
 		err = report.JSON(p.out, r)
 	}
@@ -191,17 +193,17 @@ func (p *printer) report(r *report.Report) (err error) {
 // end prints the rest, and returns the command's result. The parameter duplicates may be nil.
 func (p *printer) end(duplicates *report.Unique) (err error) {
 	switch {
-	case p.Output == "junit":
+	case p.tester.Output == "junit":
 		err = report.JUnit(p.out, p.reports, duplicates)
-	case p.Output == "html":
+	case p.tester.Output == "html":
 		err = report.HTML(p.out, p.reports)
 	case duplicates == nil:
-	case p.Output == "report":
+	case p.tester.Output == "report":
 		if len(p.reports) > 0 {
 			fmt.Fprintln(p.out)
 		}
-		err = report.UniqueText(p.out, duplicates, p.style())
-	case p.Output == "json":
+		err = report.UniqueText(p.out, duplicates, p.tester.style())
+	case p.tester.Output == "json":
 		err = report.UniqueJSON(p.out, duplicates)
 	}
 	if err == nil {
@@ -230,12 +232,12 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	}
 	var sources []duplicates.Source
 	for _, s := range all {
-		plain := s.Source
+		plain := s.in
 		plain.Open = func() (io.ReadCloser, error) { return s.read() }
 		sources = append(sources, plain)
 	}
 	v.Duplicates.NodeBits = v.Options.NodeBits
-	p := &printer{Tester: v, out: bufio.NewWriterSize(v.Out, 64<<10)}
+	p := &printer{tester: v, out: bufio.NewWriterSize(v.Console.Out, 64<<10)}
 	ctx := untilSignal()
 	r, err := v.find(ctx, name, sources, p.out)
 	if err != nil {
@@ -243,7 +245,7 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	}
 	err = p.end(r)
 	if v.Output == "list" && r.Status != report.Pass && (err == nil || err == exit.ErrReported) {
-		err = cmp.Or(report.UniqueText(v.Err, r, report.Style{}), err)
+		err = cmp.Or(report.UniqueText(v.Console.Err, r, report.Style{}), err)
 	}
 	if r.Interrupted && (err == nil || err == exit.ErrReported) {
 		return exit.Cause(ctx, exit.ErrInterrupted)
@@ -259,14 +261,14 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	if write != nil {
 		v.Duplicates.Each = func(d report.Duplicate) { failed = cmp.Or(failed, write(out, d)) }
 	}
-	if !v.InTerminal || !slices.ContainsFunc(
+	if !v.Console.InTerminal || !slices.ContainsFunc(
 		sources, func(s duplicates.Source) bool { return s.Name == "standard input" }) {
 		var bar *console.Progress
 		var last duplicates.Progress
 		v.Duplicates.Progress = func(p duplicates.Progress) {
 			if bar == nil || p.Stage != last.Stage || p.Total != last.Total {
 				bar.End()
-				bar = v.NewProgress("bytes", cmp.Or(p.Total, -1))
+				bar = v.Console.NewProgress("bytes", cmp.Or(p.Total, -1))
 				bar.Describe(string(p.Stage))
 			}
 			last = p

@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
-	"github.com/sortid/sortid/testserver"
 )
 
 func makers(name, program string, processes int, bits []int, urls ...string) *cluster {

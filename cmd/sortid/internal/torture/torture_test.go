@@ -26,14 +26,14 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/testserver"
 
 	// The tests run the command, which has these packages. With the imports, the go command does
 	// not use cached results of the tests after a change there.
+	_ "github.com/sortid/sortid/internal/extsort"
 	_ "github.com/sortid/sortid/verify"
 	_ "github.com/sortid/sortid/verify/duplicates"
-	_ "github.com/sortid/sortid/verify/extsort"
 )
 
 var (

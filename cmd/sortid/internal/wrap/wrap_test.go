@@ -5,7 +5,6 @@ package wrap
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -44,13 +43,13 @@ func TestStoreUnreachable(t *testing.T) {
 			var stderr bytes.Buffer
 			terminal := &console.Console{Out: out, Err: &stderr, Width: 80}
 			// On a slow machine, the program needs seconds.
-			l := &leases.Options{URL: "bolt:" + path, Bits: 8, Window: 26 * time.Second}
-			times := Times{10 * time.Second, 9 * time.Second, 20 * time.Millisecond}
-			sh := check.Must(exec.LookPath("sh"))(t)
+			o := &Options{Path: check.Must(exec.LookPath("sh"))(t),
+				Args:  []string{"sh", "-c", c.script},
+				Lease: &leases.Options{URL: "bolt:" + path, Window: 26 * time.Second},
+				Realm: check.Must(leases.NewRealm(format.SCRU64, "", 8))(t),
+				Times: Times{Ahead: 4 * time.Second, Grace: time.Second}}
 			done := make(chan error, 1)
-			go func() {
-				done <- Run(terminal, times, l, format.SCRU64, sh, []string{"sh", "-c", c.script})
-			}()
+			go func() { done <- Run(terminal, o) }()
 
 			read := func() string {
 				b := check.Must(os.ReadFile(out.Name()))(t)
@@ -85,24 +84,28 @@ func TestStoreUnreachable(t *testing.T) {
 // An early signal that ends programs interrupts the wait for the node ID. The program gets this
 // signal later. Other early signals do nothing.
 func TestPassSignals(t *testing.T) {
-	cmd := exec.Command("sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`)
-	pipe := check.Must(cmd.StdoutPipe())(t)
-	check.OK(t, cmd.Start())
-	if lines := bufio.NewScanner(pipe); !lines.Scan() {
+	from, to, err := os.Pipe()
+	check.OK(t, err)
+	defer from.Close()
+	far := time.Now().Add(time.Hour)
+	p := check.Must(startProgram(&console.Console{Out: to}, check.Must(exec.LookPath("sh"))(t),
+		[]string{"sh", "-c", `trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done`},
+		os.Environ(), deadlines{far, far, far}))(t)
+	to.Close()
+	if lines := bufio.NewScanner(from); !lines.Scan() {
 		t.Fatal("the program prints nothing")
 	}
-	signals, started := make(chan os.Signal), make(chan *os.Process)
+	signals, started := make(chan os.Signal), make(chan *program)
 	interrupted := 0
 	var passed sync.WaitGroup
 	passed.Go(
-		func() { passSignals(new(console.Console), signals, started, func() { interrupted++ }) })
+		func() { passSignals(new(console.Console), signals, started, func(os.Signal) { interrupted++ }) })
 	signals <- syscall.SIGWINCH
 	signals <- syscall.SIGCONT
 	signals <- syscall.SIGTERM
-	started <- cmd.Process
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 9 {
-		t.Errorf("%v, want exit code 9", err)
+	started <- p
+	if <-p.gone; p.code != 9 {
+		t.Errorf("exit code %d, want 9", p.code)
 	}
 	close(started)
 	passed.Wait()

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, error) {

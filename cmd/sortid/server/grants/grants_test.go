@@ -245,7 +245,11 @@ func TestWrongBodies(t *testing.T) {
 		{atLeases + "/x/evict", `{"secret":"s"}`, "secret", "unknown"},
 		{"PUT /v1/realms/orders", `{}`, "format", "missing; want a format, node_bits, or both"},
 		{"PUT /v1/realms/orders", `{"format":"scru46"}`, "format", `"scru46"`},
-		{"PUT /v1/realms/orders", `{"format":"scru128"}`, "format", "have no node ID"},
+		{"PUT /v1/realms/orders", `{"format":"scru128"}`, "format",
+			"have no node ID; the formats with one are scru64, "},
+		{"PUT /v1/realms/orders", `{"format":"xid"}`, "node_bits", "choose a size"},
+		{"PUT /v1/realms/orders", `{"format":"snowid","node_bits":11}`, "node_bits",
+			"a node ID of snowid has 1 to 10 bits, not 11"},
 		{"PUT /v1/realms/orders", `{"lead_ms":0,"node_bits":3}`, "lead_ms", "0; want"},
 		{"PATCH /v1/realms/orders", `{"format":"scru64"}`, "format", "unknown"},
 	} {

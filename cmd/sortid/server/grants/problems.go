@@ -72,7 +72,7 @@ func (e *Endpoints) problem(in *request, err error) error {
 		return conflict(httpapi.RealmDiffers, "%s", text)
 	case errors.Is(err, lease.ErrLost):
 		return httpapi.New(http.StatusGone, httpapi.LeaseLost,
-			"this lease has ended: stop at once, and acquire a new lease with a new request")
+			"%s; stop at once, and acquire a new lease with a new request", text)
 	case errors.Is(err, lease.ErrFull), errors.Is(err, lease.ErrLead):
 		return noneFree(err, text)
 	case errors.Is(err, lease.ErrConfig):

@@ -203,30 +203,22 @@ func newHoldingAnswer(realm string, t lease.Terms, h lease.Holding) holdingAnswe
 // realmConfig returns the configuration of a new realm. Without a Format, the realm is for any
 // generator. Without NodeBits, it has the sizes of the format.
 func realmConfig(realm string, b realmBody) (lease.Config, error) {
-	c := lease.Config{Realm: realm, NodeBits: int(value(b.NodeBits, 0)),
-		Window: duration(b.WindowMS), MaxLead: duration(b.LeadMS)}
-	if b.Format == nil && b.NodeBits == nil {
+	bits := int(value(b.NodeBits, 0))
+	c := lease.Config{NodeBits: bits}
+	switch {
+	case b.Format == nil && b.NodeBits == nil:
 		return c, invalid("format", "missing; want a format, node_bits, or both")
+	case b.Format != nil:
+		f, err := format.LookupWithNode(*b.Format)
+		if err != nil {
+			return c, invalid("format", "%v", err)
+		}
+		if c, err = f.LeaseConfig(bits); err != nil {
+			return c, invalid("node_bits", "%v", err)
+		}
 	}
-	if b.Format == nil {
-		return c, nil
-	}
-	var err error
-	c.Format, err = formatNamed(*b.Format)
-	return c, err
-}
-
-// formatNamed returns how node IDs of a format are leased.
-func formatNamed(name string) (lease.Format, error) {
-	f, err := format.Lookup(name)
-	if err != nil {
-		return lease.Format{}, invalid("format", "%v", err)
-	}
-	if f.Lease == (lease.Format{}) {
-		return lease.Format{}, invalid("format", "IDs of %s have no node ID; want one of %v", f.Name,
-			format.NamesOf(format.WithNode()))
-	}
-	return f.Lease, nil
+	c.Realm, c.Window, c.MaxLead = realm, duration(b.WindowMS), duration(b.LeadMS)
+	return c, nil
 }
 
 func next(position string) *string {

@@ -19,14 +19,14 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 
 	// The tests run the command, which has these packages. With the imports, the go command does
 	// not use cached results of the tests after a change there.
+	_ "github.com/sortid/sortid/internal/extsort"
 	_ "github.com/sortid/sortid/store"
 	_ "github.com/sortid/sortid/verify"
 	_ "github.com/sortid/sortid/verify/duplicates"
-	_ "github.com/sortid/sortid/verify/extsort"
 )
 
 func output(t testing.TB, dir, stdin, name string, args ...string) string {

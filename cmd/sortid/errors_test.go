@@ -1,0 +1,44 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what the tests compare to its file")
+
+// The file has commands with wrong options and wrong texts, and what each prints to standard error.
+func TestMessages(t *testing.T) {
+	const name = "testdata/messages.txt"
+	file, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	commands := 0
+	for line := range strings.Lines(string(file)) {
+		command, ok := strings.CutPrefix(line, "$ sortid ")
+		if !ok {
+			continue
+		}
+		commands++
+		code, stderr := start(strings.NewReader(""), io.Discard, strings.Fields(command)...)
+		got.WriteString(line + stderr)
+		if code == 0 {
+			t.Errorf("%sis no mistake", line)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if got.String() != string(file) {
+		t.Errorf("got:\n%s\nwant:\n%s", got.String(), file)
+	}
+	if commands < 50 {
+		t.Errorf("only %d commands", commands)
+	}
+}
