@@ -9,8 +9,8 @@ import (
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru128"
-	"github.com/sortid/sortid/testserver"
 )
 
 // checkDefault checks that the database has made the ID, and that the program has read it.

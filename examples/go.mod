@@ -4,11 +4,13 @@ go 1.26.0
 
 require (
 	entgo.io/ent v0.14.5
+	github.com/bwmarrin/snowflake v0.3.0
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/sony/sonyflake/v2 v2.2.0
 	github.com/sortid/sortid v0.1.0
 	github.com/sortid/sortid/pgxid v0.1.0
-	github.com/sortid/sortid/testserver v0.1.0
+	github.com/sortid/sortid/store v0.1.0
 	github.com/uptrace/bun v1.3.0
 	github.com/uptrace/bun/dialect/pgdialect v1.3.0
 	gorm.io/driver/postgres v1.6.3

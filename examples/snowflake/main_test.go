@@ -1,0 +1,20 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"github.com/sortid/sortid/examples/internal/faults"
+	"github.com/sortid/sortid/lease"
+)
+
+func TestUnique(t *testing.T) {
+	t.Parallel()
+	faults.Test(t, func(l *lease.Lease) (func(context.Context) (int64, error), error) {
+		guard := newGuard(l)
+		return func(ctx context.Context) (int64, error) {
+			id, err := guard.Next(ctx)
+			return id.Int64(), err
+		}, nil
+	})
+}
