@@ -14,7 +14,7 @@ var (
 )
 
 // BenchmarkParts measures the steps of making an ID with the standard library. The packages clock
-// and entropy have a benchmark with the same name, and one table shows all steps.
+// and gencore have a benchmark with the same name, and one table shows all steps.
 func BenchmarkParts(b *testing.B) {
 	b.Run("lib=time.Now", func(b *testing.B) {
 		for b.Loop() {

@@ -15,7 +15,6 @@ require (
 	github.com/segmentio/ksuid v1.0.4
 	github.com/sortid/sortid v0.1.0
 	github.com/sortid/sortid/pgxid v0.1.0
-	github.com/sortid/sortid/testserver v0.1.0
 	github.com/valyala/fasthttp v1.65.0
 	go.jetify.com/typeid v1.3.0
 	golang.org/x/perf v0.0.0-20240604174448-3b48cf0e0164

@@ -1,121 +1,43 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
-
-	"golang.org/x/mod/module"
-	modzip "golang.org/x/mod/zip"
 )
 
-// pack writes the published modules into dir, in the form of a module proxy. It packs the files
-// that git does not ignore.
-func (r *repo) pack(dir, version string, commitTime time.Time) error {
-	files, err := r.files()
-	if err != nil {
-		return err
+// pack tags the modules at a version in a new git repository in dir, with the files that git does
+// not ignore. In the environment that pack returns, the go command fetches them from there.
+func (c *clone) pack(version, dir string) (env []string, err error) {
+	repository := filepath.Join(dir, "repository.git")
+	commands := [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", version}}
+	for _, m := range c.published() {
+		commands = append(commands, []string{"tag", m.tag(version)})
 	}
-	info, err := json.Marshal(map[string]any{"Version": version, "Time": commitTime.UTC()})
-	if err != nil {
-		return err
-	}
-	for _, m := range r.published() {
-		if err := r.packModule(dir, m, version, info, files); err != nil {
-			return fmt.Errorf("packing %s: %w", m.path(), err)
+	for _, args := range commands {
+		if _, err := output(c.root, "git", append([]string{"--git-dir=" + repository,
+			"--work-tree=" + c.root, "-c", "user.name=release", "-c", "user.email=release@localhost",
+			"-c", "commit.gpgSign=false", "-c", "tag.gpgSign=false"}, args...)...); err != nil {
+			return nil, err
 		}
 	}
-	return nil
-}
-
-func (r *repo) packModule(dir string, m *goModule, version string, info []byte,
-	files []string) error {
-	escaped, err := module.EscapePath(m.path())
-	if err != nil {
-		return err
-	}
-	at := filepath.Join(dir, filepath.FromSlash(escaped), "@v")
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
-	}
-	goMod, err := os.ReadFile(m.file.Syntax.Name)
-	if err != nil {
-		return err
-	}
-	for name, data := range map[string][]byte{
-		"list": []byte(version + "\n"), version + ".info": info, version + ".mod": goMod,
-	} {
-		if err := os.WriteFile(filepath.Join(at, name), data, 0o644); err != nil {
-			return err
-		}
-	}
-	zip, err := os.Create(filepath.Join(at, version+".zip"))
-	if err != nil {
-		return err
-	}
-	defer zip.Close()
-	if err := modzip.Create(zip, module.Version{Path: m.path(), Version: version},
-		r.moduleFiles(m, files)); err != nil {
-		return err
-	}
-	return zip.Close()
-}
-
-func (r *repo) files() ([]string, error) {
-	out, err := r.git("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	caller, err := output(c.root, "go", "env", "GOMODCACHE", "GOPROXY")
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(strings.Split(out, "\x00"), func(name string) bool {
-		_, err := os.Lstat(r.name(name))
-		return name == "" || err != nil // deleted, but not committed yet
-	}), nil
+	cache, proxy, _ := strings.Cut(caller, "\n")
+	return []string{
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + fileURL(repository) + ".insteadOf",
+		"GIT_CONFIG_VALUE_0=https://" + rootPath,
+		"GOPRIVATE=" + rootPath, "GONOPROXY=" + rootPath, "GONOSUMDB=" + rootPath,
+		// Other modules come from what the caller has downloaded, if possible.
+		"GOPROXY=" + fileURL(filepath.Join(cache, "cache", "download")) + "," + proxy,
+		"GOPATH=" + filepath.Join(dir, "go"), "GOMODCACHE=" + filepath.Join(dir, "modules"),
+		"GOWORK=off", "GOFLAGS=-modcacherw", "GOBIN=", "CGO_ENABLED=0",
+		// No setting may change binaries.
+		"GOEXPERIMENT=", "GOFIPS140=off", "GOAMD64=v1", "GOARM64=v8.0",
+	}, nil
 }
 
-func (r *repo) name(file string) string { return filepath.Join(r.root, filepath.FromSlash(file)) }
-
-type moduleFile struct{ inModule, name string }
-
-func (f moduleFile) Path() string                { return f.inModule }
-func (f moduleFile) Lstat() (fs.FileInfo, error) { return os.Lstat(f.name) }
-
-func (f moduleFile) Open() (io.ReadCloser, error) { return os.Open(f.name) }
-
-// moduleFiles returns the files of a module. If the module has no licence, it gets the licence of
-// the repository, as with the go command. Package zip omits modules in subfolders.
-func (r *repo) moduleFiles(m *goModule, files []string) (list []modzip.File) {
-	licensed := false
-	for _, name := range files {
-		if inModule, ok := strings.CutPrefix("./"+name, m.folder()+"/"); ok {
-			licensed = licensed || inModule == "LICENSE"
-			list = append(list, moduleFile{inModule, r.name(name)})
-		}
-	}
-	if !licensed {
-		list = append(list, moduleFile{"LICENSE", r.name("LICENSE")})
-	}
-	return list
-}
-
-func (r *repo) publicPackages() ([]string, error) {
-	args := []string{"list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`}
-	for _, m := range r.published() {
-		args = append(args, m.folder()+"/...")
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "GOWORK=") // use the go.work of the clone
-	out, err := output(cmd)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(strings.Fields(out), func(name string) bool {
-		return slices.Contains(strings.Split(name, "/"), "internal")
-	}), nil
+func fileURL(dir string) string {
+	return "file:///" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
 }

@@ -6,22 +6,22 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
 type tagging struct {
-	repo    *repo
+	clone   *clone
 	version string
 	remote  string
 	checks  [][]string // commands that must succeed first
-	dryRun  bool       // only print the commands that change something
+	dryRun  bool       // only print the commands
 	out     io.Writer
 }
 
-// run runs the checks, and tags the modules in the order of their requirements. It pushes all tags,
-// or none.
+// run runs the checks. Then it makes a tag for each module at the remote, all or none.
 func (t *tagging) run() error {
 	if err := t.refusal(); err != nil {
 		return err
@@ -35,79 +35,53 @@ func (t *tagging) run() error {
 	if err := t.dirty(); err != nil && !t.dryRun {
 		return err
 	}
-	var tags []string
-	err := func() error {
-		for _, m := range t.repo.published() {
-			tag := m.tag(t.version)
-			if err := t.git("tag", "-a", "-m", m.path()+" "+t.version, tag); err != nil {
-				return err
-			}
-			tags = append(tags, tag)
-		}
-		return t.git(append([]string{"push", "--atomic", t.remote}, tags...)...)
-	}()
-	if err != nil && len(tags) > 0 && !t.dryRun {
-		// Without the tags, another run is possible.
-		err = errors.Join(err, t.git(append([]string{"tag", "-d"}, tags...)...))
+	push := []string{"git", "push", "--atomic", t.remote}
+	for _, tag := range t.tags() {
+		push = append(push, "HEAD:"+tag)
 	}
-	return err
+	return t.command(push...)
+}
+
+func (t *tagging) tags() (list []string) {
+	for _, m := range t.clone.published() {
+		list = append(list, "refs/tags/"+m.tag(t.version))
+	}
+	return list
 }
 
 func (t *tagging) refusal() error {
-	changelog, err := os.ReadFile(t.repo.name("CHANGELOG.md"))
+	changelog, err := os.ReadFile(filepath.Join(t.clone.root, "CHANGELOG.md"))
 	heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(t.version) + `( |$)`)
 	if err == nil && !heading.Match(changelog) {
 		err = fmt.Errorf("CHANGELOG.md has no section \"## %s\"", t.version)
 	}
-	return errors.Join(t.repo.check(), t.dirty(), t.repo.checkNext(t.version), err, t.taken())
+	err = errors.Join(t.dirty(), t.clone.checkNext(t.version), err)
+	there, failed := output(t.clone.root, "git", "ls-remote", "--tags", "--refs", t.remote)
+	for _, tag := range t.tags() {
+		if slices.Contains(strings.Fields(there), tag) {
+			err = errors.Join(err, fmt.Errorf("%s exists already: "+
+				"a published version never changes, so release the next one", tag))
+		}
+	}
+	return errors.Join(err, failed)
 }
 
 func (t *tagging) dirty() error {
-	status, err := t.repo.git("status", "--porcelain")
+	status, err := output(t.clone.root, "git", "status", "--porcelain")
 	if err == nil && status != "" {
 		err = fmt.Errorf("the working tree has changes that are not committed:\n%s", status)
 	}
 	return err
 }
 
-func (t *tagging) taken() error {
-	here, err := t.repo.git("tag", "--list")
-	if err != nil {
-		return err
-	}
-	there, err := t.repo.git("ls-remote", "--tags", "--refs", t.remote)
-	if err != nil {
-		return err
-	}
-	existing := strings.Fields(here + "\n" + strings.ReplaceAll(there, "refs/tags/", ""))
-	var errs []error
-	for _, m := range t.repo.published() {
-		if tag := m.tag(t.version); slices.Contains(existing, tag) {
-			errs = append(errs, fmt.Errorf("tag %s exists already: "+
-				"a published version never changes, so release the next one", tag))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (t *tagging) git(args ...string) error {
-	return t.command(append([]string{"git"}, args...)...)
-}
-
 func (t *tagging) command(args ...string) error {
-	quoted := slices.Clone(args)
-	for i, arg := range args {
-		if strings.Contains(arg, " ") {
-			quoted[i] = "'" + arg + "'"
-		}
-	}
-	line := strings.Join(quoted, " ")
+	line := strings.Join(args, " ")
 	fmt.Fprintln(t.out, line)
 	if t.dryRun {
 		return nil
 	}
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = t.repo.root, t.out, t.out
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.clone.root, t.out, t.out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", line, err)
 	}

@@ -67,7 +67,10 @@ func prepare(bin, dir string, lines int) (runs []run, err error) {
 		runs = append(runs, run{args: args, millions: millions})
 	}
 	file, part := filepath.Join(dir, "ids"), filepath.Join(dir, "part")
-	if err := cmp.Or(writeIDs(bin, file, lines), writeIDs(bin, part, lines/10)); err != nil {
+	if err := writeIDs(bin, file, lines); err != nil {
+		return nil, err
+	}
+	if err := writeIDs(bin, part, lines/10); err != nil {
 		return nil, err
 	}
 	runs = append(runs,
@@ -119,7 +122,7 @@ func prepareLog(bin, dir string, lines int) (runs []run, err error) {
 		fmt.Fprintf(w, "%s DEBUG cache: lookup key=user:%d hit=true shard=7 took=0.3ms "+
 			"goroutine=42 worker=pool-3\n", at, i%1_000_000)
 	}
-	if err := cmp.Or(scanner.Err(), w.Flush()); err != nil {
+	if err := errors.Join(scanner.Err(), w.Flush()); err != nil {
 		return nil, err
 	}
 	info, err := out.Stat()

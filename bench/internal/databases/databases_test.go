@@ -25,10 +25,10 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/sortid/sortid/bench/internal/result"
+	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru64"
-	"github.com/sortid/sortid/testserver"
 )
 
 var (

@@ -27,7 +27,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/sortid/sortid/bench/internal/result"
-	"github.com/sortid/sortid/testserver"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 var (

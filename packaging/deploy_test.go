@@ -1,4 +1,4 @@
-package main
+package packaging
 
 import (
 	"bufio"
@@ -12,7 +12,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,13 +27,6 @@ import (
 	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
-
-func packaged(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", name))
-	check(t, err)
-	return string(data)
-}
 
 var programDir string // of the command that is built once for several tests
 
@@ -49,7 +44,7 @@ func TestMain(m *testing.M) {
 var built = sync.OnceValues(func() (string, error) {
 	sortid := filepath.Join(programDir, "sortid")
 	build := exec.Command("go", "build", "-o", sortid, "./cmd/sortid")
-	build.Dir = filepath.Join("..", "..")
+	build.Dir = root
 	build.Env = append(os.Environ(), "GOWORK=")
 	text, err := build.CombinedOutput()
 	if err != nil {
@@ -113,7 +108,7 @@ func (d deployment) test(t *testing.T, sortid string) {
 		}
 	}
 
-	mustRun(t, sortid, "serve", "token", "shop", "--tokens", tokens)
+	run(t, "", nil, sortid, "serve", "token", "shop", "--tokens", tokens)
 	cmd, _ = start(args)
 	cmd.Stderr = nil
 	log, err := cmd.StderrPipe()
@@ -121,7 +116,12 @@ func (d deployment) test(t *testing.T, sortid string) {
 	check(t, cmd.Start())
 	defer cmd.Process.Kill()
 	address := serving(t, log)
-	go io.Copy(io.Discard, log)
+	var rest bytes.Buffer
+	read := make(chan bool)
+	go func() {
+		io.Copy(&rest, log)
+		close(read)
+	}()
 	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK,
 		"/v1/ids/scru128": http.StatusUnauthorized} {
 		code := 0
@@ -136,8 +136,9 @@ func (d deployment) test(t *testing.T, sortid string) {
 		}
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
+	<-read
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v", err)
+		t.Errorf("after SIGTERM: %v, and the log:\n%s", err, &rest)
 	}
 }
 
@@ -171,7 +172,7 @@ func get(t *testing.T, url string) int {
 // instruction returns the arguments of the Dockerfile's last instruction of this name.
 func instruction(t *testing.T, name string) (args []string) {
 	t.Helper()
-	for line := range strings.Lines(packaged(t, "Dockerfile")) {
+	for line := range strings.Lines(file(t, "Dockerfile")) {
 		if text, ok := strings.CutPrefix(line, name+" "); ok {
 			args = nil
 			if err := json.Unmarshal([]byte(text), &args); err != nil {
@@ -188,7 +189,7 @@ func TestImageServes(t *testing.T) {
 		t.Errorf("ENTRYPOINT %q", entry)
 	}
 	args := instruction(t, "CMD")
-	if !slices.Contains(args, ":8420") || !strings.Contains(packaged(t, "Dockerfile"),
+	if !slices.Contains(args, ":8420") || !strings.Contains(file(t, "Dockerfile"),
 		"\nEXPOSE 8420\n") {
 		t.Errorf("CMD %q: want the port that EXPOSE names, of all addresses", args)
 	}
@@ -204,12 +205,12 @@ func strictly[T any](t *testing.T, text string) (object T) {
 }
 
 func TestKubernetesManifests(t *testing.T) {
-	job := strictly[batch.Job](t, packaged(t, "packaging/kubernetes/new-lease.yaml"))
+	job := strictly[batch.Job](t, file(t, "packaging/kubernetes/new-lease.yaml"))
 	if job.Kind != "Job" || job.APIVersion != "batch/v1" {
 		t.Errorf("new-lease.yaml is a %s of %s", job.Kind, job.APIVersion)
 	}
 
-	text := packaged(t, "packaging/kubernetes/serve.yaml")
+	text := file(t, "packaging/kubernetes/serve.yaml")
 	first, second, _ := strings.Cut(text, "\n---\n")
 	service, servers := strictly[core.Service](t, first), strictly[apps.Deployment](t, second)
 	if service.Kind != "Service" || service.APIVersion != "v1" || servers.Kind != "Deployment" ||
@@ -258,10 +259,68 @@ func TestKubernetesManifests(t *testing.T) {
 	deployment{args: c.Args, tokens: path, store: true}.test(t, buildSortid(t))
 }
 
+// The application of the example finds its worker ID, and not the secret.
+func TestKubernetesApplication(t *testing.T) {
+	text := file(t, "packaging/kubernetes/your-app.yaml")
+	app := strictly[apps.Deployment](t, text)
+	if app.Kind != "Deployment" || app.APIVersion != "apps/v1" {
+		t.Fatalf("your-app.yaml is a %s of %s", app.Kind, app.APIVersion)
+	}
+	pod := app.Spec.Template
+	if len(app.Spec.Selector.MatchLabels) == 0 {
+		t.Error("there is no selector")
+	}
+	for name, value := range app.Spec.Selector.MatchLabels {
+		if pod.Labels[name] != value {
+			t.Errorf("the label %s=%s does not connect the Deployment and its pods", name, value)
+		}
+	}
+	if len(pod.Spec.InitContainers) != 1 || len(pod.Spec.Containers) != 1 ||
+		len(pod.Spec.Volumes) != 1 || pod.Spec.Volumes[0].EmptyDir == nil {
+		t.Fatal("want two containers and an empty folder")
+	}
+	from, to, volume := pod.Spec.InitContainers[0], pod.Spec.Containers[0], pod.Spec.Volumes[0]
+	for _, c := range []core.Container{from, to} {
+		if c.VolumeMounts[0].Name != volume.Name ||
+			c.VolumeMounts[0].MountPath != path.Dir(to.Command[0]) {
+			t.Errorf("%s does not mount the folder of %s", c.Name, to.Command[0])
+		}
+	}
+	if want := []string{"install", to.Command[0]}; !slices.Equal(from.Args, want) {
+		t.Errorf("the init container runs %q, want %q", from.Args, want)
+	}
+	secret := to.Env[0].ValueFrom.SecretKeyRef
+	if !strings.Contains(text, "create secret generic "+secret.Name+" --from-literal="+secret.Key+
+		"=$STORE") {
+		t.Error("the secret in the comment is not the one that the pods use")
+	}
+
+	dir := t.TempDir()
+	store := "bolt:" + filepath.Join(dir, "leases.db")
+	sortid := filepath.Join(dir, "sortid")
+	run(t, "", nil, buildSortid(t), "install", sortid)
+	for line := range strings.Lines(text) {
+		if create, ok := strings.CutPrefix(line, "#   sortid lease create $STORE "); ok {
+			create, _, _ = strings.Cut(create, "#")
+			run(t, "", nil, sortid, append([]string{"lease", "create", store},
+				strings.Fields(create)...)...)
+		}
+	}
+	end := slices.Index(to.Command, "--") + 1
+	args := append(slices.Clone(to.Command[1:end]), need(t, "env"))
+	out := run(t, "", []string{to.Env[0].Name + "=" + store}, sortid, args...)
+	if !regexp.MustCompile(`(?m)^TSIDCREATOR_NODE=\d+$`).MatchString(out) {
+		t.Errorf("the application gets no worker ID:\n%s", out)
+	}
+	if strings.Contains(out, to.Env[0].Name+"=") {
+		t.Errorf("the application gets %s", to.Env[0].Name)
+	}
+}
+
 func TestSystemdServe(t *testing.T) {
 	const name = "packaging/systemd/sortid.service"
 	var args []string
-	for line := range strings.Lines(packaged(t, name)) {
+	for line := range strings.Lines(file(t, name)) {
 		if command, ok := strings.CutPrefix(line, "ExecStart=/usr/bin/sortid "); ok {
 			command = strings.NewReplacer("${LISTEN}", "127.0.0.1:8420", "${CREDENTIALS_DIRECTORY}",
 				"/run/credentials/sortid.service").Replace(command)
@@ -275,7 +334,7 @@ func TestSystemdServe(t *testing.T) {
 	})
 	t.Run("verify", func(t *testing.T) {
 		unit := filepath.Join(t.TempDir(), "sortid.service")
-		text := strings.ReplaceAll(packaged(t, name), "/usr/bin/sortid", sortid)
+		text := strings.ReplaceAll(file(t, name), "/usr/bin/sortid", sortid)
 		check(t, os.WriteFile(unit, []byte(text), 0o644))
 		out, err := exec.Command(need(t, "systemd-analyze"), "verify", "--man=no",
 			unit).CombinedOutput()

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package main
-
-func umask(mask int) int { return mask }
