@@ -18,7 +18,7 @@ FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
 RUN CGO_ENABLED=0 make build
-RUN GOWORK=off go -C internal/release run . notices /src/bin/sortid >bin/THIRD-PARTY-NOTICES.txt
+RUN packaging/notices.sh bin/sortid >bin/THIRD-PARTY-NOTICES.txt
 
 # The image has only the command, without a shell or libraries. The certificates are for stores with
 # TLS.

@@ -1,5 +1,6 @@
 # "make help" lists the targets. ARGS has more flags for go test: make test ARGS='-run Parse -v'
 .DEFAULT_GOAL := help
+DIST     ?= dist
 SOAK     ?= 1h
 FUZZTIME ?= 1m
 
@@ -7,6 +8,14 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VALE        := github.com/vale-cli/vale/v3/cmd/vale@v3.22.0
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
+CYCLONEDX   := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+KUBECONFORM := github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
+# Its schemas come from a module, because CI may reach only a module proxy. SCHEMA is for jq.
+KUBECTL     := k8s.io/kubectl@v0.37.2
+SCHEMA      := {"$$ref": "\#/definitions/io.k8s.api.\($$type)", definitions: .definitions | \
+  map_values(if .properties then .additionalProperties = false \
+    elif .format == "int-or-string" then .type = ["integer", "string"] else . end)}
 
 # A workspace refuses -mod. Only "build" needs git.
 override GOFLAGS := $(filter-out -mod=%,$(shell go env GOFLAGS 2>/dev/null)) -buildvcs=false
@@ -14,7 +23,7 @@ export GOFLAGS
 
 # "work" means the packages of all modules in go.work. check-vet vets them, so tests need not.
 TEST    := bin/testrun test -vet=off -timeout 40m
-RELEASE := GOWORK=off go -C internal/release
+RELEASE := go run ./internal/release
 # Modules that users get. Without optimization, their dependencies compile faster.
 PUBLISHED := $(shell awk '/^\t\./ && !/not published/ { print $$1 "/..." }' go.work)
 QUICK     := -gcflags='all=-N -l'
@@ -91,10 +100,20 @@ check-sentences: | go ## check documents, comments and help texts with the rules
 check-actions: | go ## check .github/workflows with actionlint
 	@$(call try,$(TOOL) $(ACTIONLINT),connect to a module proxy); \
 	bin/actionlint -shellcheck= -pyflakes= .github/workflows/*.yml
-check-release: | go ## pack the modules, then install and import them as a user does
-	@$(call try,git rev-parse HEAD,run this in a git clone); set -x; \
-	$(RELEASE) vet ./... && $(RELEASE) test -vet=off -count=1 -timeout 20m ./... && \
-	$(RELEASE) run . check
+check-kubernetes: | go ## check packaging/kubernetes with kubeconform
+	@$(call try,$(TOOL) $(KUBECONFORM),connect to a module proxy); \
+	$(call try,GOWORK=off go mod download $(KUBECTL),connect to a module proxy); \
+	$(call try,jq --version,.ci/setup); mkdir -p bin/schemas; \
+	all=$$(GOWORK=off go list -m -f '{{.Dir}}' $(KUBECTL))/testdata/openapi/swagger.json; \
+	for type in apps.v1.Deployment batch.v1.Job core.v1.Service; do \
+	  jq --arg type "$$type" '$(SCHEMA)' "$$all" \
+	    >"bin/schemas/$$(echo "$${type##*.}" | tr A-Z a-z).json" || exit 1; done; \
+	bin/kubeconform -strict -summary -schema-location 'bin/schemas/{{.ResourceKind}}.json' \
+	  packaging/kubernetes/*.yaml
+check-release: | go ## pack the modules and make packages, then use them as users do
+	@$(call try,git rev-parse HEAD,run this in a git clone); \
+	$(call try,$(MAKE) dist-tools,connect to a module proxy); set -x; export GOWORK=off; \
+	go -C packaging vet ./... && go -C packaging test -vet=off -count=1 -timeout 20m ./...
 
 soak: bin/testrun ## run the long forms of tests for an hour each; SOAK=10m shortens them
 	SORTID_SOAK=$(SOAK) $(TEST) -count=1 -timeout 0 $(ARGS) work
@@ -110,11 +129,14 @@ bench: build ## compare with other libraries; writes to docs/benchmarks.md
 bench-%: build ## measure a part: bench-cli, bench-db, bench-leases, bench-serve
 	cd bench && go run ./cmd/bench $*
 
-dist: | go ## write archives, packages and checksums to dist/: VERSION=v1.2.3
-	$(RELEASE) run . dist "$(VERSION)" "$$PWD/dist" $(TARGETS)
+dist: dist-tools ## write archives, packages and checksums to dist/: VERSION=v1.2.3
+	packaging/dist.sh "$(VERSION)" "$(abspath $(DIST))" $(TARGETS)
+dist-tools: | go
+	$(TOOL) -trimpath $(NFPM)
+	$(TOOL) -trimpath $(CYCLONEDX)
 release: | go ## check all, then tag the modules: VERSION=v1.2.3; DRYRUN=1 prints the commands
-	$(RELEASE) run . $(if $(DRYRUN),-n) $(REMOTE:%=-remote %) tag "$(VERSION)"
+	$(RELEASE) $(if $(DRYRUN),-n) $(REMOTE:%=-remote %) tag "$(VERSION)"
 bump: | go ## set the version at which the modules require each other: VERSION=v1.2.3
-	$(RELEASE) run . bump "$(VERSION)"
+	$(RELEASE) bump "$(VERSION)"
 clean: ## delete bin and dist
 	rm -rf bin dist
