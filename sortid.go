@@ -6,8 +6,9 @@
 //   - [github.com/sortid/sortid/euid]: 128 bits, with a check value and up to 15 bits of your own
 //   - [github.com/sortid/sortid/uid60]: 60 bits in ten characters that look random
 //
-// Use package [github.com/sortid/sortid/format] if a program learns only at run time which formats
-// it needs.
+// Other packages build on them: [github.com/sortid/sortid/typed] gives IDs a prefix and a Go type,
+// [github.com/sortid/sortid/lease] gives each process a node ID, and
+// [github.com/sortid/sortid/format] reads IDs of formats that a program learns only at run time.
 package sortid
 
 import (
