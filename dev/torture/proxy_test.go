@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 )
 
 // Faults of a proxy.
@@ -39,7 +38,7 @@ type proxy struct {
 func newProxy(t *testing.T, random *rand.Rand, f *cluster, faults []string,
 	idle time.Duration, servers ...string) *proxy {
 	t.Helper()
-	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	p := &proxy{address: l.Addr().String(), servers: servers, cluster: f, idle: idle}
 	p.fault.Store(pass)
 	t.Cleanup(func() { l.Close() })
