@@ -1,5 +1,5 @@
 // Package monitor shows operators the requests of a server, and whether the server can make IDs.
-package monitor
+package server
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 // A Monitor observes a server. It is safe for concurrent use.
-type Monitor struct {
-	Metrics *prometheus.Registry // of the whole server
+type monitor struct {
+	metrics *prometheus.Registry // of the whole server
 
 	log      *slog.Logger
 	ready    func() error // says whether the server can do what it is for
@@ -47,9 +47,9 @@ type series struct {
 
 // New returns a monitor. The function ready returns an error if the server cannot do what it is
 // for.
-func New(version string, ready func() error, log *slog.Logger) *Monitor {
-	m := &Monitor{
-		Metrics: prometheus.NewRegistry(), log: log, ready: ready,
+func newMonitor(version string, ready func() error, log *slog.Logger) *monitor {
+	m := &monitor{
+		metrics: prometheus.NewRegistry(), log: log, ready: ready,
 		series: map[answered]series{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sortid_requests_total", Help: "Requests by route and status code.",
@@ -60,7 +60,7 @@ func New(version string, ready func() error, log *slog.Logger) *Monitor {
 				1, 5},
 		}, []string{"route"}),
 	}
-	m.Metrics.MustRegister(collectors.NewGoCollector(),
+	m.metrics.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.requests, m.duration,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -71,11 +71,11 @@ func New(version string, ready func() error, log *slog.Logger) *Monitor {
 	return m
 }
 
-// Drain makes /readyz fail, and asks clients to close their connections.
-func (m *Monitor) Drain() { m.draining.Store(true) }
+// drain makes /readyz fail, and asks clients to close their connections.
+func (m *monitor) drain() { m.draining.Store(true) }
 
 // count counts a request. It keeps the metrics in a map, because Prometheus finds them slowly.
-func (m *Monitor) count(a answered, took time.Duration) {
+func (m *monitor) count(a answered, took time.Duration) {
 	m.mu.Lock()
 	of, ok := m.series[a]
 	if !ok {
@@ -88,41 +88,41 @@ func (m *Monitor) count(a answered, took time.Duration) {
 	of.duration.Observe(took.Seconds())
 }
 
-func (m *Monitor) Register(api huma.API) {
+func (m *monitor) register(h huma.API) {
 	get := func(id, path, summary, permission, answer string, errors ...int) huma.Operation {
 		return access.Require(permission, huma.Operation{OperationID: id, Method: http.MethodGet,
 			Path: path, Summary: summary, Tags: []string{"status"}, Errors: errors,
-			Responses: httpapi.Answers(answer, "text/plain", httpapi.Text())})
+			Responses: api.Answers(answer, "text/plain", api.Text())})
 	}
-	said := func(line string) (*httpapi.Raw, error) {
-		return &httpapi.Raw{ContentType: httpapi.TypeText, CacheControl: "no-store",
+	said := func(line string) (*api.Raw, error) {
+		return &api.Raw{ContentType: api.TypeText, CacheControl: "no-store",
 			Body: []byte(line + "\n")}, nil
 	}
 
-	huma.Register(api, get("healthz", "/healthz", "Say whether the process runs", access.PermitNone,
-		"the process runs"), func(context.Context, *struct{}) (*httpapi.Raw, error) {
+	huma.Register(h, get("healthz", "/healthz", "Say whether the process runs", access.PermitNone,
+		"the process runs"), func(context.Context, *struct{}) (*api.Raw, error) {
 		return said("ok")
 	})
 
-	huma.Register(api, get("readyz", "/readyz",
+	huma.Register(h, get("readyz", "/readyz",
 		"Say whether the server can make IDs of each format that it serves, or lease node IDs",
 		access.PermitNone, "the server can do this", http.StatusUnprocessableEntity,
 		http.StatusServiceUnavailable),
-		func(ctx context.Context, _ *struct{}) (*httpapi.Raw, error) {
+		func(ctx context.Context, _ *struct{}) (*api.Raw, error) {
 			if m.draining.Load() {
-				return nil, httpapi.Busy(time.Second, httpapi.Unavailable, "the server shuts down")
+				return nil, api.Busy(time.Second, api.Unavailable, "the server shuts down")
 			}
 			if err := m.ready(); err != nil {
 				m.log.Warn("not ready", "error", err)
-				return nil, httpapi.Busy(time.Second, httpapi.Unavailable,
+				return nil, api.Busy(time.Second, api.Unavailable,
 					"the server has no node ID for one of its formats, or can make no ID now, "+
 						"or its store does not answer; its log says more")
 			}
 			return said("ready")
 		})
 
-	metrics := promhttp.HandlerFor(m.Metrics, promhttp.HandlerOpts{DisableCompression: true})
-	huma.Register(api, get("metrics", "/metrics", "Metrics for Prometheus", access.PermitAdmin,
+	metrics := promhttp.HandlerFor(m.metrics, promhttp.HandlerOpts{DisableCompression: true})
+	huma.Register(h, get("metrics", "/metrics", "Metrics for Prometheus", access.PermitAdmin,
 		"the metrics, in the text format of Prometheus", http.StatusUnauthorized,
 		http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests),
 		func(context.Context, *struct{}) (*huma.StreamResponse, error) {

@@ -1,11 +1,11 @@
-package monitor
+package server
 
 import (
 	"log/slog"
 	"net/http"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/scru128"
 )
 
@@ -35,7 +35,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 // Flush is for package gzhttp, which does not call Unwrap.
 func (r *recorder) Flush() { http.NewResponseController(r.ResponseWriter).Flush() }
 
-// Fail is for [httpapi.Refuse].
+// Fail is for [api.Refuse].
 func (r *recorder) Fail(err error) { r.err = err }
 
 // Unwrap is for [http.ResponseController].
@@ -46,8 +46,8 @@ var (
 	headerClose   = []string{"close"}
 )
 
-// Observe gives each request an ID, logs the request and counts it.
-func (m *Monitor) Observe(next http.Handler) http.Handler {
+// observe gives each request an ID, logs the request and counts it.
+func (m *monitor) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		id := scru128.NewString()
@@ -62,7 +62,7 @@ func (m *Monitor) Observe(next http.Handler) http.Handler {
 			} else if p != nil {
 				m.log.Error("panic", slog.String("request", id), slog.Any("value", p))
 				if rec.status == 0 {
-					httpapi.Refuse(rec, httpapi.New(http.StatusInternalServerError, httpapi.Failed,
+					api.Refuse(rec, api.NewProblem(http.StatusInternalServerError, api.Failed,
 						"the server failed; its log says more under request %s", id))
 				}
 			}
@@ -74,7 +74,7 @@ func (m *Monitor) Observe(next http.Handler) http.Handler {
 				rec.status = http.StatusOK
 			}
 			route := r.Pattern
-			if route == "" || route == httpapi.Fallback {
+			if route == "" || route == api.Fallback {
 				route = "none"
 			}
 			took := time.Since(start)
@@ -85,7 +85,7 @@ func (m *Monitor) Observe(next http.Handler) http.Handler {
 	})
 }
 
-func (m *Monitor) logRequest(r *http.Request, id string, rec *recorder, start time.Time,
+func (m *monitor) logRequest(r *http.Request, id string, rec *recorder, start time.Time,
 	took time.Duration) {
 	log := m.log.Handler()
 	if !log.Enabled(r.Context(), slog.LevelInfo) {

@@ -1,4 +1,4 @@
-package certs
+package access
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Listener returns a listener for a server with TLS. If a client sends HTTP without TLS, the
+// TLSListener returns a listener for a server with TLS. If a client sends HTTP without TLS, the
 // client gets an answer that says so.
-func Listener(l net.Listener) net.Listener { return listener{l} }
+func TLSListener(l net.Listener) net.Listener { return listener{l} }
 
 type listener struct{ net.Listener }
 

@@ -1,5 +1,4 @@
-// Package certs configures TLS with certificates from files, which can change.
-package certs
+package access
 
 import (
 	"bytes"
@@ -11,8 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync/atomic"
-
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
 )
 
 // TLS returns a configuration with the certificate and key in these files. If clientCA names a
@@ -32,7 +29,7 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 		}
 		return err
 	}
-	if err := watch.Files(ctx, log, "certificate", usePair, certFile, keyFile); err != nil {
+	if err := watchFiles(ctx, log, "certificate", usePair, certFile, keyFile); err != nil {
 		return nil, err
 	}
 	config := &tls.Config{
@@ -70,7 +67,7 @@ func TLS(ctx context.Context, certFile, keyFile, clientCA string,
 		current.Store(c)
 		return nil
 	}
-	if err := watch.Files(ctx, log, "CA certificates of clients", useClientCA,
+	if err := watchFiles(ctx, log, "CA certificates of clients", useClientCA,
 		clientCA); err != nil {
 		return nil, err
 	}

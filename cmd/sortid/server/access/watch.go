@@ -1,5 +1,4 @@
-// Package watch reads files again when they change.
-package watch
+package access
 
 import (
 	"bytes"
@@ -14,11 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-const interval = time.Second
+const watchInterval = time.Second
 
-// Refused is a metric that shows which changed files are not used now. All servers of a process
-// share it, because files are opened before servers are made.
-var Refused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+// RefusedFiles is a metric that shows which changed files are not used now. All servers of a
+// process share it, because files are opened before servers are made.
+var RefusedFiles = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 	Name: "sortid_file_refused",
 	Help: "1 while a changed file of tokens or certificates is not used, otherwise 0.",
 }, []string{"file"})
@@ -34,11 +33,11 @@ type watcher struct {
 	failure  string   // the error when they were last read
 }
 
-// Files passes the contents of files to the function use, and again after each change until ctx is
-// done. If the function fails, it must keep the previous contents. Files returns the first call's
-// error, and logs later errors, once for each change. Errors begin with the parameter kind, such as
-// "certificate".
-func Files(ctx context.Context, log *slog.Logger, kind string, use func([][]byte) error,
+// watchFiles passes the contents of files to the function use, and again after each change until
+// ctx is done. If the function fails, it must keep the previous contents. watchFiles returns the
+// first call's error, and logs later errors, once for each change. Errors begin with the parameter
+// kind, such as "certificate".
+func watchFiles(ctx context.Context, log *slog.Logger, kind string, use func([][]byte) error,
 	paths ...string) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -47,14 +46,14 @@ func Files(ctx context.Context, log *slog.Logger, kind string, use func([][]byte
 	if _, err := w.refresh(); err != nil {
 		return err
 	}
-	refused := Refused.WithLabelValues(strings.Join(paths, " and "))
+	refused := RefusedFiles.WithLabelValues(strings.Join(paths, " and "))
 	refused.Set(0)
 	go w.watch(ctx, log, refused)
 	return nil
 }
 
 func (w *watcher) watch(ctx context.Context, log *slog.Logger, refused prometheus.Gauge) {
-	ticker := time.NewTicker(interval)
+	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {
 		select {

@@ -1,6 +1,6 @@
-// Package httpapi has what all endpoints share: paths, answers, and their descriptions in OpenAPI.
-// A problem is an error in the form of RFC 9457, for the client.
-package httpapi
+// Package api has what all endpoints share: paths, answers, limits.
+// A [Problem] is an error in the form of RFC 9457, for the client.
+package api
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package limit
+package api
 
 import (
 	"net"
@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
 // A Client is the owner of a token or, for requests without a token, an address.
@@ -67,7 +65,7 @@ func (g *Gate) Leave(c Client) {
 
 // Full returns the problem for a client that gets no place.
 func (g *Gate) Full() error {
-	return httpapi.Busy(time.Second, httpapi.Limit,
+	return Busy(time.Second, Limit,
 		"too many %s are under way, from all clients or from this client; ask again", g.what)
 }
 

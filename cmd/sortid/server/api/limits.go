@@ -1,5 +1,4 @@
-// Package limit has the limits of the service, and shares them among clients.
-package limit
+package api
 
 import (
 	"math"

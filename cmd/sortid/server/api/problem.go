@@ -1,4 +1,4 @@
-package httpapi
+package api
 
 import (
 	"errors"
@@ -149,8 +149,8 @@ type Mistake struct {
 	Detail string `json:"detail" doc:"What is wrong with it, and what is expected"`
 }
 
-// New returns a problem. The format and its arguments give the detail.
-func New(status int, code Code, format string, args ...any) *Problem {
+// NewProblem returns a problem. The format and its arguments give the detail.
+func NewProblem(status int, code Code, format string, args ...any) *Problem {
 	return &Problem{Type: ProblemsPath + string(code), Title: Titles[code], Status: status,
 		Code: code, Detail: fmt.Sprintf(format, args...)}
 }
@@ -183,7 +183,7 @@ func init() {
 		if !ok {
 			code = Failed
 		}
-		p := New(status, code, "%s", detail)
+		p := NewProblem(status, code, "%s", detail)
 		for _, err := range errs {
 			var of huma.ErrorDetailer
 			if errors.As(err, &of) {
@@ -208,13 +208,13 @@ func fieldOf(location string) string {
 
 // Busy returns a problem with status 503. The client may ask again after d.
 func Busy(d time.Duration, code Code, format string, args ...any) *Problem {
-	return New(http.StatusServiceUnavailable, code, format, args...).After(d)
+	return NewProblem(http.StatusServiceUnavailable, code, format, args...).After(d)
 }
 
 // TooMany returns a problem with status 429: a limit of the client's token is reached. The client
 // may ask again after d.
 func TooMany(d time.Duration, detail string) *Problem {
-	return New(http.StatusTooManyRequests, Limit, "%s", detail).After(d)
+	return NewProblem(http.StatusTooManyRequests, Limit, "%s", detail).After(d)
 }
 
 // Invalid returns a problem with status 422 for one field of a request.
@@ -229,7 +229,7 @@ func Mistaken(mistakes ...Mistake) *Problem {
 	for _, m := range mistakes {
 		parts = append(parts, m.Field+": "+m.Detail)
 	}
-	p := New(http.StatusUnprocessableEntity, InvalidRequest, "invalid request: %s",
+	p := NewProblem(http.StatusUnprocessableEntity, InvalidRequest, "invalid request: %s",
 		strings.Join(parts, "; "))
 	p.Errors = mistakes
 	return p
@@ -241,7 +241,8 @@ func Refuse(w http.ResponseWriter, err error) {
 	var problem *Problem
 	if !errors.As(err, &problem) {
 		fail(w, err)
-		problem = New(http.StatusInternalServerError, Failed, "the server failed; its log says more")
+		problem = NewProblem(http.StatusInternalServerError, Failed,
+			"the server failed; its log says more")
 	}
 	maps.Copy(w.Header(), problem.headers)
 	w.Header().Set("Content-Type", ProblemType)

@@ -1,12 +1,10 @@
-package limit
+package api
 
 import (
 	"context"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
 )
 
 // Turns lets a limited number of requests run at a time. If requests wait, each client's oldest
@@ -46,7 +44,7 @@ func (t *Turns) Take(ctx context.Context, c Client) error {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-late.C:
-		err = httpapi.Busy(time.Second, httpapi.Limit,
+		err = Busy(time.Second, Limit,
 			"other requests for leases took too long; nothing was done, so send the same again")
 	}
 	t.mu.Lock()

@@ -1,5 +1,5 @@
-// Package ids makes IDs and serves them.
-package ids
+// Package idapi makes IDs and serves them.
+package idapi
 
 import (
 	"bytes"
@@ -17,21 +17,20 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
 )
 
 type Endpoint struct {
 	Sources *Sources
 	Tokens  *access.Tokens
-	Large   *limit.Gate // for answers of more than [limit.Piece] IDs
+	Large   *api.Gate // for answers of more than [api.Piece] IDs
 	Log     *slog.Logger
 }
 
 // Register registers the requests for IDs. huma only describes them, because net/http serves them
 // faster.
-func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
+func (e *Endpoint) Register(h huma.API, mux *http.ServeMux) {
 	var encodings []any
 	for _, f := range format.Ours() {
 		for _, encoding := range f.Encodings {
@@ -44,42 +43,42 @@ func (e *Endpoint) Register(api huma.API, mux *http.ServeMux) {
 		op := access.Require(access.PermitIDs, huma.Operation{
 			OperationID: strings.ToLower(method) + "-ids",
 			Method:      method,
-			Path:        httpapi.IDsPath + "{format}",
+			Path:        api.IDsPath + "{format}",
 			Summary:     "Make IDs",
 			Description: "Returns new IDs, the oldest first. The answer must not be cached. " +
 				"scru64 and uid60 need a server with a store.",
 			Tags: []string{"ids"},
 			Parameters: []*huma.Param{
 				{Name: "format", In: "path", Required: true, Description: "The format's name",
-					Schema: httpapi.FormatName("").Schema(nil)},
+					Schema: api.FormatName("").Schema(nil)},
 				{Name: "n", In: "query", Description: "How many IDs",
 					Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0),
-						Maximum: new(float64(limit.MaxIDs)), Default: 1}},
+						Maximum: new(float64(api.MaxIDs)), Default: 1}},
 				{Name: "encoding", In: "query",
 					Description: "The encoding of the IDs; uuid is for formats of 128 bits",
 					Schema: &huma.Schema{Type: huma.TypeString, Enum: encodings,
 						Default: string(format.Text)}},
-				{Name: "Accept", In: "header", Schema: httpapi.Text(),
+				{Name: "Accept", In: "header", Schema: api.Text(),
 					Description: "text/plain, one ID in each line, or application/json"},
 			},
-			Responses: httpapi.Answers("IDs, one in each line, or as JSON", "text/plain",
-				httpapi.Text()),
+			Responses: api.Answers("IDs, one in each line, or as JSON", "text/plain",
+				api.Text()),
 		})
-		op.Responses["200"].Content[httpapi.TypeJSON] = &huma.MediaType{Schema: &huma.Schema{
+		op.Responses["200"].Content[api.TypeJSON] = &huma.MediaType{Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"format", "ids"},
-			Properties: map[string]*huma.Schema{"format": httpapi.Text(),
-				"ids": {Type: huma.TypeArray, Items: httpapi.Text()}}}}
+			Properties: map[string]*huma.Schema{"format": api.Text(),
+				"ids": {Type: huma.TypeArray, Items: api.Text()}}}}
 		problem := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}}
 		for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden,
 			http.StatusNotAcceptable, http.StatusUnprocessableEntity,
 			http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 			op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code),
-				Content: map[string]*huma.MediaType{httpapi.ProblemType: problem}}
+				Content: map[string]*huma.MediaType{api.ProblemType: problem}}
 		}
-		api.OpenAPI().AddOperation(&op)
+		h.OpenAPI().AddOperation(&op)
 		mux.HandleFunc(method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 			if err := e.serve(w, r); err != nil {
-				httpapi.Refuse(w, err)
+				api.Refuse(w, err)
 			}
 		})
 	}
@@ -95,7 +94,7 @@ type request struct {
 // parse checks the whole request, before the server charges a token or makes an ID.
 func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
-		return in, httpapi.Invalid("format", "unknown, want one of %s",
+		return in, api.Invalid("format", "unknown, want one of %s",
 			strings.Join(format.Names(), ", "))
 	}
 	in.n, in.encoding = 1, format.Text
@@ -105,7 +104,7 @@ func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 		}
 	}
 	if err := in.source.format.CheckEncoding(in.encoding); err != nil {
-		return in, httpapi.Invalid("encoding", "%v", err)
+		return in, api.Invalid("encoding", "%v", err)
 	}
 	in.asJSON, err = accepts(r.Header.Get("Accept"))
 	return in, err
@@ -114,22 +113,22 @@ func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 func (in *request) parseQuery(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
-		return httpapi.Invalid("query", "malformed: %v", err)
+		return api.Invalid("query", "malformed: %v", err)
 	}
 	for name, values := range query {
 		value := values[len(values)-1]
 		switch name {
 		case "n":
 			n, err := strconv.Atoi(value)
-			if len(values) > 1 || err != nil || n < 1 || n > limit.MaxIDs {
-				return httpapi.Invalid("n", "%.20q is not a number of IDs, want 1 to %d", value,
-					limit.MaxIDs)
+			if len(values) > 1 || err != nil || n < 1 || n > api.MaxIDs {
+				return api.Invalid("n", "%.20q is not a number of IDs, want 1 to %d", value,
+					api.MaxIDs)
 			}
 			in.n = n
 		case "encoding":
 			in.encoding = format.Encoding(value) // parse checks it
 		default:
-			return httpapi.Invalid(name, "unknown query parameter")
+			return api.Invalid(name, "unknown query parameter")
 		}
 	}
 	return nil
@@ -142,7 +141,7 @@ func (e *Endpoint) charge(r *http.Request, in request) error {
 	if in.source.queue != nil {
 		return in.source.queue.take(r.Context(), e.Tokens.Client(r), in.n, mine)
 	}
-	if wait := limit.Take(mine, in.n); wait > 0 {
+	if wait := api.Take(mine, in.n); wait > 0 {
 		return tooMany(wait)
 	}
 	return nil
@@ -160,7 +159,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if in.n > limit.Piece {
+	if in.n > api.Piece {
 		c := e.Tokens.Client(r)
 		if !e.Large.Enter(c) {
 			return e.Large.Full()
@@ -173,7 +172,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 	b := pieces.Get().(*[]byte)
 	defer pieces.Put(b)
 	if err := in.piece(r.Context(), b, 0); err != nil {
-		return httpapi.Busy(time.Second, httpapi.Unavailable, "%v", err)
+		return api.Busy(time.Second, api.Unavailable, "%v", err)
 	}
 	h := w.Header()
 	h["Content-Type"], h["Cache-Control"] = headerText, headerNoStore
@@ -184,7 +183,7 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 		if _, err := w.Write(*b); err != nil {
 			panic(http.ErrAbortHandler)
 		}
-		n := min(limit.Piece, in.n-done)
+		n := min(api.Piece, in.n-done)
 		in.source.made.Add(float64(n))
 		if done += n; done == in.n {
 			return nil
@@ -194,18 +193,18 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request) error {
 				slog.Any("error", err))
 			panic(http.ErrAbortHandler)
 		}
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit.TakeTimeout))
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(api.TakeTimeout))
 	}
 }
 
 var (
-	headerText    = []string{httpapi.TypeText}
-	headerJSON    = []string{httpapi.TypeJSON}
+	headerText    = []string{api.TypeText}
+	headerJSON    = []string{api.TypeJSON}
 	headerNoStore = []string{"no-store"}
 )
 
 func (in *request) piece(ctx context.Context, b *[]byte, done int) error {
-	n := min(limit.Piece, in.n-done)
+	n := min(api.Piece, in.n-done)
 	var err error
 	if *b, err = in.source.append(ctx, (*b)[:0], n, in.encoding); err != nil || !in.asJSON {
 		return err
@@ -243,7 +242,7 @@ func accepts(header string) (asJSON bool, err error) {
 		}
 		var isJSON bool
 		switch strings.ToLower(strings.TrimSpace(mediaType)) {
-		case httpapi.TypeJSON, "application/*":
+		case api.TypeJSON, "application/*":
 			isJSON = true
 		case "text/plain", "text/*", "*/*":
 		default:
@@ -254,7 +253,7 @@ func accepts(header string) (asJSON bool, err error) {
 		}
 	}
 	if !found {
-		return false, httpapi.New(http.StatusNotAcceptable, httpapi.NotAcceptable,
+		return false, api.NewProblem(http.StatusNotAcceptable, api.NotAcceptable,
 			"the answer is text/plain or application/json; the header \"Accept: %.100s\" allows "+
 				"neither, so name one of these types", header)
 	}

@@ -1,4 +1,4 @@
-package ids
+package idapi
 
 import (
 	"context"
@@ -8,8 +8,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
 )
 
@@ -23,7 +22,7 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*waiter // in order of arrival
 	last    int64     // the highest count that a client had when it was served
-	counts  map[limit.Client]*int64
+	counts  map[api.Client]*int64
 }
 
 type waiter struct {
@@ -40,13 +39,13 @@ func newQueue(f *format.Format, nodeBits int) *queue {
 	if f.NodeCounter == 0 {
 		return nil
 	}
-	return &queue{ids: rate.NewLimiter(capacity(f, nodeBits)), counts: map[limit.Client]*int64{}}
+	return &queue{ids: rate.NewLimiter(capacity(f, nodeBits)), counts: map[api.Client]*int64{}}
 }
 
 // capacity returns how many IDs a node ID of a size makes in a second, and how many at once.
 func capacity(f *format.Format, nodeBits int) (perSecond rate.Limit, burst int) {
 	perSecond = rate.Limit(0.95 * float64(int(1)<<(f.NodeCounter-nodeBits)) / f.Tick.Seconds())
-	return perSecond, max(int(2*perSecond), limit.MaxIDs)
+	return perSecond, max(int(2*perSecond), api.MaxIDs)
 }
 
 // resize is for a node ID of another size.
@@ -57,16 +56,16 @@ func (q *queue) resize(f *format.Format, nodeBits int) {
 }
 
 // take takes n IDs from the queue, and from the token's limit if that is not nil. It waits for the
-// queue, up to [limit.QueueTimeout]. If the queue or the limit has too few IDs, take takes none and
+// queue, up to [api.QueueTimeout]. If the queue or the limit has too few IDs, take takes none and
 // returns a problem.
-func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Limiter) error {
+func (q *queue) take(ctx context.Context, c api.Client, n int, token *rate.Limiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
 	if spare := int(q.ids.TokensAt(now)) - q.ids.Burst()/2; len(q.waiting) == 0 && spare >= 0 {
 		clear(q.counts)
 		if spare >= n { // IDs are not scarce, so nothing is counted
-			if wait := limit.Take(token, n); wait > 0 {
+			if wait := api.Take(token, n); wait > 0 {
 				return tooMany(wait)
 			}
 			q.ids.AllowN(now, n)
@@ -75,15 +74,15 @@ func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Lim
 	}
 	w := q.join(c)
 	defer q.leave(w)
-	for giveUp := now.Add(limit.QueueTimeout); ; now = time.Now() {
-		if wait := limit.Lacks(token, n, now); wait > 0 {
+	for giveUp := now.Add(api.QueueTimeout); ; now = time.Now() {
+		if wait := api.Lacks(token, n, now); wait > 0 {
 			return tooMany(wait)
 		}
-		wait, left := limit.Lacks(q.ids, n, now), giveUp.Sub(now)
+		wait, left := api.Lacks(q.ids, n, now), giveUp.Sub(now)
 		first := q.first() == w
 		switch {
 		case first && wait == 0:
-			if wait := limit.Take(token, n); wait > 0 {
+			if wait := api.Take(token, n); wait > 0 {
 				return tooMany(wait)
 			}
 			q.ids.ReserveN(now, n)
@@ -91,9 +90,9 @@ func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Lim
 			*w.count = q.last + int64(n)
 			return nil
 		case left <= 0 || first && wait > left || ctx.Err() != nil:
-			return httpapi.Busy(wait, httpapi.Limit,
+			return api.Busy(wait, api.Limit,
 				"the server cannot make %d more IDs within %v; ask again later, or for fewer", n,
-				limit.QueueTimeout)
+				api.QueueTimeout)
 		case !first:
 			wait = left
 		}
@@ -108,7 +107,7 @@ func (q *queue) take(ctx context.Context, c limit.Client, n int, token *rate.Lim
 }
 
 func tooMany(wait time.Duration) error {
-	return httpapi.TooMany(wait, "the token's limit of IDs a second is reached")
+	return api.TooMany(wait, "the token's limit of IDs a second is reached")
 }
 
 // probe takes one ID, and does not wait. If no ID is left, later requests wait longer.
@@ -118,7 +117,7 @@ func (q *queue) probe() {
 	q.ids.Reserve()
 }
 
-func (q *queue) join(c limit.Client) *waiter {
+func (q *queue) join(c api.Client) *waiter {
 	if len(q.counts) > maxCounts {
 		clear(q.counts)
 	}

@@ -1,4 +1,4 @@
-package ids
+package idapi
 
 import (
 	"testing"

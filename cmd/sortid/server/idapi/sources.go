@@ -1,4 +1,4 @@
-package ids
+package idapi
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -232,7 +232,7 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 func (src *source) ready() error {
 	src.probing.Lock()
 	defer src.probing.Unlock()
-	if time.Since(src.probed) >= limit.ReadyFor {
+	if time.Since(src.probed) >= api.ReadyFor {
 		src.unready = src.probe()
 		src.probed = time.Now()
 	}
@@ -249,7 +249,7 @@ func (src *source) probe() error {
 	if src.queue != nil {
 		src.queue.probe()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit.ReadyTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), api.ReadyTimeout)
 	defer cancel()
 	_, err = generator.Next(ctx)
 	return err

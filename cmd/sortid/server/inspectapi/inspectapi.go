@@ -1,5 +1,5 @@
-// Package inspection serves the contents of IDs, the bounds of time ranges, and the formats.
-package inspection
+// Package inspectapi serves the contents of IDs, the bounds of time ranges, and the formats.
+package inspectapi
 
 import (
 	"bufio"
@@ -20,20 +20,19 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
 )
 
 type Endpoints struct {
 	Tokens *access.Tokens
-	Bodies *limit.Gate // for bodies of lines
+	Bodies *api.Gate // for bodies of lines
 }
 
-func (e *Endpoints) Register(api huma.API) {
+func (e *Endpoints) Register(h huma.API) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	lines := func() map[string]*huma.Response {
-		return httpapi.Answers("one object in each line", httpapi.TypeNDJSON, httpapi.Text())
+		return api.Answers("one object in each line", api.TypeNDJSON, api.Text())
 	}
 	get := func(id, path, summary, description string,
 		answers map[string]*huma.Response) huma.Operation {
@@ -44,9 +43,9 @@ func (e *Endpoints) Register(api huma.API) {
 				http.StatusTooManyRequests}})
 	}
 
-	huma.Register(api, get("inspect", "/v1/inspect/{id}", "Show what is in an ID",
+	huma.Register(h, get("inspect", "/v1/inspect/{id}", "Show what is in an ID",
 		"Returns what `sortid inspect -o json` prints.",
-		httpapi.Answers("the ID's format, encodings, time and fields", httpapi.TypeJSON, object)),
+		api.Answers("the ID's format, encodings, time and fields", api.TypeJSON, object)),
 		e.inspect)
 
 	op := get("inspect-lines", "/v1/inspect", "Show what is in IDs, one in each line",
@@ -56,26 +55,26 @@ func (e *Endpoints) Register(api huma.API) {
 	op.Method, op.Middlewares = http.MethodPost, huma.Middlewares{e.Tokens.Through(e.Bodies)}
 	op.Errors = append(op.Errors, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable)
 	op.RequestBody = &huma.RequestBody{Required: true, Description: "IDs, one in each line",
-		Content: map[string]*huma.MediaType{"text/plain": {Schema: httpapi.Text()}}}
-	huma.Register(api, op, e.inspectBody)
+		Content: map[string]*huma.MediaType{"text/plain": {Schema: api.Text()}}}
+	huma.Register(h, op, e.inspectBody)
 
-	huma.Register(api, get("bounds", "/v1/bounds/{format}",
+	huma.Register(h, get("bounds", "/v1/bounds/{format}",
 		"Show the first ID of a time range and the first ID after the range",
 		"Returns what `sortid bounds -o json` prints. A time is one of "+when.Accepted+".",
-		httpapi.Answers("the first ID of the range and the first ID after the range",
-			httpapi.TypeJSON, object)), bounds)
+		api.Answers("the first ID of the range and the first ID after the range",
+			api.TypeJSON, object)), bounds)
 
-	huma.Register(api, get("formats", "/v1/formats", "Describe the formats",
+	huma.Register(h, get("formats", "/v1/formats", "Describe the formats",
 		"Returns what `sortid formats -o json` prints: one object in each line.", lines()),
-		func(context.Context, *struct{}) (*httpapi.Raw, error) {
-			return &httpapi.Raw{ContentType: httpapi.TypeNDJSON, Body: format.Table()}, nil
+		func(context.Context, *struct{}) (*api.Raw, error) {
+			return &api.Raw{ContentType: api.TypeNDJSON, Body: format.Table()}, nil
 		})
 }
 
 func (e *Endpoints) inspect(ctx context.Context, in *struct {
-	ID     string             `path:"id" maxLength:"200" doc:"An ID in any encoding"`
-	Format httpapi.FormatName `query:"format" doc:"The ID's format, if it is known"`
-}) (*httpapi.Raw, error) {
+	ID     string         `path:"id" maxLength:"200" doc:"An ID in any encoding"`
+	Format api.FormatName `query:"format" doc:"The ID's format, if it is known"`
+}) (*api.Raw, error) {
 	given, err := lookup(in.Format)
 	if err != nil {
 		return nil, err
@@ -85,31 +84,31 @@ func (e *Endpoints) inspect(ctx context.Context, in *struct {
 	}
 	b, err := inspect.AppendJSON(nil, given, in.ID)
 	if err != nil {
-		return nil, httpapi.Invalid("id", "%v", err)
+		return nil, api.Invalid("id", "%v", err)
 	}
 	return jsonLine(b), nil
 }
 
 func (e *Endpoints) inspectBody(_ context.Context, in *struct {
-	Format httpapi.FormatName `query:"format" doc:"The format of all IDs, if it is known"`
-	Length int64              `header:"Content-Length" hidden:"true"`
+	Format api.FormatName `query:"format" doc:"The format of all IDs, if it is known"`
+	Length int64          `header:"Content-Length" hidden:"true"`
 }) (*huma.StreamResponse, error) {
 	given, err := lookup(in.Format)
 	if err != nil {
 		return nil, err
 	}
-	if in.Length > limit.MaxLines {
-		return nil, httpapi.New(http.StatusRequestEntityTooLarge, httpapi.TooLarge,
-			"the body has %d bytes, want at most %d; send it in parts", in.Length, limit.MaxLines)
+	if in.Length > api.MaxLines {
+		return nil, api.NewProblem(http.StatusRequestEntityTooLarge, api.TooLarge,
+			"the body has %d bytes, want at most %d; send it in parts", in.Length, api.MaxLines)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) { e.inspectLines(ctx, given) }}, nil
 }
 
-func jsonLine(b []byte) *httpapi.Raw {
-	return &httpapi.Raw{ContentType: httpapi.TypeJSON, Body: append(b, '\n')}
+func jsonLine(b []byte) *api.Raw {
+	return &api.Raw{ContentType: api.TypeJSON, Body: append(b, '\n')}
 }
 
-func lookup(name httpapi.FormatName) (*format.Format, error) {
+func lookup(name api.FormatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -120,9 +119,9 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 	r, w := humago.Unwrap(ctx)
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // answers may begin before the body ends
-	w.Header().Set("Content-Type", httpapi.TypeNDJSON)
-	body := deadlineReader{http.MaxBytesReader(w, r.Body, limit.MaxLines), control,
-		time.Now().Add(limit.LinesTimeout)}
+	w.Header().Set("Content-Type", api.TypeNDJSON)
+	body := deadlineReader{http.MaxBytesReader(w, r.Body, api.MaxLines), control,
+		time.Now().Add(api.LinesTimeout)}
 	in := bufio.NewReaderSize(body, 16<<10)
 	out := bufio.NewWriterSize(deadlineWriter{w, control}, 16<<10)
 	defer out.Flush()
@@ -155,20 +154,20 @@ func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
 // spendLines takes from the limit l what the lines cost. The parameter size is the sum
 // of their bytes.
 func spendLines(l *rate.Limiter, lines, size int) error {
-	if wait := limit.Take(l, linesCost(lines, size)); wait > 0 {
-		return httpapi.TooMany(wait,
+	if wait := api.Take(l, linesCost(lines, size)); wait > 0 {
+		return api.TooMany(wait,
 			"the token's limit of IDs a second is reached; each inspected line counts as one")
 	}
 	return nil
 }
 
 // waitLines is spendLines for an answer that has begun. It waits for the limit, up to
-// [limit.LineTimeout].
+// [api.LineTimeout].
 func waitLines(ctx context.Context, l *rate.Limiter, lines, size int) error {
 	if l == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit.LineTimeout)
+	ctx, cancel := context.WithTimeout(ctx, api.LineTimeout)
 	defer cancel()
 	if err := l.WaitN(ctx, linesCost(lines, size)); err != nil {
 		return errLimit
@@ -187,13 +186,13 @@ func linesCost(lines, size int) int { return max(lines, (size+63)/64) }
 func readLine(ctx context.Context, l *rate.Limiter,
 	in *bufio.Reader) (line string, long bool, err error) {
 	part, err := in.ReadSlice('\n')
-	line = string(part[:min(len(part), limit.MaxLine+1)])
+	line = string(part[:min(len(part), api.MaxLine+1)])
 	for lines := 1; ; lines = 0 {
 		if wait := waitLines(ctx, l, lines, len(part)); wait != nil {
 			return line, long, wait
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return strings.TrimSpace(line), long || len(part) > limit.MaxLine, err
+			return strings.TrimSpace(line), long || len(part) > api.MaxLine, err
 		}
 		long = true
 		part, err = in.ReadSlice('\n')
@@ -204,7 +203,7 @@ func appendInspected(b []byte, given *format.Format, number int, line string, lo
 	switch {
 	case long:
 		return appendLineError(b, number, fmt.Errorf("longer than %d bytes, so it is not an ID",
-			limit.MaxLine))
+			api.MaxLine))
 	case line == "":
 		return b
 	}
@@ -223,7 +222,7 @@ func bodyError(err error) (wrong error, tooLarge bool) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf(
 			"nothing came for %v, or the body took longer than %v, so the rest was not read",
-			limit.LineTimeout, limit.LinesTimeout), false
+			api.LineTimeout, api.LinesTimeout), false
 	case errors.Is(err, errLimit):
 		return err, false
 	}
@@ -246,7 +245,7 @@ type deadlineReader struct {
 }
 
 func (d deadlineReader) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(limit.LineTimeout)
+	deadline := time.Now().Add(api.LineTimeout)
 	if deadline.After(d.end) {
 		deadline = d.end
 	}
@@ -260,16 +259,16 @@ type deadlineWriter struct {
 }
 
 func (d deadlineWriter) Write(p []byte) (int, error) {
-	d.control.SetWriteDeadline(time.Now().Add(limit.LineTimeout))
+	d.control.SetWriteDeadline(time.Now().Add(api.LineTimeout))
 	return d.Writer.Write(p)
 }
 
 func bounds(_ context.Context, in *struct {
-	Format httpapi.FormatName `path:"format" doc:"The format's name"`
+	Format api.FormatName `path:"format" doc:"The format's name"`
 
 	From string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
 	To   string `query:"to" maxLength:"100" doc:"The first time after the range; default: now"`
-}) (*httpapi.Raw, error) {
+}) (*api.Raw, error) {
 	f, err := format.Lookup(string(in.Format))
 	if err != nil {
 		return nil, err
@@ -282,12 +281,12 @@ func bounds(_ context.Context, in *struct {
 		}
 		if times[i], err = when.Parse(text, now); err != nil {
 			name := [2]string{"from", "to"}[i]
-			return nil, httpapi.Invalid(name, "%v", err)
+			return nil, api.Invalid(name, "%v", err)
 		}
 	}
 	bounds, err := inspect.NewBounds(f, times[0], times[1])
 	if err != nil {
-		return nil, httpapi.Invalid("from", "%v", err)
+		return nil, api.Invalid("from", "%v", err)
 	}
 	b, err := json.Marshal(bounds)
 	if err != nil {

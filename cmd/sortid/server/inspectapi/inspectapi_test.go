@@ -1,4 +1,4 @@
-package inspection
+package inspectapi
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 func TestInspectedLines(t *testing.T) { synctest.Test(t, testInspectedLines) }
@@ -29,11 +29,11 @@ func testInspectedLines(t *testing.T) {
 
 	ctx, begin := t.Context(), time.Now()
 	for range 10 {
-		check.OK(t, errors.Join(spendLines(nil, limit.MaxIDs, 64*limit.MaxIDs),
-			waitLines(ctx, nil, limit.MaxIDs, 64*limit.MaxIDs)))
+		check.OK(t, errors.Join(spendLines(nil, api.MaxIDs, 64*api.MaxIDs),
+			waitLines(ctx, nil, api.MaxIDs, 64*api.MaxIDs)))
 	}
-	limited := rate.NewLimiter(100, limit.MaxIDs)
-	check.OK(t, spendLines(limited, limit.MaxIDs-1, 0))
+	limited := rate.NewLimiter(100, api.MaxIDs)
+	check.OK(t, spendLines(limited, api.MaxIDs-1, 0))
 	check.OK(t, waitLines(ctx, limited, 1, 64))
 	if took := time.Since(begin); took > 0 {
 		t.Errorf("below the limit it waits for %v", took)

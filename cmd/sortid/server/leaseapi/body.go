@@ -1,4 +1,4 @@
-package grants
+package leaseapi
 
 import (
 	"bytes"
@@ -17,42 +17,41 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 // readBody reads the JSON of a request. A browser lets a page of another origin send JSON only if
 // the server permits it.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
-		kind != httpapi.TypeJSON {
-		return nil, httpapi.New(http.StatusUnsupportedMediaType, httpapi.ContentType,
-			"the body must be JSON: send the header \"Content-Type: %s\"", httpapi.TypeJSON)
+		kind != api.TypeJSON {
+		return nil, api.NewProblem(http.StatusUnsupportedMediaType, api.ContentType,
+			"the body must be JSON: send the header \"Content-Type: %s\"", api.TypeJSON)
 	}
-	http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit.BodyTimeout))
-	if r.ContentLength > limit.MaxBody {
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(api.BodyTimeout))
+	if r.ContentLength > api.MaxBody {
 		return nil, tooLarge()
 	}
 	var b bytes.Buffer
 	b.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
-	_, err := b.ReadFrom(io.LimitReader(r.Body, limit.MaxBody+1))
+	_, err := b.ReadFrom(io.LimitReader(r.Body, api.MaxBody+1))
 	var timeout net.Error
 	switch {
-	case b.Len() > limit.MaxBody:
+	case b.Len() > api.MaxBody:
 		return nil, tooLarge()
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return nil, httpapi.New(http.StatusRequestTimeout, httpapi.Timeout,
-			"the body did not arrive within %v; send the request again", limit.BodyTimeout)
+		return nil, api.NewProblem(http.StatusRequestTimeout, api.Timeout,
+			"the body did not arrive within %v; send the request again", api.BodyTimeout)
 	case err != nil:
-		return nil, httpapi.New(http.StatusBadRequest, httpapi.CutOff,
+		return nil, api.NewProblem(http.StatusBadRequest, api.CutOff,
 			"the body ends too soon; send the request again")
 	}
 	return b.Bytes(), nil
 }
 
 func tooLarge() error {
-	return httpapi.New(http.StatusRequestEntityTooLarge, httpapi.TooLarge,
-		"the body has more than %d bytes; /openapi.json describes a smaller one", limit.MaxBody)
+	return api.NewProblem(http.StatusRequestEntityTooLarge, api.TooLarge,
+		"the body has more than %d bytes; /openapi.json describes a smaller one", api.MaxBody)
 }
 
 // decode reads a JSON object into a struct. All fields of the struct are pointers to strings or
@@ -62,9 +61,9 @@ func decode(body []byte, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	fields := fieldsOf(v.Type())
 	const most = 10 // mistakes, to save memory
-	var wrong []httpapi.Mistake
+	var wrong []api.Mistake
 	mistake := func(field, format string, args ...any) {
-		wrong = append(wrong, httpapi.Mistake{Field: field, Detail: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, api.Mistake{Field: field, Detail: fmt.Sprintf(format, args...)})
 	}
 	seen := make([]string, 0, 8)
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -86,16 +85,16 @@ func decode(body []byte, into any) error {
 		}
 		return len(wrong) < most
 	}); err != nil {
-		return httpapi.Invalid("body", "%v; want a JSON object as /openapi.json describes", err)
+		return api.Invalid("body", "%v; want a JSON object as /openapi.json describes", err)
 	}
 	for i, f := range fields {
 		if f.required && v.Field(i).IsNil() &&
-			!slices.ContainsFunc(wrong, func(m httpapi.Mistake) bool { return m.Field == f.name }) {
+			!slices.ContainsFunc(wrong, func(m api.Mistake) bool { return m.Field == f.name }) {
 			mistake(f.name, "missing; want %s", f.want())
 		}
 	}
 	if len(wrong) > 0 {
-		return httpapi.Mistaken(wrong...)
+		return api.Mistaken(wrong...)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package grants serves leases of node IDs, and their realms, as resources over HTTP.
-package grants
+// Package leaseapi serves leases of node IDs, and their realms, as resources over HTTP.
+package leaseapi
 
 import (
 	"context"
@@ -14,8 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -36,8 +35,8 @@ type Endpoints struct {
 	lessor     Lessor
 	conditions []string // the conditions under which the store loses no change
 	tokens     *access.Tokens
-	gates      *limit.Gates
-	turns      *limit.Turns
+	gates      *api.Gates
+	turns      *api.Turns
 	log        *slog.Logger
 	metrics    *metrics
 	drains     context.Context // ends when the server begins to shut down
@@ -45,10 +44,10 @@ type Endpoints struct {
 }
 
 // New returns endpoints. The conditions are the sentences under which the store loses no change.
-func New(l Lessor, conditions []string, tokens *access.Tokens, gates *limit.Gates,
+func New(l Lessor, conditions []string, tokens *access.Tokens, gates *api.Gates,
 	log *slog.Logger) *Endpoints {
 	e := &Endpoints{lessor: l, conditions: append([]string{}, conditions...), tokens: tokens,
-		gates: gates, turns: limit.NewTurns(limit.MaxTurns), log: log, metrics: newMetrics(l)}
+		gates: gates, turns: api.NewTurns(api.MaxTurns), log: log, metrics: newMetrics(l)}
 	e.drains, e.drain = context.WithCancel(context.Background())
 	return e
 }
@@ -57,7 +56,7 @@ func New(l Lessor, conditions []string, tokens *access.Tokens, gates *limit.Gate
 func (e *Endpoints) Drain() { e.drain() }
 
 const (
-	realmsPath = httpapi.RealmsPath
+	realmsPath = api.RealmsPath
 	realmPath  = realmsPath + "/{realm}"
 	leasesPath = realmPath + "/leases"
 	leasePath  = leasesPath + "/{id}"
@@ -84,17 +83,17 @@ var routes = []route{
 }
 
 // Register registers the endpoints. huma only describes them, because net/http serves them faster.
-func (e *Endpoints) Register(api huma.API, mux *http.ServeMux) {
-	describe(api)
+func (e *Endpoints) Register(h huma.API, mux *http.ServeMux) {
+	describe(h)
 	for _, rt := range routes {
 		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 			if err := e.handle(rt, w, r); err != nil {
-				httpapi.Refuse(w, err)
+				api.Refuse(w, err)
 			}
 		})
 	}
 	mux.HandleFunc("/v1/store/", func(w http.ResponseWriter, _ *http.Request) {
-		httpapi.Refuse(w, httpapi.New(http.StatusGone, httpapi.Replaced,
+		api.Refuse(w, api.NewProblem(http.StatusGone, api.Replaced,
 			"clients of this server lease node IDs, and no longer read and write its store: "+
 				"send POST %s, as /openapi.json describes, or install the release of sortid that "+
 				"the server runs", leasesPath))
@@ -105,8 +104,8 @@ func (e *Endpoints) Register(api huma.API, mux *http.ServeMux) {
 type request struct {
 	*http.Request
 	w         http.ResponseWriter
-	client    limit.Client
-	gate      *limit.Gate // has a place for the request
+	client    api.Client
+	gate      *api.Gate // has a place for the request
 	realm, id string
 	query     url.Values
 }
@@ -162,7 +161,7 @@ func (e *Endpoints) handle(rt route, w http.ResponseWriter, r *http.Request) err
 }
 
 var (
-	headerJSON    = []string{httpapi.TypeJSON}
+	headerJSON    = []string{api.TypeJSON}
 	headerNoStore = []string{"no-store"}
 )
 
@@ -210,9 +209,9 @@ func (in *request) part() (after string, rows int, err error) {
 		return in.query.Get("after"), usual, nil
 	}
 	rows, err = strconv.Atoi(text)
-	if err != nil || rows < 1 || rows > limit.MaxList {
+	if err != nil || rows < 1 || rows > api.MaxList {
 		return "", 0, invalid("limit", "%q is not a whole number from 1 to %d", shorten(text),
-			limit.MaxList)
+			api.MaxList)
 	}
 	return in.query.Get("after"), rows, nil
 }
@@ -225,13 +224,13 @@ func (in *request) decode(into any) error {
 	return decode(body, into)
 }
 
-// turn calls f when it is the request's turn. Then f may use the store for [limit.CallTimeout].
+// turn calls f when it is the request's turn. Then f may use the store for [api.CallTimeout].
 func (e *Endpoints) turn(in *request, f func(context.Context) error) error {
 	if err := e.turns.Take(in.Context(), in.client); err != nil {
 		return err
 	}
 	defer e.turns.Done()
-	ctx, cancel := context.WithTimeout(in.Context(), limit.CallTimeout)
+	ctx, cancel := context.WithTimeout(in.Context(), api.CallTimeout)
 	defer cancel()
 	return f(ctx)
 }
@@ -273,10 +272,10 @@ func (e *Endpoints) await(in *request, q lease.AcquireRequest, err error) (lease
 	}
 	in.gate.Leave(in.client)
 	in.gate = e.gates.Waiters
-	ctx, cancel := context.WithTimeout(in.Context(), q.Wait+limit.CallTimeout)
+	ctx, cancel := context.WithTimeout(in.Context(), q.Wait+api.CallTimeout)
 	defer cancel()
 	defer context.AfterFunc(e.drains, cancel)()
-	control, end := http.NewResponseController(in.w), time.Now().Add(q.Wait+limit.WriteTimeout)
+	control, end := http.NewResponseController(in.w), time.Now().Add(q.Wait+api.WriteTimeout)
 	control.SetReadDeadline(end) // the end of the body's time would look like a hang-up
 	control.SetWriteDeadline(end)
 	g, waited := e.lessor.Acquire(ctx, in.realm, q)

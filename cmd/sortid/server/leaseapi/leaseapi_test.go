@@ -1,4 +1,4 @@
-package grants
+package leaseapi
 
 import (
 	"context"
@@ -21,8 +21,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -90,7 +89,7 @@ func (f *fake) Realms(context.Context, func(string) bool, string, int) ([]lease.
 
 func serve(f *fake) (*Endpoints, http.Handler) {
 	mux := http.NewServeMux()
-	e := New(f, nil, nil, limit.NewGates(), slog.New(slog.DiscardHandler))
+	e := New(f, nil, nil, api.NewGates(), slog.New(slog.DiscardHandler))
 	e.Register(humago.New(mux, huma.DefaultConfig("test", "1")), mux)
 	return e, mux
 }
@@ -124,7 +123,7 @@ func TestProblems(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		status int
-		code   httpapi.Code
+		code   api.Code
 		after  string // Retry-After
 		want   []string
 	}{
@@ -163,11 +162,11 @@ func TestProblems(t *testing.T) {
 				body = theRequest
 			}
 			w := ask(t.Context(), h, method, path, body)
-			var p httpapi.Problem
+			var p api.Problem
 			err := json.Unmarshal(w.Body.Bytes(), &p)
 			if err != nil || w.Code != c.status || p.Status != c.status || p.Code != c.code ||
 				p.Type != "/problems/"+string(c.code) || p.Title == "" || p.Detail == "" ||
-				w.Header().Get("Content-Type") != httpapi.ProblemType ||
+				w.Header().Get("Content-Type") != api.ProblemType ||
 				w.Header().Get("Retry-After") != c.after {
 				t.Errorf("%s: %s: %d, %v, want %d %s: %s", name, rt, w.Code, w.Header(), c.status,
 					c.code, w.Body)
@@ -258,9 +257,9 @@ func TestWrongBodies(t *testing.T) {
 			method, path = "POST", c.path
 		}
 		w := ask(t.Context(), h, method, path, c.body)
-		var p httpapi.Problem
+		var p api.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 422 ||
-			p.Code != httpapi.InvalidRequest || len(p.Errors) == 0 || p.Errors[0].Field != c.field ||
+			p.Code != api.InvalidRequest || len(p.Errors) == 0 || p.Errors[0].Field != c.field ||
 			!strings.Contains(p.Errors[0].Detail, c.want) {
 			t.Errorf("%s %.80s: %d, want the field %s and %q: %s", c.path, c.body, w.Code, c.field,
 				c.want, w.Body)
@@ -282,7 +281,7 @@ func TestWrongBodies(t *testing.T) {
 func TestAllWrongFields(t *testing.T) {
 	_, h := serve(&fake{})
 	w := ask(t.Context(), h, "POST", atLeases, `{"node_bits":0,"x":1,"wait_ms":"1"}`)
-	var p httpapi.Problem
+	var p api.Problem
 	check.OK(t, json.Unmarshal(w.Body.Bytes(), &p))
 	var got []string
 	for _, m := range p.Errors {
@@ -358,7 +357,7 @@ func TestRealmConfigs(t *testing.T) {
 // A body needs little memory, whatever it contains.
 func TestMemoryOfBodies(t *testing.T) {
 	fill := func(begin, piece, end string) string {
-		n := (limit.MaxBody - len(begin) - len(end)) / len(piece)
+		n := (api.MaxBody - len(begin) - len(end)) / len(piece)
 		return begin + strings.Repeat(piece, n) + end
 	}
 	for name, body := range map[string]string{
@@ -405,7 +404,7 @@ func TestRefusedBodies(t *testing.T) {
 			if h.ServeHTTP(w, r); w.Code != status {
 				t.Errorf("%s, %q: %d, want %d: %s", path, kind, w.Code, status, w.Body)
 			}
-			if read := 1<<20 - body.Len(); read > 2*limit.MaxBody {
+			if read := 1<<20 - body.Len(); read > 2*api.MaxBody {
 				t.Errorf("%s, %q: %d bytes were read", path, kind, read)
 			}
 		}
@@ -433,7 +432,7 @@ func TestWaiting(t *testing.T) {
 		ended := make(chan *httptest.ResponseRecorder, 10)
 		begin := time.Now()
 		ctx, hangUp := context.WithCancel(t.Context())
-		for range limit.MaxTurns + 10 {
+		for range api.MaxTurns + 10 {
 			go func() { ended <- ask(ctx, h, "POST", atLeases, body) }()
 		}
 		synctest.Wait()
@@ -442,7 +441,7 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("a request beside those that wait: %d after %v", w.Code, time.Since(begin))
 		}
 		hangUp()
-		for range limit.MaxTurns + 10 {
+		for range api.MaxTurns + 10 {
 			<-ended
 		}
 		if time.Since(begin) > 0 {

@@ -1,4 +1,4 @@
-package grants
+package leaseapi
 
 import (
 	"context"
@@ -8,8 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -24,7 +23,7 @@ const (
 )
 
 // metrics count requests for leases. Their labels are names of realms that exist, and there are at
-// most [limit.MaxRealms] of them. The realm is "" for all others.
+// most [api.MaxRealms] of them. The realm is "" for all others.
 type metrics struct {
 	lessor Lessor
 	done   map[operation]*prometheus.CounterVec
@@ -87,11 +86,11 @@ func (m *metrics) count(op operation, realm string, a answer, err error) {
 		return
 	}
 	realm = m.known(realm, false)
-	var p *httpapi.Problem
+	var p *api.Problem
 	switch {
 	case !errors.As(err, &p):
-		m.others.WithLabelValues(realm, string(op), string(httpapi.Failed)).Inc()
-	case p.Code == httpapi.LeaseLost:
+		m.others.WithLabelValues(realm, string(op), string(api.Failed)).Inc()
+	case p.Code == api.LeaseLost:
 		m.lost.WithLabelValues(realm).Inc()
 	default:
 		m.others.WithLabelValues(realm, string(op), string(p.Code)).Inc()
@@ -100,7 +99,7 @@ func (m *metrics) count(op operation, realm string, a answer, err error) {
 
 // known returns the realm's label.
 func (m *metrics) known(realm string, exists bool) string {
-	if exists && len(m.realms) < limit.MaxRealms {
+	if exists && len(m.realms) < api.MaxRealms {
 		m.realms[realm] = true
 	}
 	if !m.realms[realm] {
@@ -124,10 +123,10 @@ func (c counts) Describe(to chan<- *prometheus.Desc) { to <- nodeIDs; to <- free
 
 // Collect sends nothing if the store does not answer.
 func (c counts) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit.CallTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), api.CallTimeout)
 	defer cancel()
 	any := func(string) bool { return true }
-	realms, _, err := c.lessor.Realms(ctx, any, "", limit.MaxRealms)
+	realms, _, err := c.lessor.Realms(ctx, any, "", api.MaxRealms)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package grants
+package leaseapi
 
 import (
 	"fmt"
@@ -11,8 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 // A description is what users must know about a route.
@@ -20,11 +19,11 @@ type description struct {
 	id, summary, text string
 	body              any         // a struct, or nil
 	answers           map[int]any // structs, or nil for no body
-	codes             map[int][]httpapi.Code
+	codes             map[int][]api.Code
 }
 
 // A codeList has the codes of problems by their status.
-type codeList = map[int][]httpapi.Code
+type codeList = map[int][]api.Code
 
 var descriptions = map[string]description{
 	"GET " + realmsPath: {"list-realms", "List the realms that the token permits",
@@ -37,16 +36,16 @@ var descriptions = map[string]description{
 			"from which it leases: if the store has lost the realm, a new one would grant node IDs " +
 			"that others hold.", realmBody{},
 		map[int]any{200: realmAnswer{}, 201: realmAnswer{}},
-		codeList{409: {httpapi.RealmDiffers, httpapi.TooManyRealms}}},
+		codeList{409: {api.RealmDiffers, api.TooManyRealms}}},
 	"PATCH " + realmPath: {"change-realm", "Change the window or the lead of a realm",
 		"A lease uses the new values from a later renewal on.", spansBody{},
-		map[int]any{200: realmAnswer{}}, codeList{404: {httpapi.NoRealm}}},
+		map[int]any{200: realmAnswer{}}, codeList{404: {api.NoRealm}}},
 	"GET " + realmPath: {"show-realm", "Show a realm", "", nil,
-		map[int]any{200: realmAnswer{}}, codeList{404: {httpapi.NoRealm}}},
+		map[int]any{200: realmAnswer{}}, codeList{404: {api.NoRealm}}},
 	"GET " + leasesPath: {"list-leases", "List the leases of a realm",
 		"The leases are in the order of their node IDs. The list also has node IDs that wait after " +
 			"their use.", nil,
-		map[int]any{200: leasesAnswer{}}, codeList{404: {httpapi.NoRealm}}},
+		map[int]any{200: leasesAnswer{}}, codeList{404: {api.NoRealm}}},
 	"POST " + leasesPath: {"acquire-lease", "Acquire a lease of a node ID",
 		"Until the lease has ended, the same request again gives the same lease, with its newest " +
 			"times. So after a lost answer or status 429 or 503, send the same again.\n\n" +
@@ -57,25 +56,25 @@ var descriptions = map[string]description{
 			"valid_for_ms after it sent the request of the answer with the largest valid_until. " +
 			"It measures both with a monotonic clock that runs while the machine is suspended.",
 		acquireBody{}, map[int]any{200: leaseAnswer{}, 201: leaseAnswer{}},
-		codeList{404: {httpapi.NoRealm}, 410: {httpapi.LeaseLost},
-			409: {httpapi.NodeHeld, httpapi.RealmDiffers, httpapi.RequestDiffers,
-				httpapi.Forgotten},
-			422: {httpapi.ClockDiffers}, 503: {httpapi.NoneFree}}},
+		codeList{404: {api.NoRealm}, 410: {api.LeaseLost},
+			409: {api.NodeHeld, api.RealmDiffers, api.RequestDiffers,
+				api.Forgotten},
+			422: {api.ClockDiffers}, 503: {api.NoneFree}}},
 	"POST " + leasePath + "/renew": {"renew-lease", "Renew a lease",
 		"The answer never has an earlier end. The client renews at renew_at, and again after each " +
 			"failure, with jitter. It takes the answer with the largest valid_until whole, in " +
 			"whatever order answers arrive. After 410, it stops at once.", renewBody{},
 		map[int]any{200: leaseAnswer{}},
-		codeList{404: {httpapi.NotFound}, 409: {httpapi.Forgotten}, 410: {httpapi.LeaseLost},
-			422: {httpapi.ClockDiffers}}},
+		codeList{404: {api.NotFound}, 409: {api.Forgotten}, 410: {api.LeaseLost},
+			422: {api.ClockDiffers}}},
 	"POST " + leasePath + "/release": {"release-lease", "Give a lease back",
 		"With last_time_ms, the node ID is free from the next tick on; without it, from " +
 			"valid_until on. After the client has sent this request, it makes no more IDs, " +
 			"whatever the answer is. The answer is 204 even if the lease has ended.", releaseBody{},
-		map[int]any{204: nil}, codeList{404: {httpapi.NoRealm}}},
+		map[int]any{204: nil}, codeList{404: {api.NoRealm}}},
 	"POST " + leasePath + "/evict": {"evict-lease", "Take a lease from its holder",
 		"The holder may use the node ID up to valid_until. Its next renewal gets 410.", nil,
-		map[int]any{204: nil}, codeList{404: {httpapi.NoRealm, httpapi.NotFound}}},
+		map[int]any{204: nil}, codeList{404: {api.NoRealm, api.NotFound}}},
 }
 
 // fields describes the fields of all bodies, by their names.
@@ -144,8 +143,8 @@ var examples = map[string]any{
 }
 
 // describe adds the routes to the OpenAPI document.
-func describe(api huma.API) {
-	doc := api.OpenAPI()
+func describe(h huma.API) {
+	doc := h.OpenAPI()
 	for _, rt := range routes {
 		d := descriptions[rt.method+" "+rt.path]
 		op := access.Require(access.PermitRealms, huma.Operation{
@@ -155,7 +154,7 @@ func describe(api huma.API) {
 		})
 		if d.body != nil {
 			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-				httpapi.TypeJSON: {Schema: schemaOf(doc, d.body)}}}
+				api.TypeJSON: {Schema: schemaOf(doc, d.body)}}}
 		}
 		for status, body := range d.answers {
 			op.Responses[strconv.Itoa(status)] = success(doc, rt, status, body)
@@ -183,7 +182,7 @@ func parameters(rt route) (all []*huma.Param) {
 		text("after", "query", huma.Schema{})
 		all = append(all, &huma.Param{Name: "limit", In: "query", Description: fields["limit"],
 			Schema: &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0), Default: 100,
-				Maximum: new(float64(limit.MaxList))}})
+				Maximum: new(float64(api.MaxList))}})
 	}
 	return all
 }
@@ -214,7 +213,7 @@ func schemaOf(doc *huma.OpenAPI, body any) *huma.Schema {
 
 func success(doc *huma.OpenAPI, rt route, status int, body any) *huma.Response {
 	r := &huma.Response{Description: http.StatusText(status), Headers: map[string]*huma.Param{
-		"Cache-Control": {Description: "no-store", Schema: httpapi.Text()}}}
+		"Cache-Control": {Description: "no-store", Schema: api.Text()}}}
 	switch status {
 	case http.StatusOK:
 		r.Description = "The newest state"
@@ -230,23 +229,23 @@ func success(doc *huma.OpenAPI, rt route, status int, body any) *huma.Response {
 	}
 	if rt.counted == acquiring {
 		r.Headers["Location"] = &huma.Param{Description: "The path of the lease",
-			Schema: httpapi.Text(), Example: "/v1/realms/orders/leases/" + examples["id"].(string)}
+			Schema: api.Text(), Example: "/v1/realms/orders/leases/" + examples["id"].(string)}
 	}
 	if body != nil {
-		r.Content = map[string]*huma.MediaType{httpapi.TypeJSON: {Schema: schemaOf(doc, body)}}
+		r.Content = map[string]*huma.MediaType{api.TypeJSON: {Schema: schemaOf(doc, body)}}
 	}
 	return r
 }
 
 // problems returns the codes of all problems that a request can get, by their status.
 func problems(d description) codeList {
-	all := codeList{401: {httpapi.NoToken}, 403: {httpapi.NotAllowed, httpapi.ForeignPage},
-		422: {httpapi.InvalidRequest}, 429: {httpapi.Limit},
-		503: {httpapi.Limit, httpapi.StoreUnavailable}}
+	all := codeList{401: {api.NoToken}, 403: {api.NotAllowed, api.ForeignPage},
+		422: {api.InvalidRequest}, 429: {api.Limit},
+		503: {api.Limit, api.StoreUnavailable}}
 	if d.body != nil || d.id == "evict-lease" {
-		all[400], all[408] = []httpapi.Code{httpapi.CutOff}, []httpapi.Code{httpapi.Timeout}
-		all[413] = []httpapi.Code{httpapi.TooLarge}
-		all[415] = []httpapi.Code{httpapi.ContentType}
+		all[400], all[408] = []api.Code{api.CutOff}, []api.Code{api.Timeout}
+		all[413] = []api.Code{api.TooLarge}
+		all[415] = []api.Code{api.ContentType}
 	}
 	for status, codes := range d.codes {
 		all[status] = append(all[status], codes...)
@@ -254,17 +253,17 @@ func problems(d description) codeList {
 	return all
 }
 
-func failure(doc *huma.OpenAPI, status int, codes []httpapi.Code) *huma.Response {
+func failure(doc *huma.OpenAPI, status int, codes []api.Code) *huma.Response {
 	var lines []string
-	r := &huma.Response{Content: map[string]*huma.MediaType{httpapi.ProblemType: {
-		Schema:   doc.Components.Schemas.Schema(reflect.TypeFor[httpapi.Problem](), true, "Problem"),
+	r := &huma.Response{Content: map[string]*huma.MediaType{api.ProblemType: {
+		Schema:   doc.Components.Schemas.Schema(reflect.TypeFor[api.Problem](), true, "Problem"),
 		Examples: map[string]*huma.Example{}}}}
 	for _, code := range codes {
-		lines = append(lines, fmt.Sprintf("%s: %s", code, httpapi.Titles[code]))
-		r.Content[httpapi.ProblemType].Examples[string(code)] = &huma.Example{
-			Value: httpapi.New(status, code, "what is wrong, and what to do about it")}
+		lines = append(lines, fmt.Sprintf("%s: %s", code, api.Titles[code]))
+		r.Content[api.ProblemType].Examples[string(code)] = &huma.Example{
+			Value: api.NewProblem(status, code, "what is wrong, and what to do about it")}
 		switch code {
-		case httpapi.NodeHeld, httpapi.Limit, httpapi.NoneFree, httpapi.StoreUnavailable:
+		case api.NodeHeld, api.Limit, api.NoneFree, api.StoreUnavailable:
 			r.Headers = map[string]*huma.Param{"Retry-After": {
 				Description: "Whole seconds. Ask again after them, with jitter",
 				Schema:      &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0)}}}

@@ -1,4 +1,4 @@
-package grants
+package leaseapi
 
 import (
 	"context"
@@ -8,27 +8,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
 
 // invalid returns a problem for one field of a request.
 func invalid(field, format string, args ...any) error {
-	return httpapi.Invalid(field, format, args...)
+	return api.Invalid(field, format, args...)
 }
 
 // problem returns the problem for an error of the lessor.
 func (e *Endpoints) problem(in *request, err error) error {
 	var (
-		problem *httpapi.Problem
+		problem *api.Problem
 		wrong   *lease.RequestError
 		clock   *lease.ClockError
 		held    *lease.HeldError
 	)
-	conflict := func(code httpapi.Code, detail string, args ...any) error {
-		return httpapi.New(http.StatusConflict, code, detail, args...)
+	conflict := func(code api.Code, detail string, args ...any) error {
+		return api.NewProblem(http.StatusConflict, code, detail, args...)
 	}
 	text := strings.TrimPrefix(err.Error(), "lease: ")
 	switch {
@@ -38,12 +37,12 @@ func (e *Endpoints) problem(in *request, err error) error {
 		return invalid(wrong.Field, "%s", wrong.Detail)
 	case errors.As(err, &clock):
 		ms := clock.Difference.Milliseconds()
-		p := httpapi.New(http.StatusUnprocessableEntity, httpapi.ClockDiffers,
+		p := api.NewProblem(http.StatusUnprocessableEntity, api.ClockDiffers,
 			"%s; correct the clock that is wrong, then ask again", text)
 		p.DifferenceMS = &ms
 		return p
 	case errors.As(err, &held):
-		p := httpapi.New(http.StatusConflict, httpapi.NodeHeld,
+		p := api.NewProblem(http.StatusConflict, api.NodeHeld,
 			"%s; wait, or leave out node_id to get another node ID", text).
 			After(until(held.FreeFrom))
 		p.Holder, p.State = held.Holder, string(held.State)
@@ -51,39 +50,39 @@ func (e *Endpoints) problem(in *request, err error) error {
 		p.FreeFromMS, p.FreeFrom = held.FreeFrom.UnixMilli(), format.FormatTime(held.FreeFrom)
 		return p
 	case errors.Is(err, lease.ErrNoRealm):
-		return httpapi.New(http.StatusNotFound, httpapi.NoRealm,
+		return api.NewProblem(http.StatusNotFound, api.NoRealm,
 			"there is no realm %q; check the name. If the realm existed before, the store has lost it, "+
 				"and it must be fenced; if it never existed, make it once with PUT %s", in.realm,
 			realmPath)
 	case errors.Is(err, lease.ErrNotFound):
-		return httpapi.New(http.StatusNotFound, httpapi.NotFound,
+		return api.NewProblem(http.StatusNotFound, api.NotFound,
 			"no lease with this ID is held; GET %s lists the leases", leasesPath)
 	case errors.Is(err, lease.ErrForgotten):
-		return conflict(httpapi.Forgotten, "%s, with \"sortid lease fence\". "+
+		return conflict(api.Forgotten, "%s, with \"sortid lease fence\". "+
 			"Go on until valid_until, and do not acquire anew before the fence", text)
 	case errors.Is(err, lease.ErrRequestDiffers):
-		return conflict(httpapi.RequestDiffers,
+		return conflict(api.RequestDiffers,
 			"%s; use a new random request for each lease", text)
 	case errors.Is(err, lease.ErrTooManyRealms):
-		return conflict(httpapi.TooManyRealms, "the store has %d realms or more, "+
+		return conflict(api.TooManyRealms, "the store has %d realms or more, "+
 			"so clients cannot make another; make it at the store itself: \"sortid lease create\"",
-			limit.MaxRealms)
+			api.MaxRealms)
 	case errors.Is(err, lease.ErrRealm):
-		return conflict(httpapi.RealmDiffers, "%s", text)
+		return conflict(api.RealmDiffers, "%s", text)
 	case errors.Is(err, lease.ErrLost):
-		return httpapi.New(http.StatusGone, httpapi.LeaseLost,
+		return api.NewProblem(http.StatusGone, api.LeaseLost,
 			"%s; stop at once, and acquire a new lease with a new request", text)
 	case errors.Is(err, lease.ErrFull), errors.Is(err, lease.ErrLead):
 		return noneFree(err, text)
 	case errors.Is(err, lease.ErrConfig):
 		return invalid("body", "%s", configDetail(err))
 	case errors.Is(err, lease.ErrBusy):
-		return httpapi.Busy(time.Second, httpapi.Limit, "%s; send the same again", text)
+		return api.Busy(time.Second, api.Limit, "%s; send the same again", text)
 	}
 	if !errors.Is(err, context.Canceled) {
 		e.log.Warn("the store failed", slog.String("path", in.URL.Path), slog.Any("error", err))
 	}
-	return httpapi.Busy(time.Second, httpapi.StoreUnavailable,
+	return api.Busy(time.Second, api.StoreUnavailable,
 		"the store did not answer, or refused the request, so the outcome is unknown: "+
 			"send the same again; the server's log says more")
 }
@@ -115,7 +114,7 @@ func noneFree(err error, text string) error {
 	} else if errors.As(err, &ahead) {
 		earlier(ahead.Until.Add(-ahead.Max))
 	}
-	p := httpapi.Busy(until(from), httpapi.NoneFree,
+	p := api.Busy(until(from), api.NoneFree,
 		"%s; wait, give node IDs back, or use a realm with more of them", text)
 	if !from.IsZero() {
 		p.FreeFromMS, p.FreeFrom = from.UnixMilli(), format.FormatTime(from)
