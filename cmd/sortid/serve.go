@@ -22,8 +22,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/leases"
 	"github.com/sortid/sortid/cmd/sortid/server"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/certs"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/cmd/sortid/web"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
@@ -180,7 +179,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 	}
 	var tlsConfig *tls.Config
 	if f.cert != "" {
-		if tlsConfig, err = certs.TLS(ctx, f.cert, f.key, f.clientCA, log); err != nil {
+		if tlsConfig, err = access.TLS(ctx, f.cert, f.key, f.clientCA, log); err != nil {
 			return err
 		}
 	}
@@ -256,11 +255,11 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 
 func serveHTTP(ctx context.Context, stop func(), s *server.Server, hs *http.Server,
 	listener net.Listener, log *slog.Logger) error {
-	address, accepts := "http://"+listener.Addr().String(), limit.NewListener(listener)
+	address, accepts := "http://"+listener.Addr().String(), api.NewListener(listener)
 	serve := func() error { return hs.Serve(accepts) }
 	if hs.TLSConfig != nil {
 		address = "https://" + listener.Addr().String()
-		serve = func() error { return hs.ServeTLS(certs.Listener(accepts), "", "") }
+		serve = func() error { return hs.ServeTLS(access.TLSListener(accepts), "", "") }
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- serve() }()
