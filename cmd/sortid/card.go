@@ -1,5 +1,4 @@
-// Package card draws IDs for people.
-package card
+package main
 
 import (
 	"fmt"
@@ -51,7 +50,8 @@ func bands(r *inspect.Reading) []band {
 	return all
 }
 
-func Append(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
+// appendCard draws an ID for people.
+func appendCard(c *console.Console, b []byte, r *inspect.Reading, now time.Time) []byte {
 	name := r.Name()
 	if !r.Ours() {
 		name = r.ID.Format().Title

@@ -1,4 +1,4 @@
-package card
+package main
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 var (
@@ -27,8 +27,9 @@ func TestCard(t *testing.T) {
 			t.Errorf("%s: %s is read as %s", s.Name, s.Example, r.As())
 		}
 		for _, width := range []int{1, 40, 79, 80, 200} {
-			plain := string(Append(&console.Console{Width: width}, nil, &r, now))
-			coloured := string(Append(&console.Console{Width: width, Colours: true}, nil, &r, now))
+			plain := string(appendCard(&console.Console{Width: width}, nil, &r, now))
+			c := &console.Console{Width: width, Colours: true}
+			coloured := string(appendCard(c, nil, &r, now))
 			if escapes.MatchString(plain) {
 				t.Errorf("%s: escapes without colours: %q", s.Name, plain)
 			}

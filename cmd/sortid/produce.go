@@ -1,5 +1,4 @@
-// Package produce makes IDs, as fast as possible or at a rate, and writes them in order.
-package produce
+package main
 
 import (
 	"context"
@@ -10,20 +9,20 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 )
 
-type Options struct {
+type productionOptions struct {
 	Encode func(batch format.Batch, b []byte, sep byte) []byte
 	Count  uint64  // math.MaxUint64: no end
 	Paced  bool    // the clock stands still, so one worker makes all IDs
 	Rate   float64 // IDs a second; 0: as fast as possible
 }
 
-// Run writes IDs to standard output. It returns the last ID, or the zero ID if there is none.
-func Run(ctx context.Context, c *console.Console, g format.Generator,
-	o Options) (last format.ID, err error) {
+// produce makes IDs, and writes them to standard output in order. It returns the last ID, or the
+// zero ID if there is none.
+func produce(ctx context.Context, c *console.Console, g format.Generator,
+	o productionOptions) (last format.ID, err error) {
 	p := &production{out: c.Out, generator: g, encode: o.Encode, left: o.Count,
 		progress: c.Progress("IDs")}
 	defer p.progress.End()
@@ -50,8 +49,8 @@ type production struct {
 }
 
 const (
-	MaxBatch = 16384                 // small enough for the cache, large enough for few writes
-	slow     = 10 * time.Millisecond // after a slower batch, the next is smaller
+	maxBatch  = 16384                 // small enough for the cache, large enough for few writes
+	slowBatch = 10 * time.Millisecond // after a slower batch, the next is smaller
 )
 
 // race makes IDs as fast as possible. Workers take turns at the generator and at the output, so
@@ -59,7 +58,7 @@ const (
 // that the first IDs appear at once.
 func (p *production) race(ctx context.Context) error {
 	p.size = 1
-	if p.left > MaxBatch {
+	if p.left > maxBatch {
 		console.Widen(p.out)
 	}
 	turn := make(chan struct{})
@@ -106,8 +105,8 @@ func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) 
 	if p.left != math.MaxUint64 {
 		p.left -= uint64(n)
 	}
-	if time.Since(start) < slow {
-		p.size = min(2*p.size, MaxBatch)
+	if time.Since(start) < slowBatch {
+		p.size = min(2*p.size, maxBatch)
 	} else {
 		p.size = max(p.size/2, 1)
 	}
@@ -135,17 +134,18 @@ func (p *production) walk(ctx context.Context, perSecond float64) error {
 	var text []byte
 	start := time.Now()
 	for p.left > 0 {
-		n := uint64(MaxBatch)
+		n := uint64(maxBatch)
 		if perSecond > 0 {
 			due := time.Since(start).Seconds()*perSecond + 1 - float64(p.written)
 			if due < 1 {
 				next := min(float64(p.written)/perSecond, 1e9) // seconds
-				if err := exit.Sleep(ctx, time.Duration(next*1e9)-time.Since(start)); err != nil {
+				wait := time.Duration(next*1e9) - time.Since(start)
+				if err := console.Sleep(ctx, wait); err != nil {
 					return err
 				}
 				continue
 			}
-			n = uint64(min(due, MaxBatch))
+			n = uint64(min(due, maxBatch))
 		}
 		p.size = int(n)
 		made, err := p.fill(ctx, batch)

@@ -1,5 +1,4 @@
-// Package exit derives the exit code from errors and signals.
-package exit
+package console
 
 import (
 	"errors"
@@ -9,54 +8,57 @@ import (
 	"syscall"
 )
 
+// The exit codes of all commands.
 const (
-	OK         = 0
-	Bad        = 1
-	WrongUsage = 2
-	Interrupt  = 130
+	Success     = 0
+	Failure     = 1
+	WrongUsage  = 2
+	Interrupted = 130
 )
 
-// A Status ends the command with this exit code, and prints nothing.
-type Status int
+// An ExitCode is an error that ends the command with this exit code, and prints nothing.
+type ExitCode int
 
 const (
 	// ErrReported means that the command has printed the error.
-	ErrReported = Status(Bad)
+	ErrReported = ExitCode(Failure)
 	// ErrTrouble means that "sortid scan" has printed what it could not read.
-	ErrTrouble     = Status(WrongUsage)
-	ErrInterrupted = Status(Interrupt)
+	ErrTrouble     = ExitCode(WrongUsage)
+	ErrInterrupted = ExitCode(Interrupted)
 )
 
-func (s Status) Error() string { return "exit code " + strconv.Itoa(int(s)) }
+func (c ExitCode) Error() string { return "exit code " + strconv.Itoa(int(c)) }
 
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// Usage returns err as a mistake in the arguments, or nil if err is nil.
-func Usage(err error) error {
+// UsageError returns err as a mistake in the arguments, or nil if err is nil.
+func UsageError(err error) error {
 	if err == nil {
 		return nil
 	}
 	return usageError{err}
 }
 
-func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func UsageErrorf(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
 
-func IsUsage(err error) bool { return errors.As(err, new(usageError)) }
+func IsUsageError(err error) bool { return errors.As(err, new(usageError)) }
 
-// Code returns the exit code, and whether to print the error.
-func Code(err error) (code int, print bool) {
-	var status Status
+// ExitCodeOf returns the exit code, and whether to print the error.
+func ExitCodeOf(err error) (code int, print bool) {
+	var given ExitCode
 	switch {
 	case err == nil || ClosedPipe(err):
-		return OK, false
-	case errors.As(err, &status):
-		return int(status), false
-	case IsUsage(err):
+		return Success, false
+	case errors.As(err, &given):
+		return int(given), false
+	case IsUsageError(err):
 		return WrongUsage, true
 	}
-	return Bad, true
+	return Failure, true
 }
 
 // ClosedPipe reports whether the reader of the output has closed it.

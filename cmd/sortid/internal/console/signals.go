@@ -1,4 +1,4 @@
-package exit
+package console
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is a [Status]:
+// UntilSignal returns a context that SIGINT, SIGTERM or SIGHUP cancels. The cause is an [ExitCode]:
 // 128 plus the signal's number, like in shells. A second signal ends the program. Under nohup,
 // SIGHUP stays ignored.
 func UntilSignal() (ctx context.Context, stop func()) {
@@ -24,7 +24,7 @@ func UntilSignal() (ctx context.Context, stop func()) {
 		case s := <-received:
 			signal.Stop(received)
 			number, _ := s.(syscall.Signal)
-			cancel(Status(128 + int(number)))
+			cancel(ExitCode(128 + int(number)))
 		case <-ctx.Done():
 			signal.Stop(received)
 		}
@@ -33,9 +33,9 @@ func UntilSignal() (ctx context.Context, stop func()) {
 }
 
 // Cause returns err. If err is not nil and a signal has ended the context, Cause returns the
-// signal's Status.
+// signal's ExitCode.
 func Cause(ctx context.Context, err error) error {
-	if s, ok := context.Cause(ctx).(Status); ok && err != nil {
+	if s, ok := context.Cause(ctx).(ExitCode); ok && err != nil {
 		return s
 	}
 	return err

@@ -1,5 +1,4 @@
-// Package decompress reads files of gzip and Zstandard, which it recognizes by their content.
-package decompress
+package input
 
 import (
 	"bufio"
@@ -15,8 +14,8 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// NewReader decompresses r if it is compressed. To find out, it waits only for the first bytes.
-func NewReader(r io.Reader) (io.Reader, error) {
+// Decompress decompresses r if it is compressed. To find out, it waits only for the first bytes.
+func Decompress(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	switch {
 	case begins(b, gzipMagic):

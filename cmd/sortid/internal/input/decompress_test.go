@@ -1,4 +1,4 @@
-package decompress
+package input
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/check"
 )
 
 func compressed(t *testing.T, text string) map[string][]byte {
@@ -24,13 +24,13 @@ func compressed(t *testing.T, text string) map[string][]byte {
 	return map[string][]byte{"plain": []byte(text), "gzip": g.Bytes(), "zstd": z.Bytes()}
 }
 
-func TestNewReader(t *testing.T) {
+func TestDecompress(t *testing.T) {
 	for _, text := range []string{"", "x", "abc", strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n",
 		100_000)} {
 		for name, data := range compressed(t, text) {
 			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(data),
 				"bytes": iotest.OneByteReader(bytes.NewReader(data))} {
-				d, err := NewReader(r)
+				d, err := Decompress(r)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -39,8 +39,8 @@ func TestNewReader(t *testing.T) {
 					t.Errorf("%s, %s: %d bytes of %d, %v", name, how, len(got), len(text), err)
 				}
 			}
-			// Like gzip and zstd, NewReader reads concatenated members.
-			d, err := NewReader(io.MultiReader(bytes.NewReader(data), bytes.NewReader(data)))
+			// Like gzip and zstd, Decompress reads concatenated members.
+			d, err := Decompress(io.MultiReader(bytes.NewReader(data), bytes.NewReader(data)))
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -56,7 +56,7 @@ func TestCutShort(t *testing.T) {
 		if name == "plain" {
 			continue
 		}
-		d := check.Must(NewReader(bytes.NewReader(data[:len(data)-5])))(t)
+		d := check.Must(Decompress(bytes.NewReader(data[:len(data)-5])))(t)
 		if _, err := io.ReadAll(d); err == nil {
 			t.Errorf("%s: no error", name)
 		}

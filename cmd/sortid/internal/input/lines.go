@@ -1,5 +1,4 @@
-// Package lines reads lines of untrusted text of any length in constant memory.
-package lines
+package input
 
 import (
 	"bufio"
@@ -8,31 +7,33 @@ import (
 	"io"
 )
 
-// Max is the length of the longest line that a [Reader] returns, in bytes, with its newline.
-const Max = 64 << 10
+// maxLine is the length of the longest line that a lineReader returns, in bytes, with its newline.
+const maxLine = 64 << 10
 
-// ErrTooLong means that the line is longer than [Max], and was skipped.
-var ErrTooLong = errors.New("longer than 64 KiB, so it is no ID; skipped")
+// errTooLong means that the line is longer than maxLine, and was skipped.
+var errTooLong = errors.New("longer than 64 KiB, so it is no ID; skipped")
 
 // ErrUTF16 means that the input begins like UTF-16. The reader stops there.
 var ErrUTF16 = errors.New(
 	`this is UTF-16, as Windows writes it, and not UTF-8; "iconv -f UTF-16 -t UTF-8" converts it`)
 
-type Reader struct {
+type lineReader struct {
 	r   *bufio.Reader
 	n   int
 	err error // the underlying reader's error
 }
 
-func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, Max)} }
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, maxLine)}
+}
 
 // Number returns the number of the last line that Next read, from 1. Blank lines count.
-func (r *Reader) Number() int { return r.n }
+func (r *lineReader) Number() int { return r.n }
 
 // Next returns the next line that is not blank, without its newline. It is valid until the next
-// call. After [ErrTooLong], Next continues. Other errors are final: [io.EOF], [ErrUTF16] or an
+// call. After [errTooLong], Next continues. Other errors are final: [io.EOF], [ErrUTF16] or an
 // error of the underlying reader.
-func (r *Reader) Next() ([]byte, error) {
+func (r *lineReader) Next() ([]byte, error) {
 	for r.err == nil {
 		line, err := r.r.ReadSlice('\n')
 		if len(line) > 0 {
@@ -44,7 +45,7 @@ func (r *Reader) Next() ([]byte, error) {
 		}
 		r.err = err
 		if long {
-			return nil, ErrTooLong
+			return nil, errTooLong
 		}
 		if r.n == 1 { // there may be a byte-order mark
 			if bytes.HasPrefix(line, []byte("\xff\xfe")) ||
@@ -62,7 +63,7 @@ func (r *Reader) Next() ([]byte, error) {
 }
 
 // Ready reports whether Next can return without waiting for input.
-func (r *Reader) Ready() bool {
+func (r *lineReader) Ready() bool {
 	b, _ := r.r.Peek(r.r.Buffered())
 	return bytes.IndexByte(b, '\n') >= 0
 }

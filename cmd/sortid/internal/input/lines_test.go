@@ -1,4 +1,4 @@
-package lines
+package input
 
 import (
 	"errors"
@@ -11,11 +11,11 @@ import (
 )
 
 func read(r io.Reader) (all []string, err error) {
-	lines := NewReader(r)
+	lines := newLineReader(r)
 	for {
 		line, err := lines.Next()
 		switch {
-		case errors.Is(err, ErrTooLong):
+		case errors.Is(err, errTooLong):
 			line = []byte("too long")
 		case err == io.EOF:
 			return all, nil
@@ -28,7 +28,7 @@ func read(r io.Reader) (all []string, err error) {
 
 func TestUTF16(t *testing.T) {
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
-		r := NewReader(strings.NewReader(mark + "0\x00\n\x000\x00"))
+		r := newLineReader(strings.NewReader(mark + "0\x00\n\x000\x00"))
 		for range 2 {
 			if line, err := r.Next(); err != ErrUTF16 || line != nil {
 				t.Errorf("%q, %v", line, err)
@@ -37,8 +37,8 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-func TestReader(t *testing.T) {
-	long := strings.Repeat("x", Max)
+func TestLineReader(t *testing.T) {
+	long := strings.Repeat("x", maxLine)
 	for _, c := range []struct {
 		name, in string
 		want     []string
@@ -54,7 +54,7 @@ func TestReader(t *testing.T) {
 		{"just fits", long[1:] + "\na\n", []string{"1:" + long[1:], "2:a"}},
 		{"one too many", long + "\na\n", []string{"1:too long", "2:a"}},
 		{"long without end", "a\n" + long + long + long, []string{"1:a", "2:too long"}},
-		{"long of spaces", strings.Repeat(" ", 3*Max) + "\na", []string{"1:too long", "2:a"}},
+		{"long of spaces", strings.Repeat(" ", 3*maxLine) + "\na", []string{"1:too long", "2:a"}},
 		{"two long", long + long + "\n" + long + "y\nb\n", []string{"1:too long", "2:too long",
 			"3:b"}},
 		{"bytes", "\x00\xff\nb", []string{"1:\x00\xff", "2:b"}},
@@ -74,7 +74,7 @@ func TestReader(t *testing.T) {
 
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
-	for _, in := range []string{"", "a\n", "a\nb", strings.Repeat("x", 2*Max)} {
+	for _, in := range []string{"", "a\n", "a\nb", strings.Repeat("x", 2*maxLine)} {
 		want, _ := read(strings.NewReader(in))
 		for _, end := range []io.Reader{iotest.ErrReader(broken),
 			io.MultiReader(iotest.ErrReader(broken), strings.NewReader("more\n"))} {
@@ -88,7 +88,7 @@ func TestReadError(t *testing.T) {
 
 func TestReady(t *testing.T) {
 	in, out := io.Pipe()
-	r := NewReader(in)
+	r := newLineReader(in)
 	if r.Ready() {
 		t.Error("ready before anything came")
 	}
@@ -104,7 +104,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-func FuzzReader(f *testing.F) {
+func FuzzLineReader(f *testing.F) {
 	f.Add("a\r\n\n b \nc", 3)
 	f.Fuzz(func(t *testing.T, in string, size int) {
 		in = strings.Repeat(in, 1+(size&0xff))
@@ -113,7 +113,7 @@ func FuzzReader(f *testing.F) {
 		}
 		var want []string
 		for i, line := range strings.SplitAfter(in, "\n") {
-			if len(line) > Max || len(line) == Max && !strings.HasSuffix(line, "\n") {
+			if len(line) > maxLine || len(line) == maxLine && !strings.HasSuffix(line, "\n") {
 				want = append(want, fmt.Sprintf("%d:too long", i+1))
 				continue
 			}

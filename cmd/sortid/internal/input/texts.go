@@ -1,4 +1,4 @@
-// Package input reads the IDs for a command, from arguments or lines.
+// Package input reads texts from arguments, lines of any length and compressed files.
 package input
 
 import (
@@ -9,14 +9,12 @@ import (
 	"io"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/lines"
 	"github.com/sortid/sortid/internal/words"
 )
 
 // Texts calls appendResult for each text, and writes the result. Each argument is a text.
 // For "-", and without arguments, each line of standard input is a text. Texts prints errors of
-// appendResult, continues, and at the end returns exit.ErrReported. A usage error of an argument
+// appendResult, continues, and at the end returns console.ErrReported. A usage error of an argument
 // ends Texts at once.
 func Texts(c *console.Console, args []string,
 	appendResult func(b []byte, text string) ([]byte, error)) error {
@@ -45,7 +43,7 @@ func Texts(c *console.Console, args []string,
 			words.Count(w.all))
 	}
 	if w.bad > 0 {
-		return exit.ErrReported
+		return console.ErrReported
 	}
 	return nil
 }
@@ -66,7 +64,7 @@ func (w *writer) text(text, what string, number int) error {
 	w.all++
 	b, err := w.appendResult(w.out.AvailableBuffer(), text)
 	if err != nil {
-		if what == "argument" && exit.IsUsage(err) {
+		if what == "argument" && console.IsUsageError(err) {
 			return err
 		}
 		return w.report(what, number, err)
@@ -95,7 +93,7 @@ func (w *writer) lines(in io.Reader) error {
 			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
 	read := &console.Counter{Reader: in}
-	r := lines.NewReader(read)
+	r := newLineReader(read)
 	done := func() uint64 { return uint64(r.Number()) }
 	if size := console.SizeOf(in); size >= 0 && !w.console.OutTerminal {
 		w.progress = w.console.NewProgress("bytes", size)
@@ -113,7 +111,7 @@ func (w *writer) lines(in io.Reader) error {
 		switch {
 		case err == io.EOF:
 			return nil
-		case errors.Is(err, lines.ErrTooLong):
+		case errors.Is(err, errTooLong):
 			w.all++
 			err = w.report("line", r.Number(), err)
 		case err != nil:

@@ -1,4 +1,4 @@
-package finder
+package inspect
 
 // A Ratio distinguishes IDs from hashes. Every ID has a plausible time, but only one hash in
 // hundreds does. The zero Ratio is ready to use.

@@ -1,4 +1,4 @@
-package leases
+package nodeid
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -55,7 +54,7 @@ func (h *Holder) Acquire(ctx context.Context) error {
 		Name: MyName(),
 	}
 	if err := config.Validate(); err != nil {
-		return exit.Usage(err)
+		return console.UsageError(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -115,7 +114,7 @@ func (h *Holder) Node() string {
 func (h *Holder) tell(ctx context.Context) {
 	const look, worth = 200 * time.Millisecond, 3
 	late := 0
-	for exit.Sleep(ctx, look) == nil {
+	for console.Sleep(ctx, look) == nil {
 		until := h.Lease.Until()
 		if time.Now().Before(until) {
 			if late >= worth {

@@ -1,5 +1,5 @@
-// Package leases opens stores and servers, makes realms, and holds the node ID of a command.
-package leases
+// Package nodeid leases the node ID of a command, and holds it until the command ends.
+package nodeid
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
@@ -75,7 +74,7 @@ func NewRealm(f *format.Format, name string, bits int) (lease.Config, error) {
 	}
 	c, err := f.LeaseConfig(bits)
 	if err != nil {
-		return c, exit.Usagef("--node-bits: %w", err)
+		return c, console.UsageErrorf("--node-bits: %w", err)
 	}
 	c.Realm = cmp.Or(name, f.Name)
 	return c, nil
@@ -102,17 +101,17 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 // may come from an unset variable.
 func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	if o.URL == "" && cmd.Flags().Changed("lease") {
-		return false, exit.Usagef(
+		return false, console.UsageErrorf(
 			"--lease wants the URL of a store, but is empty; see sortid lease --help")
 	}
 	for _, name := range []string{"realm", "node-bits", "lease-window", "create", "must-exist",
 		"wait"} {
 		if o.URL == "" && cmd.Flags().Changed(name) {
-			return false, exit.Usagef("--%s needs --lease URL", name)
+			return false, console.UsageErrorf("--%s needs --lease URL", name)
 		}
 	}
 	if o.Create && o.MustExist {
-		return false, exit.Usagef("--create and --must-exist exclude each other")
+		return false, console.UsageErrorf("--create and --must-exist exclude each other")
 	}
 	return o.URL != "", CheckRealm(cmd)
 }
@@ -123,7 +122,8 @@ func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Na
 // CheckBits returns an error if no node ID of the format has this size.
 func (o *Options) CheckBits(f *format.Format) error {
 	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
-		return exit.Usagef("--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
+		return console.UsageErrorf(
+			"--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (o *Options) CheckBits(f *format.Format) error {
 // CheckRealm refuses an empty name, because it may come from an unset variable.
 func CheckRealm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
-		return exit.Usagef("--realm wants the name of a realm, but is empty")
+		return console.UsageErrorf("--realm wants the name of a realm, but is empty")
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func openURL[T any](ctx context.Context, c *console.Console,
 	open func(context.Context, string) (T, error), url string) (opened T, err error) {
 	if name, ok := strings.CutPrefix(url, "env:"); ok {
 		if url = os.Getenv(name); url == "" {
-			return opened, exit.Usagef(
+			return opened, console.UsageErrorf(
 				"the environment variable %q is not set; it must have the URL of a store",
 				name)
 		}
@@ -160,7 +160,7 @@ func openURL[T any](ctx context.Context, c *console.Console,
 		if !strings.Contains(url, ":") {
 			err = fmt.Errorf("%w; a file on this machine is bolt:%s", err, url)
 		}
-		return opened, exit.Usage(err)
+		return opened, console.UsageError(err)
 	}
 	return opened, err
 }

@@ -1,4 +1,4 @@
-package leases
+package nodeid
 
 import (
 	neturl "net/url"

@@ -1,4 +1,4 @@
-package leases
+package nodeid
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/store"
@@ -43,7 +42,7 @@ func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, 
 		return err
 	}
 	if s.timeout <= 0 {
-		return exit.Usagef("--timeout %v: want a duration above 0, such as 5s", s.timeout)
+		return console.UsageErrorf("--timeout %v: want a duration above 0, such as 5s", s.timeout)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
@@ -54,8 +53,8 @@ func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, 
 	return errors.Join(f(ctx, st), st.Close())
 }
 
-// Print prints the output of f, if the error of f is nil or [exit.ErrReported]. It closes the store
-// first, because the output's reader may be slow.
+// Print prints the output of f, if the error of f is nil or [console.ErrReported]. It closes the
+// store first, because the output's reader may be slow.
 func (s *StoreFlags) Print(url string,
 	f func(context.Context, *store.Source) ([]byte, error)) error {
 	var out []byte
@@ -63,7 +62,7 @@ func (s *StoreFlags) Print(url string,
 		out, err = f(ctx, st)
 		return err
 	})
-	if err != nil && !errors.Is(err, exit.ErrReported) {
+	if err != nil && !errors.Is(err, console.ErrReported) {
 		return err
 	}
 	_, failed := s.Out.Write(out)

@@ -1,6 +1,4 @@
-// Package finder finds IDs in text, by the rules of docs/command.md. testdata/scan.json has
-// cases for all implementations.
-package finder
+package scan
 
 import (
 	"bytes"
@@ -9,22 +7,24 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
 )
 
-// Context is how many bytes before an ID [Finder.Find] must see: the longest prefix, its
+// contextSize is how many bytes before an ID [finder.find] must see: the longest prefix, its
 // underscore, and one byte.
-const Context = 65
+const contextSize = 65
 
-type Match struct {
+type match struct {
 	Start, End int // the ID is text[Start:End]
 	ID         format.ID
 	Encoding   format.Encoding
 }
 
-// A Finder learns from the IDs and hashes that it reads. So one Finder should read all parts of an
-// input in order.
-type Finder struct {
+// A finder finds IDs in text, by the rules of docs/command.md. It learns from the IDs and hashes
+// that it reads, so one finder should read all parts of an input in order. testdata/scan.json has
+// cases for all implementations.
+type finder struct {
 	now  time.Time
 	only bool // formats are named, so hexadecimal numbers are IDs, not hashes
 
@@ -39,12 +39,12 @@ type Finder struct {
 	words        [maxRun + 1][]textRule
 	shortestWord int // 0 if there are no such formats
 
-	hashes [maxRun + 1]Ratio // of hexadecimal numbers, by length
-	mixed  [maxRun + 1]Ratio // of texts with small and capital letters, by length
+	hashes [maxRun + 1]inspect.Ratio // of hexadecimal numbers, by length
+	mixed  [maxRun + 1]inspect.Ratio // of texts with small and capital letters, by length
 
 	// Counts UUIDs, to judge whether they can be our IDs. It does not count UUIDs with a plausible
 	// time in a format of another project.
-	seen UUIDs
+	seen inspect.UUIDs
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.
@@ -58,10 +58,10 @@ type textRule struct {
 	symbols byte // classes of bytes that may occur: also the other case if the format folds case
 }
 
-// New returns a Finder for IDs of the named formats, with times that are plausible now. Without
-// names, the Finder looks for formats whose IDs are easy to tell from other text.
-func New(now time.Time, named ...*format.Format) *Finder {
-	f := &Finder{now: now, only: len(named) > 0, shortest: maxRun}
+// newFinder returns a finder for IDs of the named formats, with times that are plausible now.
+// Without names, the finder looks for formats whose IDs are easy to tell from other text.
+func newFinder(now time.Time, named ...*format.Format) *finder {
+	f := &finder{now: now, only: len(named) > 0, shortest: maxRun}
 	for _, s := range format.All() {
 		if f.only && !slices.Contains(named, s) ||
 			!f.only && (s.Search.WordLike || s.Search.Named) {
@@ -92,7 +92,7 @@ func New(now time.Time, named ...*format.Format) *Finder {
 	return f
 }
 
-func (f *Finder) addText(s *format.Format) {
+func (f *finder) addText(s *format.Format) {
 	all := s.Symbols
 	for _, g := range s.Groups {
 		all += g.Before + g.Symbols
@@ -128,7 +128,7 @@ func number(yes bool) int {
 }
 
 // addInt adds a format for each length of its integers with plausible times.
-func (f *Finder) addInt(s *format.Format) {
+func (f *finder) addInt(s *format.Format) {
 	first, end, err := s.Bounds(s.PlausibleRange(f.now))
 	if err != nil {
 		// This never happens: integers of other projects' formats are in order of time.
@@ -166,10 +166,8 @@ var classes = func() (t [256]byte) {
 	return t
 }()
 
-// InWord reports whether IDs can contain the byte.
-func InWord(b byte) bool { return inWord[b] }
-
-// In the main loop, tables of booleans are faster than masks.
+// inWord says which bytes IDs can contain. In the main loop, tables of booleans are faster than
+// masks.
 var isAlnum, inWord = func() (alnums, words [256]bool) {
 	for c, class := range classes {
 		alnums[c], words[c] = class&alnum != 0, class != 0
@@ -177,9 +175,9 @@ var isAlnum, inWord = func() (alnums, words [256]bool) {
 	return alnums, words
 }()
 
-// Find calls the function report for every ID in text[from:], in order. text[:from] is context. The
+// find calls the function report for every ID in text[from:], in order. text[:from] is context. The
 // text must not end within a word.
-func (f *Finder) Find(text []byte, from int, report func(Match)) {
+func (f *finder) find(text []byte, from int, report func(match)) {
 	if f.shortestWord == 0 {
 		for {
 			m, ok := f.next(text, from)
@@ -228,11 +226,11 @@ func nextRun(text []byte, i, shortest int, set *[256]bool) (start, end int, ok b
 	return 0, 0, false
 }
 
-func (f *Finder) next(text []byte, from int) (Match, bool) {
+func (f *finder) next(text []byte, from int) (match, bool) {
 	for i := from; ; {
 		start, end, ok := nextRun(text, i, f.shortest, &isAlnum)
 		if !ok {
-			return Match{}, false
+			return match{}, false
 		}
 		if end-start <= maxRun {
 			if m, ok := f.judge(text, from, start, end); ok {
@@ -245,7 +243,7 @@ func (f *Finder) next(text []byte, from int) (Match, bool) {
 
 // judge returns the ID that ends with the run text[start:end]. The ID can begin before the run, but
 // not before text[from].
-func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
+func (f *finder) judge(text []byte, from, start, end int) (match, bool) {
 	n := end - start
 	if f.hex[n] != nil || f.ints[n] != nil {
 		kinds := kindsOf(text[start:end])
@@ -272,12 +270,12 @@ func (f *Finder) judge(text []byte, from, start, end int) (Match, bool) {
 		text[start+1] == 'X'):
 		start += 2
 	default:
-		return Match{}, false
+		return match{}, false
 	}
 	if kinds := kindsOf(text[start:end]); kinds&^hexDigits == 0 {
 		return f.judgeHex(text, start, end, kinds)
 	}
-	return Match{}, false
+	return match{}, false
 }
 
 func kindsOf(text []byte) (kinds byte) {
@@ -291,18 +289,18 @@ func kindsOf(text []byte) (kinds byte) {
 // alphabet has one case, a text must not mix cases. A short text does not count if it is a number
 // such as 0x0123456789, or inside Base64. If no format is named, a short text must also have a
 // digit, and the case that the format writes.
-func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Match, bool) {
+func (f *finder) judgeText(s *textRule, text []byte, from, start, end int) (match, bool) {
 	search := &s.format.Search
 	if p := search.Prefix; p != "" && string(text[start:start+len(p)]) != p {
-		return Match{}, false
+		return match{}, false
 	}
 	kinds := kindsOf(text[start:end])
 	bothCases := s.written&lower != 0 && s.written&upper != 0
 	if kinds&^s.symbols != 0 || !bothCases && kinds&lower != 0 && kinds&upper != 0 {
-		return Match{}, false
+		return match{}, false
 	}
 	if !f.only && kinds&^hexDigits == 0 && end-start > 16 { // probably a hash
-		return Match{}, false
+		return match{}, false
 	}
 	if s.format.Prefix != nil {
 		return f.judgePrefixed(s, text, from, start, end)
@@ -311,30 +309,30 @@ func (f *Finder) judgeText(s *textRule, text []byte, from, start, end int) (Matc
 		if bothCases && (kinds&lower == 0 || kinds&upper == 0) ||
 			!format.Mixed(unsafe.String(&text[start], end-start)) ||
 			besideBase64(text, start, end) {
-			return Match{}, false
+			return match{}, false
 		}
 		m, ok := f.parse(s.format, format.Text, text, start, end)
 		return m, f.only && ok || !f.only && f.mixed[end-start].Accept(ok)
 	}
 	if search.Short && (!f.only && (kinds&^s.written != 0 || kinds&digit == 0) ||
 		isNumber(text[start:end])) {
-		return Match{}, false
+		return match{}, false
 	}
 	m, ok := f.parse(s.format, format.Text, text, start, end)
 	return m, ok && !(search.Short && besideBase64(text, start, end))
 }
 
-func (f *Finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (Match, bool) {
+func (f *finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (match, bool) {
 	first := start - 1
 	if first < from || text[first] != '_' {
-		return Match{}, false
+		return match{}, false
 	}
 	for first > from && strings.IndexByte(s.format.Prefix.Symbols, text[first-1]) >= 0 {
 		first--
 	}
 	if first > 0 && isAlnum[text[first-1]] ||
 		s.format.Search.Mixed && !format.Mixed(unsafe.String(&text[start], end-start)) {
-		return Match{}, false
+		return match{}, false
 	}
 	m, ok := f.parse(s.format, format.Text, text, first, end)
 	for _, n := range s.format.TextLengths { // the text can continue with check symbols
@@ -382,19 +380,19 @@ func besideBase64(text []byte, start, end int) bool {
 	return false
 }
 
-func (f *Finder) parse(s *format.Format, e format.Encoding, text []byte, start,
-	end int) (Match, bool) {
+func (f *finder) parse(s *format.Format, e format.Encoding, text []byte, start,
+	end int) (match, bool) {
 	// The ID does not keep the string, so the string can share the text's memory.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
 	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
-		return Match{}, false
+		return match{}, false
 	}
-	return Match{start, end, id, e}, true
+	return match{start, end, id, e}, true
 }
 
-func (f *Finder) judgeHex(text []byte, start, end int, kinds byte) (Match, bool) {
+func (f *finder) judgeHex(text []byte, start, end int, kinds byte) (match, bool) {
 	if kinds&lower != 0 && kinds&upper != 0 {
-		return Match{}, false
+		return match{}, false
 	}
 	m, ok := f.parseFirst(f.hex[end-start], format.Hex, text, start, end)
 	if ok && !f.only && m.ID.Format().Search.Labelled {
@@ -414,8 +412,8 @@ func labelled(text []byte, start int) bool {
 	return i > 1 && text[i-1]|0x20 == 'd' && text[i-2]|0x20 == 'i'
 }
 
-func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start,
-	end int) (m Match, ok bool) {
+func (f *finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start,
+	end int) (m match, ok bool) {
 	for _, s := range formats {
 		if m, ok = f.parse(s, e, text, start, end); ok {
 			break
@@ -425,17 +423,17 @@ func (f *Finder) parseFirst(formats []*format.Format, e format.Encoding, text []
 }
 
 // judgeUUID does the work of the method judge for text[start:end], which has a UUID's length.
-func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
+func (f *finder) judgeUUID(text []byte, start, end int) (match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
 		text[start+23] != '-' ||
 		start > 0 && isAlnum[text[start-1]] {
-		return Match{}, false
+		return match{}, false
 	}
 	kinds := kindsOf(text[start:start+8]) | kindsOf(text[start+9:start+13]) | kindsOf(
 		text[start+14:start+18]) |
 		kindsOf(text[start+19:start+23]) | kindsOf(text[start+24:end])
 	if kinds&^hexDigits != 0 {
-		return Match{}, false
+		return match{}, false
 	}
 	m, ok := f.parseFirst(f.uuids, format.UUID, text, start, end)
 	if f.only || ok && !m.ID.Format().Generates() {
@@ -449,11 +447,11 @@ func (f *Finder) judgeUUID(text []byte, start, end int) (Match, bool) {
 
 // nextWord returns the next ID that is a run of letters, digits, - and _. It skips words. A word
 // has no digit, and all its letters after the first have one case.
-func (f *Finder) nextWord(text []byte, i int) (Match, bool) {
+func (f *finder) nextWord(text []byte, i int) (match, bool) {
 	for {
 		start, end, ok := nextRun(text, i, f.shortestWord, &inWord)
 		if !ok {
-			return Match{}, false
+			return match{}, false
 		}
 		i = end
 		n := end - start

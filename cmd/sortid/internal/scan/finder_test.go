@@ -1,4 +1,4 @@
-package finder
+package scan
 
 import (
 	"bytes"
@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
-func find(f *Finder, text string) (found []Match) {
-	f.Find([]byte(text), 0, func(m Match) { found = append(found, m) })
+func find(f *finder, text string) (found []match) {
+	f.find([]byte(text), 0, func(m match) { found = append(found, m) })
 	return found
 }
 
@@ -50,7 +50,7 @@ func TestCases(t *testing.T) {
 			formats = append(formats, s)
 		}
 		var got []id
-		for _, m := range find(New(file.Now, formats...), c.Text) {
+		for _, m := range find(newFinder(file.Now, formats...), c.Text) {
 			time := ""
 			if m.ID.HasTime() {
 				time = format.FormatTime(m.ID.Time())
@@ -81,7 +81,7 @@ func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	return ids
 }
 
-// A Finder finds each encoding between characters that do not belong to words. It skips texts in
+// A finder finds each encoding between characters that do not belong to words. It skips texts in
 // one case without a digit.
 func TestComplete(t *testing.T) {
 	around := []string{" ", "\n", `"`, "'", ",", ":", "=", "/", "(", "[", "{", "<", ";", "|", "\t",
@@ -95,7 +95,7 @@ func TestComplete(t *testing.T) {
 			if s.Search.WordLike {
 				named = append(named, s)
 			}
-			f := New(time.Now(), named...)
+			f := newFinder(time.Now(), named...)
 			missed := 0
 			for i, id := range generated(t, s, 2000) {
 				text := id.In(encoding)
@@ -119,7 +119,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A Finder finds IDs that are easy to tell from other text, and IDs of named formats.
+// A finder finds IDs that are easy to tell from other text, and IDs of named formats.
 func TestOthers(t *testing.T) {
 	b := check.Must(os.ReadFile("../../../../testdata/formats.json"))(t)
 	var file struct {
@@ -136,7 +136,7 @@ func TestOthers(t *testing.T) {
 	for _, c := range file.Formats {
 		s := check.Must(format.LookupAny(c.Format))(t)
 		tested := 0
-		all, named := New(now), New(now, s)
+		all, named := newFinder(now), newFinder(now, s)
 		for _, v := range c.Valid {
 			id, err := s.Parse(v.Text)
 			if err != nil || !id.Plausible(now) {
@@ -156,7 +156,7 @@ func TestOthers(t *testing.T) {
 				t.Errorf("%s: %s is found as %s", s, v.Text, found[0].ID.Format())
 			}
 			if strings.HasPrefix(s.Name, "julid") {
-				continue // no Finder finds Julids, which look like ULIDs
+				continue // no finder finds Julids, which look like ULIDs
 			}
 			tested++
 			found = find(named, line)
@@ -175,10 +175,10 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// A Finder finds a plausible UUID of version 4 only after UUIDs that can only be our IDs.
+// A finder finds a plausible UUID of version 4 only after UUIDs that can only be our IDs.
 func TestVersion4(t *testing.T) {
 	const v4, own = "017fef39-c264-4ba5-8a94-83188841e05a", "017fef39-c264-0ba5-0a94-83188841e05a"
-	f := New(time.Now())
+	f := newFinder(time.Now())
 	for i, c := range []struct {
 		text string
 		want int
@@ -192,28 +192,28 @@ func TestVersion4(t *testing.T) {
 func TestParts(t *testing.T) {
 	var text []byte
 	ids := slices.DeleteFunc(generated(t, format.SCRU128, 400), func(id format.ID) bool {
-		return len(find(New(time.Now()), id.In(format.UUID))) == 0 // a UUID without a time
+		return len(find(newFinder(time.Now()), id.In(format.UUID))) == 0 // a UUID without a time
 	})
 	for i, id := range ids {
 		text = append(id.Append(text, []format.Encoding{format.Text, format.UUID, format.Hex}[i%3]),
 			" -_/\n"[i%5])
 	}
-	whole := find(New(time.Now()), string(text))
+	whole := find(newFinder(time.Now()), string(text))
 	if len(whole) != len(ids) {
 		t.Fatal(len(whole))
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		f := New(time.Now())
-		var parts []Match
+		f := newFinder(time.Now())
+		var parts []match
 		for from := 0; from < len(text); {
 			end := from + rng.IntN(200)
 			for end < len(text) && (end == 0 || classes[text[end-1]] != 0) {
 				end++
 			}
 			end = min(end, len(text))
-			context := max(0, from-Context)
-			f.Find(text[context:end], from-context, func(m Match) {
+			context := max(0, from-contextSize)
+			f.find(text[context:end], from-context, func(m match) {
 				m.Start, m.End = m.Start+context, m.End+context
 				parts = append(parts, m)
 			})
@@ -233,16 +233,16 @@ func TestAllocates(t *testing.T) {
 			line = append(append(line, " id="...), id.In(format.Hex)...)
 		}
 	}
-	for _, f := range []*Finder{New(time.Now()), New(time.Now(), format.Ours()...)} {
+	for _, f := range []*finder{newFinder(time.Now()), newFinder(time.Now(), format.Ours()...)} {
 		n := 0
 		if a := testing.AllocsPerRun(
-			100, func() { f.Find(line, 0, func(Match) { n++ }) }); a != 0 || n < 8*101 {
+			100, func() { f.find(line, 0, func(match) { n++ }) }); a != 0 || n < 8*101 {
 			t.Errorf("%v allocations, %d IDs", a, n)
 		}
 	}
 }
 
-// A Finder finds at most one false ID in 100 MB of code, English, Base64 and Git logs.
+// A finder finds at most one false ID in 100 MB of code, English, Base64 and Git logs.
 func TestFalse(t *testing.T) {
 	const mega = 1 << 20
 	part := 8 * mega
@@ -250,11 +250,11 @@ func TestFalse(t *testing.T) {
 		part = 100 * mega
 	}
 	rng := rand.NewChaCha8([32]byte{1})
-	f := New(time.Now())
+	f := newFinder(time.Now())
 	var false, total int
 	look := func(kind string, text []byte) {
 		total += len(text)
-		f.Find(text, 0, func(m Match) {
+		f.find(text, 0, func(m match) {
 			false++
 			t.Logf("%s: %s as %s of %v", kind, text[m.Start:m.End], m.ID.Format(), m.ID.Time())
 		})
@@ -335,42 +335,13 @@ func documentWords(t *testing.T) (words []string) {
 	return words
 }
 
-// A Ratio seldom accepts hashes that have plausible times by chance.
-func TestRatio(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	accepted := 0
-	for range 1000 {
-		var r Ratio
-		for range 200 {
-			if r.Accept(rng.IntN(700) == 0) {
-				accepted++
-			}
-		}
-	}
-	if accepted > 20 { // most of them are the first number of a Ratio
-		t.Errorf("%d of 200000 accepted", accepted)
-	}
-	// After many hashes, a few dozen IDs are enough.
-	var r Ratio
-	for range 1000 {
-		r.Accept(false)
-	}
-	n := 0
-	for !r.Accept(true) {
-		n++
-	}
-	if n > 200 {
-		t.Errorf("%d IDs were refused before one was accepted", n)
-	}
-}
-
 func FuzzFind(f *testing.F) {
 	for _, s := range format.Ours() {
 		f.Add("x " + s.Example + " 0x" + s.Max().In(format.Hex))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		end := 0
-		for _, m := range find(New(time.Now(), format.Ours()...), text) {
+		for _, m := range find(newFinder(time.Now(), format.Ours()...), text) {
 			if m.Start < end || m.End > len(text) {
 				t.Fatalf("%q: %v", text, m)
 			}
@@ -391,9 +362,9 @@ func BenchmarkFind(b *testing.B) {
 			"2026-11-21T12:00:00.%03dZ DEBUG cache: lookup key=user:%d hit=true shard=7 "+
 			"took=0.3ms worker=pool-3\n", i, id, i, i)
 	}
-	f := New(time.Now())
+	f := newFinder(time.Now())
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		f.Find(text, 0, func(Match) {})
+		f.find(text, 0, func(match) {})
 	}
 }

@@ -1,12 +1,12 @@
-package finder
+package scan
 
 import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/typed"
 )
 
-// Prefix returns the prefix of a typed ID, such as "user" of user_0372..., or "".
-func (m Match) Prefix(text []byte) string {
+// prefix returns the prefix of a typed ID, such as "user" of user_0372..., or "".
+func (m match) prefix(text []byte) string {
 	if m.Encoding != format.Text || m.Start < 2 || text[m.Start-1] != '_' {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package finder
+package scan
 
 import (
 	"strings"
@@ -25,13 +25,13 @@ func TestPrefix(t *testing.T) {
 		"user-" + id:            "",
 		"/user_" + id:           "user",
 	} {
-		var found []Match
-		New(time.Now()).Find([]byte(text), 0, func(m Match) { found = append(found, m) })
+		var found []match
+		newFinder(time.Now()).find([]byte(text), 0, func(m match) { found = append(found, m) })
 		if len(found) != 1 {
 			t.Errorf("%s: found %v", text, found)
 			continue
 		}
-		if got := found[0].Prefix([]byte(text)); got != want {
+		if got := found[0].prefix([]byte(text)); got != want {
 			t.Errorf("%s: prefix %q, want %q", text, got, want)
 		}
 	}

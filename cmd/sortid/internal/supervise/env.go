@@ -1,4 +1,4 @@
-package wrap
+package supervise
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 )
 
@@ -159,7 +159,7 @@ func without(env []string, names ...string) []string {
 }
 
 // environ returns this process's environment without the variables that have the store's secrets.
-func environ(l *leases.Options) []string { return without(os.Environ(), l.SecretVariables()...) }
+func environ(l *nodeid.Options) []string { return without(os.Environ(), l.SecretVariables()...) }
 
 // ParseVariables reads the values of --env. Count says whether the program has several node IDs.
 func ParseVariables(texts []string, count bool) (all []Variable, err error) {

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package wrap
+package supervise
 
 import (
 	"os/exec"

@@ -1,4 +1,4 @@
-package wrap
+package supervise
 
 import (
 	"cmp"
@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -125,7 +125,7 @@ func (h *holding) release(last time.Time) error {
 }
 
 func (h *holding) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), leases.ReleasePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), nodeid.ReleasePatience)
 	defer cancel()
 	var wg sync.WaitGroup
 	errs := make([]error, len(h.leases))

@@ -1,10 +1,10 @@
-package wrap
+package supervise
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
 )
 
@@ -145,7 +145,7 @@ func (k *keeper) result(code int, last time.Time, late bool) error {
 	case k.why != "":
 		return fmt.Errorf("%s was ended, because %s", k.path, k.why)
 	case code != 0:
-		return exit.Status(code)
+		return console.ExitCode(code)
 	}
 	return nil
 }

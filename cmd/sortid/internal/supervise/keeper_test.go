@@ -1,4 +1,4 @@
-package wrap
+package supervise
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -139,7 +139,7 @@ func newStage(t *testing.T, o Options, window time.Duration) *stage {
 		kept: make(chan struct{})}
 	o.Realm = lease.Config{Realm: "r", NodeBits: 4, OneSize: true, Window: window}
 	check.Must(lease.Create(t.Context(), s.store, o.Realm))(t)
-	o.Lease = &leases.Options{}
+	o.Lease = &nodeid.Options{}
 	if o.Times == (Times{}) {
 		o.Times = Usual
 	}
@@ -172,7 +172,7 @@ func (s *stage) end() (said string, err error) {
 
 // leave lets the store go away just before a renewal, after n others or more.
 func (s *stage) leave(mode int32, n int) {
-	time.Sleep(time.Duration(n) * leases.RenewAfter(leases.ProgramWindow))
+	time.Sleep(time.Duration(n) * nodeid.RenewAfter(nodeid.ProgramWindow))
 	s.store.next.Store(mode)
 	<-s.store.left
 }
@@ -184,12 +184,12 @@ func TestOutage(t *testing.T) {
 		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
 			for range 100 {
 				synctest.Test(t, func(t *testing.T) {
-					s := newStage(t, Options{}, leases.ProgramWindow)
+					s := newStage(t, Options{}, nodeid.ProgramWindow)
 					s.leave(mode, 2)
 					time.Sleep(Outage)
 					s.store.mode.Store(0)
 					time.Sleep(20 * time.Second)
-					if left := time.Until(s.held.until()); left < leases.ProgramWindow/2 {
+					if left := time.Until(s.held.until()); left < nodeid.ProgramWindow/2 {
 						t.Errorf("the lease ends in %v", left)
 					}
 					said, err := s.end()
@@ -210,7 +210,7 @@ func TestOutage(t *testing.T) {
 // has said when.
 func TestStoreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, Options{}, leases.ProgramWindow)
+		s := newStage(t, Options{}, nodeid.ProgramWindow)
 		s.leave(2, 1)
 		<-s.kept
 		want := s.keeper.until.Add(-s.Times.Terminate())
@@ -233,7 +233,7 @@ func TestFreeAfterEnd(t *testing.T) {
 		0: 0, 10 * time.Second: 10 * time.Second, time.Minute: time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, Options{Times: Times{Ahead: ahead, Grace: time.Second}},
-				leases.ProgramWindow)
+				nodeid.ProgramWindow)
 			time.Sleep(33 * time.Second)
 			if said, err := s.end(); err != nil {
 				t.Errorf("%v; %s", err, said)
@@ -256,7 +256,7 @@ func generation(t *testing.T, st lease.Store) string {
 func TestEvicted(t *testing.T) {
 	for _, count := range []int{0, 4} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t, Options{Count: count}, leases.ProgramWindow)
+			s := newStage(t, Options{Count: count}, nodeid.ProgramWindow)
 			nodes := s.held.nodes
 			last := lease.Block{NodeID: nodes.IDs[len(nodes.IDs)-1], Size: 4}
 			if ok, err := lease.Evict(t.Context(), s.store, "r", last, lease.Owner{}); !ok {
@@ -264,7 +264,7 @@ func TestEvicted(t *testing.T) {
 			}
 			began := time.Now()
 			<-s.kept
-			if took := time.Since(began); took > leases.RenewAfter(leases.ProgramWindow)+time.Second {
+			if took := time.Since(began); took > nodeid.RenewAfter(nodeid.ProgramWindow)+time.Second {
 				t.Errorf("the program ended after %v", took)
 			}
 			var lost *lossError
@@ -288,12 +288,12 @@ func TestEvicted(t *testing.T) {
 // All node IDs are leased, or none.
 func TestCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := newStage(t, Options{Count: 10}, leases.ProgramWindow)
+		first := newStage(t, Options{Count: 10}, nodeid.ProgramWindow)
 		ids := first.held.nodes.IDs
 		if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != 10 {
 			t.Errorf("node IDs %v, want ten, ascending", ids)
 		}
-		more := &starter{Options: &Options{Lease: &leases.Options{}, Realm: first.Realm, Count: 7,
+		more := &starter{Options: &Options{Lease: &nodeid.Options{}, Realm: first.Realm, Count: 7,
 			Times: Usual}, reporter: first.reporter, source: first.source}
 		if _, err := more.acquire(t.Context(), false); !errors.Is(err, lease.ErrFull) ||
 			!strings.HasPrefix(err.Error(), "6 of 7 node IDs are free; ") ||
@@ -338,7 +338,7 @@ func TestStoodStill(t *testing.T) {
 			"stood still"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage(t, Options{}, leases.ProgramWindow)
+			s := newStage(t, Options{}, nodeid.ProgramWindow)
 			time.Sleep(time.Second)
 			s.puppet.kill() // the loop ends, so that look can be called
 			<-s.kept

@@ -1,4 +1,4 @@
-package wrap
+package supervise
 
 import (
 	"encoding/json"
@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
 // A process is the watchdog, which runs the program.
@@ -74,7 +73,7 @@ var adoptOrphans = sync.OnceValue(func() error {
 })
 
 // startProgram starts a program that gets SIGTERM and SIGKILL at the deadlines. If the program
-// cannot be started, startProgram says why, and returns exit.Status(126).
+// cannot be started, startProgram says why, and returns console.ExitCode(126).
 func startProgram(c *console.Console, path string, args, env []string, d deadlines) (
 	*program, error) {
 	if err := adoptOrphans(); err != nil {
@@ -92,7 +91,7 @@ func startProgram(c *console.Console, path string, args, env []string, d deadlin
 	case started.PID == 0:
 		p.close()
 		c.Say("%s: %s", path, started.Error)
-		return nil, exit.Status(126)
+		return nil, console.ExitCode(126)
 	default:
 		p.pid = started.PID
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package wrap
+package supervise
 
 import (
 	"os"
@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
 // A process has no watchdog here. Only Linux can end a program together with its parent, and find
@@ -24,7 +23,7 @@ type process struct {
 func AddWatchdog(*console.Console, *cobra.Command) {}
 
 // startProgram starts a program. If it cannot be started, startProgram says why, and returns
-// exit.Status(126).
+// console.ExitCode(126).
 func startProgram(c *console.Console, path string, args, env []string, _ deadlines) (
 	*program, error) {
 	p := &program{path: path, gone: make(chan struct{}), process: process{
@@ -39,7 +38,7 @@ func startProgram(c *console.Console, path string, args, env []string, _ deadlin
 	}
 	if err := p.cmd.Start(); err != nil {
 		c.Say("%s: %v", path, err)
-		return nil, exit.Status(126)
+		return nil, console.ExitCode(126)
 	}
 	p.pid = p.cmd.Process.Pid
 	go p.attend()

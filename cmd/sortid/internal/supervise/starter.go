@@ -1,4 +1,4 @@
-package wrap
+package supervise
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -26,27 +26,27 @@ type starter struct {
 	warned bool          // about a short window
 }
 
-// acquire leases the node IDs. It waits for the store for at most [leases.Patience]. If it is to
+// acquire leases the node IDs. It waits for the store for at most [nodeid.Patience]. If it is to
 // wait, it waits for the store and for node IDs without a limit.
 func (s *starter) acquire(ctx context.Context, wait bool) (*holding, error) {
 	began, said, queue := time.Now(), "", false
 	for {
-		span := leases.Patience
+		span := nodeid.Patience
 		if s.source != nil && !queue {
 			span /= 6 // a request without an answer may be lost
 		}
 		limited, cancel := context.WithTimeout(ctx, span)
 		h, err := s.try(limited, queue)
 		cancel()
-		left := leases.Patience - time.Since(began)
+		left := nodeid.Patience - time.Since(began)
 		full := occupied(err)
 		switch {
 		case err == nil || ctx.Err() != nil:
-			return h, exit.Cause(ctx, err)
+			return h, console.Cause(ctx, err)
 		case permanent(err) || full && !wait:
 			return nil, err
 		case !wait && left <= 0:
-			return nil, fmt.Errorf("the store did not answer within %v: %w", leases.Patience, err)
+			return nil, fmt.Errorf("the store did not answer within %v: %w", nodeid.Patience, err)
 		}
 		queue = wait && full
 		what := "the store"
@@ -64,7 +64,7 @@ func (s *starter) acquire(ctx context.Context, wait bool) (*holding, error) {
 		if !wait {
 			pause = min(pause, left)
 		}
-		if err := exit.Sleep(ctx, pause); err != nil {
+		if err := console.Sleep(ctx, pause); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +83,7 @@ func (r refusal) Unwrap() error { return r.error }
 
 // permanent reports whether a second try would end like the first one.
 func permanent(err error) bool {
-	if exit.IsUsage(err) || errors.As(err, new(refusal)) {
+	if console.IsUsageError(err) || errors.As(err, new(refusal)) {
 		return true
 	}
 	for _, target := range []error{lease.ErrConfig, lease.ErrRealm, lease.ErrNoRealm,
@@ -134,7 +134,7 @@ func (s *starter) open(ctx context.Context) (err error) {
 	if s.source != nil {
 		return nil
 	}
-	if s.source, err = leases.OpenSource(ctx, s.console, s.Lease, s.Realm); err != nil {
+	if s.source, err = nodeid.OpenSource(ctx, s.console, s.Lease, s.Realm); err != nil {
 		return err
 	}
 	for _, condition := range s.source.Conditions() {
@@ -147,7 +147,7 @@ func (s *starter) open(ctx context.Context) (err error) {
 func (s *starter) config() (lease.Config, error) {
 	t, name := s.terms, s.Realm.Realm
 	config := lease.Config{Realm: name, MustExist: true, Format: s.Realm.Format, NodeID: s.NodeID,
-		Window: s.Lease.Window, Name: leases.MyName(), Once: true, Logger: s.logger()}
+		Window: s.Lease.Window, Name: nodeid.MyName(), Once: true, Logger: s.logger()}
 	if s.Format == nil {
 		config.Format = leaseFormat(t)
 	}
@@ -159,18 +159,20 @@ func (s *starter) config() (lease.Config, error) {
 	config.NodeBits = bits
 	switch all := 1 << min(bits, lease.MaxBits); {
 	case bits > t.Bits:
-		return config, exit.Usagef("--node-bits %d: a node ID of realm %s has 1 to %d bits", bits,
+		return config, console.UsageErrorf(
+			"--node-bits %d: a node ID of realm %s has 1 to %d bits", bits,
 			name, t.Bits)
 	case s.NodeID != nil && int(*s.NodeID) >= all:
-		return config, exit.Usagef("--node-id %d: node IDs of realm %s have %d bits, "+
+		return config, console.UsageErrorf("--node-id %d: node IDs of realm %s have %d bits, "+
 			"so the largest is %d", *s.NodeID, name, bits, all-1)
 	case s.Count > all:
-		return config, exit.Usagef("--count %d: realm %s has only %d node IDs of %d bits", s.Count,
+		return config, console.UsageErrorf(
+			"--count %d: realm %s has only %d node IDs of %d bits", s.Count,
 			name, all, bits)
 	}
 	for _, v := range s.Env {
 		if err := v.check(name, t.Only == 0); err != nil {
-			return config, exit.Usage(err)
+			return config, console.UsageError(err)
 		}
 	}
 	window := s.window()
@@ -179,7 +181,7 @@ func (s *starter) config() (lease.Config, error) {
 			"its lease does, so the windows must be at least %v: %s", name, window,
 			s.Times.Terminate(), least, s.setWindow(least))
 	}
-	config.Renew = leases.RenewAfter(window)
+	config.Renew = nodeid.RenewAfter(window)
 	return config, nil
 }
 

@@ -1,4 +1,4 @@
-package wrap
+package supervise
 
 import (
 	"bytes"
@@ -9,17 +9,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
 
 func newStarter(t *testing.T, u *unsteady, stderr *bytes.Buffer) *starter {
-	o := &Options{Lease: &leases.Options{}, Times: Usual, Realm: lease.Config{Realm: "r", NodeBits: 1,
-		OneSize: true, Window: leases.ProgramWindow}}
+	o := &Options{Lease: &nodeid.Options{}, Times: Usual, Realm: lease.Config{Realm: "r", NodeBits: 1,
+		OneSize: true, Window: nodeid.ProgramWindow}}
 	check.Must(lease.Create(t.Context(), u, o.Realm))(t)
 	c := &console.Console{Err: stderr, Width: 80}
 	return &starter{Options: o, reporter: check.Must(newReporter(c, "", "r"))(t),
@@ -40,7 +39,7 @@ func TestStartWithoutStore(t *testing.T) {
 				h, err := s.acquire(t.Context(), wait)
 				took := time.Since(began)
 				if fails := away == time.Hour; fails {
-					if err == nil || took < leases.Patience || took > leases.Patience*4/3 {
+					if err == nil || took < nodeid.Patience || took > nodeid.Patience*4/3 {
 						t.Errorf("mode %d: after %v: %v", mode, took, err)
 					}
 				} else if err != nil || took < away {
@@ -71,10 +70,10 @@ func TestWaitInterrupted(t *testing.T) {
 			s := newStarter(t, u, &bytes.Buffer{})
 			ctx, cancel := context.WithCancelCause(t.Context())
 			u.mode.Store(mode)
-			time.AfterFunc(5*time.Second, func() { cancel(exit.Status(143)) })
+			time.AfterFunc(5*time.Second, func() { cancel(console.ExitCode(143)) })
 			began := time.Now()
 			_, err := s.acquire(ctx, true)
-			if code, _ := exit.Code(err); code != 143 || time.Since(began) > 8*time.Second {
+			if code, _ := console.ExitCodeOf(err); code != 143 || time.Since(began) > 8*time.Second {
 				t.Errorf("mode %d: after %v: %v", mode, time.Since(began), err)
 			}
 			u.mode.Store(0)
@@ -121,7 +120,7 @@ func TestWaitForNode(t *testing.T) {
 		first := check.Must(s.acquire(t.Context(), false))(t)
 		_, err := s.acquire(t.Context(), false)
 		var held *lease.HeldError
-		if !errors.As(err, &held) || held.Holder != leases.MyName() {
+		if !errors.As(err, &held) || held.Holder != nodeid.MyName() {
 			t.Errorf("%v", err)
 		}
 		time.AfterFunc(time.Hour, func() { check.OK(t, first.close()) })

@@ -1,6 +1,6 @@
-// Package wrap runs programs on leases of node IDs, and ends them before their leases end. If this
-// process cannot end a program, a watchdog process does.
-package wrap
+// Package supervise runs programs on leases of node IDs, and ends them before their leases end. If
+// this process cannot end a program, a watchdog process does.
+package supervise
 
 import (
 	"context"
@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -25,7 +24,7 @@ type Options struct {
 	Args []string // with the program's name
 	Env  []Variable
 
-	Lease  *leases.Options // Bits is 0 if the realm decides
+	Lease  *nodeid.Options // Bits is 0 if the realm decides
 	Format *format.Format  // nil: the realm's
 	Realm  lease.Config    // the realm's name, and what to make if it is missing
 	Count  int             // how many node IDs; 0: one, which the program need not expect in a list
@@ -56,7 +55,7 @@ func Run(c *console.Console, o *Options) error {
 	programs, end := relaySignals(c, func(sig os.Signal) {
 		report.setState(ending)
 		number, _ := sig.(syscall.Signal)
-		cancel(exit.Status(128 + int(number)))
+		cancel(console.ExitCode(128 + int(number)))
 	})
 	defer end()
 	if c.Quiet && o.Lease.Log == nil {
@@ -90,7 +89,7 @@ func (s *starter) runs(ctx context.Context, programs chan<- *program) error {
 		next := pause/2 + rand.N(pause/2)
 		s.say("%v; starting it again in %v", err, next.Round(time.Second))
 		s.restarts()
-		if err := exit.Sleep(ctx, next); err != nil {
+		if err := console.Sleep(ctx, next); err != nil {
 			return err
 		}
 		wait, pause = true, min(2*pause, lastPause)
@@ -147,7 +146,7 @@ func (s *starter) start(ctx context.Context, held *holding) (*program, *keeper, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := exit.Sleep(ctx, time.Until(from)); err != nil {
+	if err := console.Sleep(ctx, time.Until(from)); err != nil {
 		return nil, nil, err
 	}
 	now := time.Now().Round(0)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package wrap
+package supervise
 
 import (
 	"bufio"
@@ -18,17 +18,17 @@ import (
 
 	bbolt "go.etcd.io/bbolt"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Without a renewal, the program ends before the lease does.
 func TestStoreUnreachable(t *testing.T) {
-	patience := leases.ReleasePatience
-	t.Cleanup(func() { leases.ReleasePatience = patience })
-	leases.ReleasePatience = time.Second
+	patience := nodeid.ReleasePatience
+	t.Cleanup(func() { nodeid.ReleasePatience = patience })
+	nodeid.ReleasePatience = time.Second
 	for _, c := range []struct {
 		name, script string
 	}{
@@ -45,8 +45,8 @@ func TestStoreUnreachable(t *testing.T) {
 			// On a slow machine, the program needs seconds.
 			o := &Options{Path: check.Must(exec.LookPath("sh"))(t),
 				Args:  []string{"sh", "-c", c.script},
-				Lease: &leases.Options{URL: "bolt:" + path, Window: 26 * time.Second},
-				Realm: check.Must(leases.NewRealm(format.SCRU64, "", 8))(t),
+				Lease: &nodeid.Options{URL: "bolt:" + path, Window: 26 * time.Second},
+				Realm: check.Must(nodeid.NewRealm(format.SCRU64, "", 8))(t),
 				Times: Times{Ahead: 4 * time.Second, Grace: time.Second}}
 			done := make(chan error, 1)
 			go func() { done <- Run(terminal, o) }()
@@ -124,7 +124,7 @@ func TestEnvironment(t *testing.T) {
 		"https://ids.example.com?token=env:STORE_TOKEN": "STORE_TOKEN_FILE STORE_URL",
 	} {
 		var names []string
-		for _, variable := range environ(&leases.Options{URL: url}) {
+		for _, variable := range environ(&nodeid.Options{URL: url}) {
 			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "STORE_") {
 				names = append(names, name)
 			}

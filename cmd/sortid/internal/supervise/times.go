@@ -1,11 +1,11 @@
-package wrap
+package supervise
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 )
 
 // Times say how long before the end of its lease a program must end. Nothing checks that the
@@ -50,7 +50,7 @@ const answer = 11 * time.Second
 // before a renewal. When the store is back, a renewal without an answer and a pause may be under
 // way.
 func (t Times) Survives(window time.Duration) time.Duration {
-	renewal := leases.RenewAfter(window)
+	renewal := nodeid.RenewAfter(window)
 	return max(0, window-renewal-answer-renewal/4-t.Terminate())
 }
 
@@ -72,7 +72,7 @@ func FreeAfter(window time.Duration) time.Duration { return window + window/2 }
 func Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %-8s%-10s%-12s%s\n", "window", "survives", "free after", "node IDs")
-	for _, window := range []time.Duration{Usual.Window(), time.Minute, leases.ProgramWindow,
+	for _, window := range []time.Duration{Usual.Window(), time.Minute, nodeid.ProgramWindow,
 		5 * time.Minute, 10 * time.Minute} {
 		free := FreeAfter(window)
 		fmt.Fprintf(&b, "  %-8v%-10v%-12v%d\n", window, Usual.Survives(window).Truncate(time.Second),

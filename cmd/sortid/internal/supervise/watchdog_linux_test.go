@@ -1,4 +1,4 @@
-package wrap
+package supervise
 
 import (
 	"bufio"
@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -28,7 +27,7 @@ import (
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 2 && os.Args[2] == watchdogName:
-		code, _ := exit.Code(watch(&console.Console{Err: os.Stderr, Width: 80}))
+		code, _ := console.ExitCodeOf(watch(&console.Console{Err: os.Stderr, Width: 80}))
 		os.Exit(code)
 	case len(os.Args) > 3 && os.Args[1] == "exec":
 		execute(os.Args[2], os.Args[3:])
@@ -486,7 +485,7 @@ func TestStartsLate(t *testing.T) {
 	past, file := time.Now().Add(-time.Second), filepath.Join(t.TempDir(), "started")
 	_, err := startProgram(&console.Console{Err: &stderr}, check.Must(exec.LookPath("sh"))(t),
 		[]string{"sh", "-c", "echo >" + file}, os.Environ(), deadlines{past, past, past})
-	if code, _ := exit.Code(err); code != 126 ||
+	if code, _ := console.ExitCodeOf(err); code != 126 ||
 		!strings.Contains(stderr.String(), "the lease ended before") {
 		t.Errorf("%v: %s", err, &stderr)
 	}
