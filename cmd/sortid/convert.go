@@ -88,7 +88,7 @@ func (t *target) Set(name string) error {
 		return nil
 	}
 	if t.format, err = format.LookupAny(name); err != nil {
-		return &format.UnknownError{What: "encoding or format", Name: name, Known: targets()}
+		return flags.Unknown("encoding or format", name, targets())
 	}
 	return nil
 }
