@@ -205,7 +205,7 @@ func TestWriteErrors(t *testing.T) {
 		in.Seek(0, io.SeekStart)
 		r, w := io.Pipe()
 		r.Close()
-		code, stderr := start(in, w, strings.Fields(args)...)
+		code, stderr = start(in, w, strings.Fields(args)...)
 		if code != console.Success || stderr != "" {
 			t.Errorf("%s to a closed pipe: code %d, %q", args, code, stderr)
 		}
