@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Faults of a proxy.
@@ -37,7 +39,7 @@ type proxy struct {
 func newProxy(t *testing.T, random *rand.Rand, f *cluster, faults []string,
 	idle time.Duration, servers ...string) *proxy {
 	t.Helper()
-	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	p := &proxy{address: l.Addr().String(), servers: servers, cluster: f, idle: idle}
 	p.fault.Store(pass)
 	t.Cleanup(func() { l.Close() })

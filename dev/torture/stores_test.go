@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -87,7 +88,7 @@ func TestStores(t *testing.T) {
 // onServer lets a cluster lease from a server that crashes, through a proxy.
 func onServer(t *testing.T, f *cluster, server *testserver.Server) *cluster {
 	t.Helper()
-	u := must(url.Parse(server.URL))(t)
+	u := check.Must(url.Parse(server.URL))(t)
 	random := rand.New(rand.NewPCG(*seed, 1<<33))
 	u.Host = newProxy(t, random, f, proxied, 0, u.Host).address
 	f.urls = []string{u.String()}
@@ -101,9 +102,9 @@ func onServer(t *testing.T, f *cluster, server *testserver.Server) *cluster {
 // Fewer processes are killed than elsewhere, so that more leases are renewed.
 func leaseThrough(t *testing.T, f *cluster, servers ...*server) {
 	t.Helper()
-	s := must(store.Open(t.Context(), f.urls[0]))(t)
+	s := check.Must(store.Open(t.Context(), f.urls[0]))(t)
 	defer s.Close()
-	must(lease.Create(t.Context(), s, lease.Config{Realm: "torture", Format: lease.SCRU64,
+	check.Must(lease.Create(t.Context(), s, lease.Config{Realm: "torture", Format: lease.SCRU64,
 		Window: window}))(t)
 	var addresses []string
 	for _, s := range servers {
@@ -209,9 +210,9 @@ func evaluate(t *testing.T, f *cluster, dir string) (r result) {
 // count, but their ticks do.
 func read(t *testing.T, path string, file int) (claims []claim, ids int) {
 	t.Helper()
-	data := must(os.ReadFile(path))(t)
+	data := check.Must(os.ReadFile(path))(t)
 	slot, _, _ := strings.Cut(filepath.Base(path), "-")
-	c := claim{file: file, slot: must(strconv.Atoi(slot))(t)}
+	c := claim{file: file, slot: check.Must(strconv.Atoi(slot))(t)}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		var what string
 		var at int64
@@ -307,14 +308,14 @@ func (s *server) Start() {
 		close(done)
 	}()
 	s.process, s.done = process, done
-	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if resp, err := http.Get("http://" + s.address + "/healthz"); err == nil {
+	if !check.Soon(func() bool {
+		resp, err := http.Get("http://" + s.address + "/healthz")
+		if err == nil {
 			resp.Body.Close()
-			return
-		} else if time.Now().After(end) {
-			s.t.Errorf("a server does not serve: %v", err)
-			return
 		}
+		return err == nil
+	}) {
+		s.t.Error("a server does not serve")
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru64"
 
@@ -255,7 +256,7 @@ func torture(t *testing.T, clusters []*cluster, duration time.Duration,
 	dir := t.TempDir()
 	for _, f := range clusters {
 		f.pause = min(duration/5, 10*time.Second)
-		check(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
+		check.OK(t, os.Mkdir(filepath.Join(dir, f.name), 0o755))
 	}
 	for round := 0; ; round++ {
 		var wg sync.WaitGroup
@@ -315,10 +316,10 @@ func TestCommand(t *testing.T) {
 // lines.
 func files(t *testing.T, dir string) (paths []string, lines int) {
 	t.Helper()
-	for _, path := range must(filepath.Glob(filepath.Join(dir, "*")))(t) {
-		data := must(os.ReadFile(path))(t)
+	for _, path := range check.Must(filepath.Glob(filepath.Join(dir, "*")))(t) {
+		data := check.Must(os.ReadFile(path))(t)
 		data = data[:bytes.LastIndexByte(data, '\n')+1]
-		check(t, os.WriteFile(path, data, 0o600))
+		check.OK(t, os.WriteFile(path, data, 0o600))
 		if len(data) > 0 {
 			paths = append(paths, path)
 			lines += bytes.Count(data, []byte("\n"))
@@ -433,18 +434,3 @@ const (
 	command = "github.com/sortid/sortid/cmd/sortid"
 	maker   = "./maker"
 )
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		check(t, err)
-		return value
-	}
-}
