@@ -21,10 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/certs"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru128"
@@ -73,7 +72,7 @@ func testSlowClients(t *testing.T) {
 		conn := l.Dial("127.0.0.1:1")
 		io.WriteString(conn, text)
 		answer, err := io.ReadAll(conn)
-		if took := time.Since(begin); err != nil || took > limit.LineTimeout+time.Second {
+		if took := time.Since(begin); err != nil || took > api.LineTimeout+time.Second {
 			t.Errorf("%.40q: open for %v: %v\n%s", text, took, err, answer)
 		}
 		if bytes.Contains(answer, []byte("HTTP/1.1 5")) {
@@ -225,7 +224,7 @@ func TestFailure(t *testing.T) {
 	var log bytes.Buffer
 	s := newServer(t, Config{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 	s.mux.HandleFunc("/fails", func(w http.ResponseWriter, _ *http.Request) {
-		httpapi.Refuse(w, errors.New("the disk is full"))
+		api.Refuse(w, errors.New("the disk is full"))
 	})
 	for _, encoding := range []string{"", "gzip"} {
 		log.Reset()
@@ -262,9 +261,9 @@ func TestRouteOfUnknownPaths(t *testing.T) {
 func serveTLS(t *testing.T, cert, key, clientCA string) (url string) {
 	t.Helper()
 	hs := newServer(t, Config{}).HTTPServer()
-	hs.TLSConfig = check.Must(certs.TLS(t.Context(), cert, key, clientCA, nil))(t)
+	hs.TLSConfig = check.Must(access.TLS(t.Context(), cert, key, clientCA, nil))(t)
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	go hs.ServeTLS(certs.Listener(l), "", "")
+	go hs.ServeTLS(access.TLSListener(l), "", "")
 	t.Cleanup(func() { hs.Close() })
 	return "https://" + l.Addr().String()
 }

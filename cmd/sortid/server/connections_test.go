@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Aborted requests and probes leave the server ready.
@@ -64,14 +64,14 @@ func testTrickledLinesEnd(t *testing.T) {
 			if _, err := io.WriteString(conn, "x"); err != nil {
 				return
 			}
-			time.Sleep(limit.LineTimeout / 2)
+			time.Sleep(api.LineTimeout / 2)
 		}
 	})
 	answer, err := io.ReadAll(conn)
 	took := time.Since(begin)
 	writing.Wait()
-	if err != nil || took < limit.LinesTimeout || took > limit.LinesTimeout+limit.LineTimeout {
-		t.Errorf("the body ends after %v, want %v: %v", took, limit.LinesTimeout, err)
+	if err != nil || took < api.LinesTimeout || took > api.LinesTimeout+api.LineTimeout {
+		t.Errorf("the body ends after %v, want %v: %v", took, api.LinesTimeout, err)
 	}
 	if !strings.Contains(string(answer), "so the rest was not read") {
 		t.Errorf("the answer is %s, want one that says that the rest was not read", answer)
@@ -89,7 +89,7 @@ func testUnreadAnswersEnd(t *testing.T) {
 	for _, c := range []struct {
 		request string
 		read    int // bytes that the client reads
-		gate    *limit.Gate
+		gate    *api.Gate
 	}{
 		{"GET /v1/ids/scru128?n=100000", 0, s.gates.LargeAnswers},
 		{"GET /v1/ids/scru128?n=100000", 100_000, s.gates.LargeAnswers},
@@ -102,11 +102,11 @@ func testUnreadAnswersEnd(t *testing.T) {
 		check.Must(io.CopyN(io.Discard, conn, int64(c.read)))(t)
 		synctest.Wait()
 		// A small answer waits in a buffer of net/http, whose timeout ends it.
-		time.Sleep(limit.WriteTimeout + time.Second)
+		time.Sleep(api.WriteTimeout + time.Second)
 		synctest.Wait()
 		if n := most - free(c.gate, s.gates.Requests); n != 0 {
 			t.Errorf("%s: it is still under way %v after the client stopped", c.request,
-				limit.WriteTimeout)
+				api.WriteTimeout)
 		}
 		if n, err := io.Copy(io.Discard, conn); err != nil || n > 64<<10 {
 			t.Errorf("%s: the connection goes on: %d bytes, %v; want an error", c.request, n, err)

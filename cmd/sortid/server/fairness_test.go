@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 // Clients that ask for too many scru64 IDs get only what other clients leave.
@@ -92,7 +92,7 @@ func testClientsShareTheLimits(t *testing.T) {
 		c.config.Store = narrow()
 		s := virtual(t, c.config)
 		for _, kind := range []struct {
-			gate                       *limit.Gate
+			gate                       *api.Gate
 			method, path, body, modest string // body and modest: "" never arrives
 		}{
 			{s.gates.Requests, "GET", "/v1/ids/scru64", "-", ""},
@@ -143,9 +143,9 @@ func testClientsShareTheLimits(t *testing.T) {
 }
 
 // free returns how many places of gates are free. It takes all of them for a moment.
-func free(gates ...*limit.Gate) (places int) {
+func free(gates ...*api.Gate) (places int) {
 	for _, g := range gates {
-		client := func(n int) limit.Client { return limit.Client(fmt.Sprint("free ", n)) }
+		client := func(n int) api.Client { return api.Client(fmt.Sprint("free ", n)) }
 		n := 0
 		for g.Enter(client(n)) {
 			n++
@@ -239,7 +239,7 @@ func testProbesAreCharged(t *testing.T) {
 	for _, c := range []struct {
 		pause time.Duration
 		want  float64 // IDs
-	}{{limit.ReadyFor, 1000}, {limit.ReadyFor / 10, 100}} {
+	}{{api.ReadyFor, 1000}, {api.ReadyFor / 10, 100}} {
 		time.Sleep(time.Minute)
 		cost := 0.0
 		for range 1000 {

@@ -15,9 +15,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -155,7 +155,7 @@ func checkAnswer(t *testing.T, r *http.Request, w *httptest.ResponseRecorder,
 // checkNew checks that each ID in body is above all earlier IDs. It returns the number of IDs.
 func checkNew(t *testing.T, r *http.Request, body []byte, last map[string]format.ID) int {
 	t.Helper()
-	name, ok := strings.CutPrefix(r.URL.Path, httpapi.IDsPath)
+	name, ok := strings.CutPrefix(r.URL.Path, api.IDsPath)
 	sch, err := format.Lookup(name)
 	if !ok || err != nil {
 		return 0

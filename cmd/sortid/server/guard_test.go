@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -23,7 +23,7 @@ func sendHost(t *testing.T, url, request string) answer {
 
 func checkProblem(t *testing.T, what string, a answer, status int) {
 	t.Helper()
-	var p httpapi.Problem
+	var p api.Problem
 	if a.StatusCode != status || a.Header.Get("Content-Type") != "application/problem+json" ||
 		json.Unmarshal([]byte(a.body), &p) != nil || p.Status != status || p.Title == "" ||
 		p.Detail == "" || p.Code == "" || p.Type != "/problems/"+string(p.Code) {
@@ -202,12 +202,12 @@ func TestForeignPages(t *testing.T) {
 			for who, headers := range foreign {
 				for _, c := range requests {
 					// A form can send text/plain. For JSON, a browser first asks the server.
-					for _, kind := range []string{httpapi.TypeText, httpapi.TypeJSON} {
+					for _, kind := range []string{api.TypeText, api.TypeJSON} {
 						what := fmt.Sprintf("%s, %s %s, %s", who, c.method, c.path, kind)
 						a := send(t, c.method, ts.URL+c.path, c.body,
 							append(headers, "Content-Type: "+kind)...)
 						switch {
-						case name == "any origin" && !httpapi.IsLeases(c.path):
+						case name == "any origin" && !api.IsLeases(c.path):
 							if a.StatusCode != http.StatusOK {
 								t.Errorf("%s: %d: %s", what, a.StatusCode, a.body)
 							}

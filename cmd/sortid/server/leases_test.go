@@ -17,9 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -38,9 +37,9 @@ func clients(t *testing.T, c Config) (a, b leaseClient) {
 }
 
 // wants checks the status of an answer and, for problems, its code.
-func (c leaseClient) wants(what string, a answer, status int, code httpapi.Code) {
+func (c leaseClient) wants(what string, a answer, status int, code api.Code) {
 	c.Helper()
-	var p httpapi.Problem
+	var p api.Problem
 	if status >= 400 {
 		json.Unmarshal([]byte(a.body), &p)
 	}
@@ -171,7 +170,7 @@ func TestAttacks(t *testing.T) {
 	for name, attack := range map[string]struct {
 		path, body string
 		status     int
-		code       httpapi.Code
+		code       api.Code
 	}{
 		"renew with my secret": {victim.path("renew"),
 			fmt.Sprintf(`{"secret":%q,"end_tick":%d}`, mine.Secret, victim.EndTick), 410, "lease-lost"},
@@ -267,7 +266,7 @@ func TestAttacks(t *testing.T) {
 func TestManyRealms(t *testing.T) {
 	memory := lease.NewMemory()
 	c, two := clients(t, Config{Store: memory})
-	for i := range limit.MaxRealms {
+	for i := range api.MaxRealms {
 		c.make(fmt.Sprint("realm", i), `{"node_bits":8}`)
 	}
 	two.wants("one more", two.send("PUT", "more", `{"node_bits":8}`), 409, "too-many-realms")
@@ -461,8 +460,8 @@ func testLongWaits(t *testing.T) {
 	begin := time.Now()
 	conn := waits("third 0123456789")
 	a := read(t)(http.ReadResponse(bufio.NewReader(conn), nil))
-	if took := time.Since(begin); a.StatusCode != 503 || took < limit.MaxWait ||
-		took > limit.MaxWait+2*time.Second {
+	if took := time.Since(begin); a.StatusCode != 503 || took < api.MaxWait ||
+		took > api.MaxWait+2*time.Second {
 		t.Errorf("%d after %v: %s", a.StatusCode, took, a.body)
 	}
 	conn.Close()

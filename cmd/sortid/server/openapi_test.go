@@ -15,8 +15,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Each operation can answer with each status, type and schema that /openapi.json describes.
@@ -96,7 +96,7 @@ func TestOpenAPI(t *testing.T) {
 						add(request, body)
 						add(request, body, "Authorization: Bearer wrong")
 					case status == "403":
-						if httpapi.IsLeases(path) {
+						if api.IsLeases(path) {
 							add(request, body, bearer["ids"])
 							add(request, body, admin, "Origin: https://example.com")
 						} else {
@@ -160,7 +160,7 @@ func TestOpenAPI(t *testing.T) {
 							t.Errorf("%s: %s is not described", status, mediaType)
 							continue
 						}
-						if !strings.HasSuffix(mediaType, "json") || mediaType == httpapi.TypeNDJSON {
+						if !strings.HasSuffix(mediaType, "json") || mediaType == api.TypeNDJSON {
 							continue
 						}
 						schema := check.Must(compiler.Compile(address + "#/paths/" + escape(path) + "/" +

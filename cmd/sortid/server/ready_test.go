@@ -20,11 +20,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/bolt"
 )
@@ -141,15 +140,15 @@ func observe(t *testing.T, c Config) *watcher {
 	}
 	s := newServer(t, c)
 	// Go's own metrics are slow, and the test reads all metrics each second for an hour.
-	s.monitor.Metrics.Unregister(collectors.NewGoCollector())
-	s.monitor.Metrics.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.monitor.metrics.Unregister(collectors.NewGoCollector())
+	s.monitor.metrics.Unregister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &watcher{t, s, documentedAlerts(t), map[string]bool{}}
 }
 
 func (w *watcher) gauges() map[string]float64 {
 	w.Helper()
 	values := map[string]float64{}
-	for _, f := range check.Must(w.s.monitor.Metrics.Gather())(w) {
+	for _, f := range check.Must(w.s.monitor.metrics.Gather())(w) {
 		for _, m := range f.Metric {
 			value := m.GetGauge().GetValue()
 			if m.Counter != nil {
@@ -197,7 +196,7 @@ func (w *watcher) look() string {
 	w.Helper()
 	can, values, ready := w.can(), w.gauges(), w.status("/readyz") == 200
 	if w.can() != can { // it has changed meanwhile: uid60 can wait for a millisecond
-		time.Sleep(limit.ReadyFor)
+		time.Sleep(api.ReadyFor)
 		return w.look()
 	}
 	for _, name := range format.NamesOf(format.Leased()) {
@@ -383,7 +382,7 @@ func TestReadyDoesNotWait(t *testing.T) {
 		w := observe(t, Config{Store: lease.NewMemory(), clock: clock})
 		w.pass(10 * time.Second)
 		offset.Store(-int64(5 * time.Second))
-		time.Sleep(limit.ReadyFor)
+		time.Sleep(api.ReadyFor)
 		if got := w.status("/readyz"); got != http.StatusOK {
 			t.Errorf("%d, but the last millisecond has IDs left", got)
 		}
@@ -398,10 +397,10 @@ func TestReadyDoesNotWait(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(limit.ReadyFor)
+		time.Sleep(api.ReadyFor)
 		start := time.Now()
 		if got := w.status("/readyz"); got != http.StatusServiceUnavailable ||
-			time.Since(start) > 2*limit.ReadyTimeout {
+			time.Since(start) > 2*api.ReadyTimeout {
 			t.Errorf("%d after %v", got, time.Since(start))
 		}
 		held := func(name string) float64 {
@@ -463,7 +462,7 @@ func TestReadyAfterClose(t *testing.T) {
 		w := observe(t, Config{Store: lease.NewMemory()})
 		w.pass(10 * time.Second)
 		check.OK(t, w.s.Close(t.Context()))
-		time.Sleep(limit.ReadyFor)
+		time.Sleep(api.ReadyFor)
 		if can := w.look(); can != "" {
 			t.Error(can)
 		}
@@ -477,7 +476,7 @@ func TestBuildAndFiles(t *testing.T) {
 		check.Write(t, path, line)
 		tokens := check.Must(access.OpenTokens(t.Context(), path, nil))(t)
 		w := observe(t, Config{Tokens: tokens, Version: "v1.2.3"})
-		defer watch.Refused.Reset()
+		defer access.RefusedFiles.Reset()
 		labels := "{file=" + path + "}"
 		expect := func(what string, want bool) {
 			t.Helper()

@@ -33,13 +33,10 @@ import (
 	"github.com/rs/cors"
 
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/grants"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/ids"
-	"github.com/sortid/sortid/cmd/sortid/server/inspection"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
-	"github.com/sortid/sortid/cmd/sortid/server/monitor"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/cmd/sortid/server/idapi"
+	"github.com/sortid/sortid/cmd/sortid/server/inspectapi"
+	"github.com/sortid/sortid/cmd/sortid/server/leaseapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -92,10 +89,10 @@ type Server struct {
 	mux     *http.ServeMux
 	handler http.Handler
 	api     huma.API
-	gates   *limit.Gates
-	sources *ids.Sources
-	grants  *grants.Endpoints // nil without a store
-	monitor *monitor.Monitor
+	gates   *api.Gates
+	sources *idapi.Sources
+	leases  *leaseapi.Endpoints // nil without a store
+	monitor *monitor
 
 	// With LeasesOnly:
 	probing sync.Mutex
@@ -143,14 +140,14 @@ func New(c Config) (*Server, error) {
 	if c.LeasesOnly {
 		own = nil
 	}
-	sources, err := ids.NewSources(own, lease.Config{NodeBits: c.NodeBits, Name: c.Name,
+	sources, err := idapi.NewSources(own, lease.Config{NodeBits: c.NodeBits, Name: c.Name,
 		MustExist: c.MustExist, Logger: c.Logger, Now: c.clock})
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, mux: http.NewServeMux(), gates: limit.NewGates(), sources: sources}
-	s.monitor = monitor.New(c.Version, s.ready, c.Logger)
-	s.monitor.Metrics.MustRegister(append(sources.Metrics(), watch.Refused)...)
+	s := &Server{config: c, mux: http.NewServeMux(), gates: api.NewGates(), sources: sources}
+	s.monitor = newMonitor(c.Version, s.ready, c.Logger)
+	s.monitor.metrics.MustRegister(append(sources.Metrics(), access.RefusedFiles)...)
 
 	config := huma.DefaultConfig("sortid", c.Version)
 	config.Info.Description = "Makes and inspects time-sortable IDs, and leases node IDs.\n\n" +
@@ -169,22 +166,22 @@ func New(c Config) (*Server, error) {
 	s.api = humago.New(s.mux, config)
 	s.api.UseMiddleware(c.Tokens.Authorize)
 	if c.LeasesOnly {
-		s.mux.HandleFunc(httpapi.IDsPath, refuseIDs)
+		s.mux.HandleFunc(api.IDsPath, refuseIDs)
 	} else {
-		(&ids.Endpoint{Sources: sources, Tokens: c.Tokens, Large: s.gates.LargeAnswers,
+		(&idapi.Endpoint{Sources: sources, Tokens: c.Tokens, Large: s.gates.LargeAnswers,
 			Log: c.Logger}).Register(s.api, s.mux)
 	}
-	(&inspection.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.api)
-	s.monitor.Register(s.api)
+	(&inspectapi.Endpoints{Tokens: c.Tokens, Bodies: s.gates.LineBodies}).Register(s.api)
+	s.monitor.register(s.api)
 	if c.Store != nil {
-		lessor := lease.NewLessor(c.Store, lease.LessorOptions{MaxRealms: limit.MaxRealms,
+		lessor := lease.NewLessor(c.Store, lease.LessorOptions{MaxRealms: api.MaxRealms,
 			Now: c.clock})
-		s.grants = grants.New(lessor, c.Conditions, c.Tokens, s.gates, c.Logger)
-		s.grants.Register(s.api, s.mux)
-		s.monitor.Metrics.MustRegister(s.grants.Metrics()...)
+		s.leases = leaseapi.New(lessor, c.Conditions, c.Tokens, s.gates, c.Logger)
+		s.leases.Register(s.api, s.mux)
+		s.monitor.metrics.MustRegister(s.leases.Metrics()...)
 	} else {
-		s.mux.HandleFunc(httpapi.RealmsPath, refuseLeases)
-		s.mux.HandleFunc(httpapi.RealmsPath+"/", refuseLeases)
+		s.mux.HandleFunc(api.RealmsPath, refuseLeases)
+		s.mux.HandleFunc(api.RealmsPath+"/", refuseLeases)
 	}
 	s.registerPage()
 
@@ -198,7 +195,7 @@ func New(c Config) (*Server, error) {
 			MaxAge:         600,
 		}).Handler(handler)
 	}
-	s.handler = c.Tokens.Identify(s.monitor.Observe(s.admit(guard.Protect(handler))))
+	s.handler = c.Tokens.Identify(s.monitor.observe(s.admit(guard.Protect(handler))))
 	return s, nil
 }
 
@@ -207,13 +204,13 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 	http.MethodPatch}
 
 func refuseIDs(w http.ResponseWriter, _ *http.Request) {
-	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+	api.Refuse(w, api.NewProblem(http.StatusNotFound, api.NoPath,
 		"this server makes no IDs, because it was started with --leases-only; "+
 			"ask a server that was started without it"))
 }
 
 func refuseLeases(w http.ResponseWriter, _ *http.Request) {
-	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+	api.Refuse(w, api.NewProblem(http.StatusNotFound, api.NoPath,
 		"this server has no store, so it leases no node IDs; "+
 			"ask a server that was started with --store"))
 }
@@ -225,8 +222,8 @@ func (s *Server) ready() error {
 	}
 	s.probing.Lock()
 	defer s.probing.Unlock()
-	if time.Since(s.probed) >= limit.ReadyFor {
-		ctx, cancel := context.WithTimeout(context.Background(), limit.ReadyTimeout)
+	if time.Since(s.probed) >= api.ReadyFor {
+		ctx, cancel := context.WithTimeout(context.Background(), api.ReadyTimeout)
 		defer cancel()
 		_, s.unready = s.config.Store.Realms(ctx)
 		s.probed = time.Now()
@@ -239,7 +236,7 @@ func (s *Server) ready() error {
 func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
-		case path == "/healthz", path == "/readyz", path == "/metrics", httpapi.IsLeases(path):
+		case path == "/healthz", path == "/readyz", path == "/metrics", api.IsLeases(path):
 			next.ServeHTTP(w, r)
 		default:
 			s.config.Tokens.Within(s.gates.Requests, w, r, func() { next.ServeHTTP(w, r) })
@@ -253,7 +250,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := plain
-		secret := r.Method == http.MethodPost && httpapi.IsLeases(r.URL.Path)
+		secret := r.Method == http.MethodPost && api.IsLeases(r.URL.Path)
 		if len(r.Header["Accept-Encoding"]) > 0 && !secret {
 			h = compressed
 		}
@@ -270,9 +267,9 @@ func (s *Server) OpenAPI() ([]byte, error) { return s.api.OpenAPI().MarshalJSON(
 // Drain makes /readyz fail, so that load balancers send no more requests. The server still
 // answers, and asks clients to close their connections. Requests no longer wait for a node ID.
 func (s *Server) Drain() {
-	s.monitor.Drain()
-	if s.grants != nil {
-		s.grants.Drain()
+	s.monitor.drain()
+	if s.leases != nil {
+		s.leases.Drain()
 	}
 }
 
@@ -288,17 +285,17 @@ func (s *Server) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           s,
 		Protocols:         protocols,
-		ReadHeaderTimeout: limit.HeaderTimeout,
-		ReadTimeout:       limit.LineTimeout,  // starts again with each part of a body of lines
-		WriteTimeout:      limit.WriteTimeout, // starts again with each piece of a large answer
-		IdleTimeout:       limit.IdleTimeout,
-		MaxHeaderBytes:    limit.MaxHeader,
+		ReadHeaderTimeout: api.HeaderTimeout,
+		ReadTimeout:       api.LineTimeout,  // starts again with each part of a body of lines
+		WriteTimeout:      api.WriteTimeout, // starts again with each piece of a large answer
+		IdleTimeout:       api.IdleTimeout,
+		MaxHeaderBytes:    api.MaxHeader,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams:          limit.MaxStreams,
+			MaxConcurrentStreams:          api.MaxStreams,
 			MaxReceiveBufferPerConnection: 256 << 10,
 			MaxReceiveBufferPerStream:     64 << 10,
-			SendPingTimeout:               limit.IdleTimeout,
-			WriteByteTimeout:              limit.TakeTimeout,
+			SendPingTimeout:               api.IdleTimeout,
+			WriteByteTimeout:              api.TakeTimeout,
 		},
 		ErrorLog: slog.NewLogLogger(s.config.Logger.Handler(), slog.LevelDebug),
 	}
@@ -316,23 +313,23 @@ func (s *Server) registerPage() {
 				ctx.BodyWriter().Write(s.config.Page)
 				return
 			}
-			ctx.SetHeader("Content-Type", httpapi.TypeText)
+			ctx.SetHeader("Content-Type", api.TypeText)
 			ctx.BodyWriter().Write([]byte(s.endpoints()))
 		}}, nil
 	})
-	s.mux.HandleFunc("GET "+httpapi.ProblemsPath+"{code}", explain)
-	s.mux.HandleFunc(httpapi.Fallback, s.fallback)
+	s.mux.HandleFunc("GET "+api.ProblemsPath+"{code}", explain)
+	s.mux.HandleFunc(api.Fallback, s.fallback)
 }
 
 // explain answers requests for the type of a problem.
 func explain(w http.ResponseWriter, r *http.Request) {
-	code := httpapi.Code(r.PathValue("code"))
-	title, ok := httpapi.Titles[code]
+	code := api.Code(r.PathValue("code"))
+	title, ok := api.Titles[code]
 	if !ok {
 		refusePath(w)
 		return
 	}
-	w.Header().Set("Content-Type", httpapi.TypeText)
+	w.Header().Set("Content-Type", api.TypeText)
 	fmt.Fprintf(w, "%s: %s.\nThe detail of the problem says what to do about it.\n", code, title)
 }
 
@@ -357,7 +354,7 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 	for _, method := range methods {
 		other := *r
 		other.Method = method
-		if _, pattern := s.mux.Handler(&other); pattern != httpapi.Fallback {
+		if _, pattern := s.mux.Handler(&other); pattern != api.Fallback {
 			allowed = append(allowed, method)
 		}
 	}
@@ -370,11 +367,11 @@ func (s *Server) fallback(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	httpapi.Refuse(w, httpapi.New(http.StatusMethodNotAllowed, httpapi.Method,
+	api.Refuse(w, api.NewProblem(http.StatusMethodNotAllowed, api.Method,
 		"this path accepts only %s", strings.Join(allowed, ", ")))
 }
 
 func refusePath(w http.ResponseWriter) {
-	httpapi.Refuse(w, httpapi.New(http.StatusNotFound, httpapi.NoPath,
+	api.Refuse(w, api.NewProblem(http.StatusNotFound, api.NoPath,
 		"no such path; /openapi.json lists all paths"))
 }

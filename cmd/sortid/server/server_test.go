@@ -19,10 +19,10 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -64,8 +64,8 @@ type answer struct {
 func send(t *testing.T, method, url, body string, headers ...string) answer {
 	t.Helper()
 	r := check.Must(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
-	if strings.Contains(url, httpapi.RealmsPath) && body != "" {
-		r.Header.Set("Content-Type", httpapi.TypeJSON)
+	if strings.Contains(url, api.RealmsPath) && body != "" {
+		r.Header.Set("Content-Type", api.TypeJSON)
 	}
 	setHeaders(r, headers)
 	return read(t)(http.DefaultTransport.RoundTrip(r))
@@ -101,8 +101,8 @@ func TestIDs(t *testing.T) {
 					a := send(t, http.MethodPost, url, "", "Accept: "+accept)
 					kind := a.Header.Get("Content-Type")
 					if a.StatusCode != 200 || a.Header.Get("Cache-Control") != "no-store" ||
-						(kind == httpapi.TypeJSON) != (accept == httpapi.TypeJSON) ||
-						(kind == httpapi.TypeText) != (accept == "") || !strings.HasSuffix(a.body, "\n") {
+						(kind == api.TypeJSON) != (accept == api.TypeJSON) ||
+						(kind == api.TypeText) != (accept == "") || !strings.HasSuffix(a.body, "\n") {
 						t.Fatalf("%s: %d %v: %s", url, a.StatusCode, a.Header, a.body)
 					}
 					if got := checkNew(t, a.Request, []byte(a.body), last); got != n {
@@ -117,7 +117,7 @@ func TestIDs(t *testing.T) {
 func TestMostIDs(t *testing.T) {
 	_, ts := start(t, Config{})
 	for _, query := range []string{"?n=100000", "?n=%3100000"} {
-		for _, accept := range []string{httpapi.TypeText, httpapi.TypeJSON} {
+		for _, accept := range []string{api.TypeText, api.TypeJSON} {
 			a := send(t, http.MethodGet, ts.URL+"/v1/ids/scru128"+query, "", "Accept: "+accept)
 			if a.StatusCode != http.StatusOK ||
 				max(strings.Count(a.body, "\n"), strings.Count(a.body, `,"`)) < 100_000 {

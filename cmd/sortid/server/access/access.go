@@ -1,5 +1,4 @@
-// Package access decides who may do what. Tokens identify clients. A guard protects the server from
-// web pages of other origins.
+// Package access decides who may do what: certificates, tokens, hosts, origins.
 package access
 
 import (
@@ -11,8 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"golang.org/x/time/rate"
 
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 type tokenKey struct{}
@@ -50,11 +48,11 @@ func (t *Tokens) IDs(ctx context.Context) *rate.Limiter {
 	return nil
 }
 
-func (t *Tokens) Client(r *http.Request) limit.Client {
+func (t *Tokens) Client(r *http.Request) api.Client {
 	if e := t.of(r.Context()); e != nil {
-		return limit.Client("token " + e.name)
+		return api.Client("token " + e.name)
 	}
-	return limit.ClientAt(r.RemoteAddr)
+	return api.ClientAt(r.RemoteAddr)
 }
 
 // Allow returns a problem (an error for the client) if the request's token lacks the permission, or
@@ -65,7 +63,7 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 	}
 	e := t.of(ctx)
 	if e == nil {
-		return httpapi.New(http.StatusUnauthorized, httpapi.NoToken,
+		return api.NewProblem(http.StatusUnauthorized, api.NoToken,
 			"a valid token is needed: send the header \"Authorization: Bearer TOKEN\"").
 			With("WWW-Authenticate", `Bearer realm="sortid"`)
 	}
@@ -74,13 +72,13 @@ func (t *Tokens) Allow(ctx context.Context, permission string) error {
 		if permission == PermitRealms {
 			permission = PermitRealm("NAME")
 		}
-		p := httpapi.New(http.StatusForbidden, httpapi.NotAllowed, "this token does not permit that; "+
+		p := api.NewProblem(http.StatusForbidden, api.NotAllowed, "this token does not permit that; "+
 			"in the file of tokens, it needs the permission %.200q or %q", permission, PermitAdmin)
 		p.Token, p.Realm = e.name, realm
 		return p
 	}
-	if wait := limit.Take(e.Requests, 1); wait > 0 {
-		return httpapi.TooMany(wait, "the token's limit of requests a second is reached")
+	if wait := api.Take(e.Requests, 1); wait > 0 {
+		return api.TooMany(wait, "the token's limit of requests a second is reached")
 	}
 	return nil
 }
@@ -113,7 +111,7 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 	}
 	if err := t.Allow(ctx.Context(), permission); err != nil {
 		_, w := humago.Unwrap(ctx)
-		httpapi.Refuse(w, err)
+		api.Refuse(w, err)
 		return
 	}
 	next(ctx)
@@ -121,10 +119,10 @@ func (t *Tokens) Authorize(ctx huma.Context, next func(huma.Context)) {
 
 // Within takes a place in the gate for the client, and calls next. If the client gets no place,
 // Within refuses the request.
-func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, next func()) {
+func (t *Tokens) Within(g *api.Gate, w http.ResponseWriter, r *http.Request, next func()) {
 	c := t.Client(r)
 	if !g.Enter(c) {
-		httpapi.Refuse(w, g.Full())
+		api.Refuse(w, g.Full())
 		return
 	}
 	defer g.Leave(c)
@@ -132,7 +130,7 @@ func (t *Tokens) Within(g *limit.Gate, w http.ResponseWriter, r *http.Request, n
 }
 
 // Through is [Tokens.Within] as a middleware.
-func (t *Tokens) Through(g *limit.Gate) func(huma.Context, func(huma.Context)) {
+func (t *Tokens) Through(g *api.Gate) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		t.Within(g, w, r, func() { next(ctx) })

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/cmd/sortid/server/httpapi"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 // A Guard protects a server from web pages of other origins. A server without tokens trusts every
@@ -52,11 +52,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !g.anyHost && !g.allows(r):
-			httpapi.Refuse(w, httpapi.New(http.StatusMisdirectedRequest, httpapi.WrongHost,
+			api.Refuse(w, api.NewProblem(http.StatusMisdirectedRequest, api.WrongHost,
 				"this server has no tokens, so it does not answer requests to the host %.100q; "+
 					"use the server's address, or name the host with --host", r.Host))
 		case g.foreign(r):
-			httpapi.Refuse(w, httpapi.New(http.StatusForbidden, httpapi.ForeignPage,
+			api.Refuse(w, api.NewProblem(http.StatusForbidden, api.ForeignPage,
 				"a web page of another origin may not do this; --cors permits an origin"))
 		default:
 			next.ServeHTTP(w, r)
@@ -70,7 +70,7 @@ func (g *Guard) foreign(r *http.Request) bool {
 	if r.Header["Origin"] == nil && r.Header["Sec-Fetch-Site"] == nil {
 		return false // not from a browser, or from a browser that sends no origin
 	}
-	leases := httpapi.IsLeases(r.URL.Path)
+	leases := api.IsLeases(r.URL.Path)
 	if g.anyOrigin && !leases {
 		return false
 	}
@@ -84,7 +84,7 @@ func (g *Guard) foreign(r *http.Request) bool {
 
 // makesIDs reports whether requests for the path make IDs. /readyz and /metrics make IDs as a test.
 func makesIDs(path string) bool {
-	return strings.HasPrefix(path, httpapi.IDsPath) || path == "/readyz" || path == "/metrics"
+	return strings.HasPrefix(path, api.IDsPath) || path == "/readyz" || path == "/metrics"
 }
 
 // allows reports whether a request names a host of this server. It allows an HTTP/1.0 request

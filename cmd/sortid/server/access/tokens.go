@@ -20,8 +20,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
-	"github.com/sortid/sortid/cmd/sortid/server/watch"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 )
 
 // Permissions that an endpoint can need.
@@ -64,7 +63,7 @@ type Token struct {
 // why.
 func OpenTokens(ctx context.Context, path string, log *slog.Logger) (*Tokens, error) {
 	t := &Tokens{}
-	if err := watch.Files(ctx, log, "file of tokens", t.use, path); err != nil {
+	if err := watchFiles(ctx, log, "file of tokens", t.use, path); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -149,7 +148,7 @@ func parseToken(fields []string) (*Token, error) {
 		case valid && name == "requests":
 			e.Requests = rate.NewLimiter(rate.Limit(n), n)
 		case valid && name == "ids": // the burst must be enough for the largest answer
-			e.IDs = rate.NewLimiter(rate.Limit(n), max(n, limit.MaxIDs))
+			e.IDs = rate.NewLimiter(rate.Limit(n), max(n, api.MaxIDs))
 		default:
 			return nil, fmt.Errorf("%s: %q is not a limit, want requests=N or ids=N", e.name, field)
 		}

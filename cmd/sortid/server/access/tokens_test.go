@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/server/limit"
+	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 )
 
 func untilRead() {
@@ -100,18 +100,18 @@ func TestSpentTokensReread(t *testing.T) {
 		check.Write(t, path, line)
 		tokens := check.Must(OpenTokens(t.Context(), path, nil))(t)
 		const hour = 3600
-		if limit.Take(tokens.Find(text).Requests, 1) > 0 {
+		if api.Take(tokens.Find(text).Requests, 1) > 0 {
 			t.Error("the first request is not permitted")
 		}
 		tokens.Find(text).Requests.SetLimit(1. / hour)
 		check.Write(t, path, "# a comment\n"+line)
 		untilRead()
-		if limit.Take(tokens.Find(text).Requests, 1) == 0 {
+		if api.Take(tokens.Find(text).Requests, 1) == 0 {
 			t.Error("a second request is permitted after a comment was added")
 		}
 		check.Write(t, path, strings.Replace(line, "requests=1", "requests=2", 1))
 		untilRead()
-		if limit.Take(tokens.Find(text).Requests, 2) > 0 {
+		if api.Take(tokens.Find(text).Requests, 2) > 0 {
 			t.Error("the old limit is used after it was changed")
 		}
 	})
