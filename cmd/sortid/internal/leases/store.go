@@ -1,7 +1,6 @@
 package leases
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -66,8 +65,10 @@ func (s *StoreFlags) Print(url string,
 	if err != nil && !errors.Is(err, exit.ErrReported) {
 		return err
 	}
-	_, failed := s.Out.Write(out)
-	return cmp.Or(failed, err)
+	if _, failed := s.Out.Write(out); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // ChooseTerms adds flags for the window and the lead of a realm.
