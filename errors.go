@@ -18,6 +18,7 @@ var (
 	ErrBinaryLength = errors.New("wrong length of the binary form")
 	ErrUUIDLength   = errors.New("wrong length of a UUID")
 	ErrUUID         = errors.New("not a UUID's digit or hyphen")
+	ErrLayout       = errors.New("the fixed bits of the format have other values")
 )
 
 // ErrPrefix: a typed ID has the prefix of another type, or a prefix breaks the rules of package
@@ -33,13 +34,15 @@ var (
 
 // Errors of generators.
 var (
-	// ErrOption: an option is invalid, unknown or missing, or options exclude each other.
+	// ErrOption: an option is invalid, unknown or missing, options exclude each other, or the format
+	// has no such encoding or node ID.
 	ErrOption = errors.New("invalid option")
 	// ErrClockRollback: the clock is too far behind the last ID. Either the clock went back, or the
 	// timestamp went ahead because of full counters or a lease.
 	ErrClockRollback = errors.New(
 		"the clock is behind the last ID by more than the rollback allowance")
-	// ErrTimeRange: the timestamp of the clock's time does not fit its field, or is reserved.
+	// ErrTimeRange: the timestamp of a time, usually the clock's, does not fit its field, or is
+	// reserved.
 	ErrTimeRange = errors.New("the clock is outside the timestamp's range")
 	ErrEntropy   = errors.New("the entropy source failed")
 	// ErrOverflow: all IDs of the current tick are used.
@@ -142,3 +145,27 @@ func (e *ParseError) Error() string {
 }
 
 func (e *ParseError) Unwrap() error { return e.Err }
+
+// An UnknownError says that a name is not known.
+type UnknownError struct {
+	What  string   // The kind of thing, such as "format".
+	Name  string   // The unknown name.
+	Known []string // The valid names.
+}
+
+func (e *UnknownError) Error() string {
+	const maxName, maxKnown = 64, 16
+	name := e.Name
+	if len(name) > maxName {
+		name = name[:maxName] + "..."
+	}
+	known := e.Known
+	if more := len(known) - maxKnown; more > 0 {
+		known = append(known[:maxKnown:maxKnown], fmt.Sprintf("%d more", more))
+	}
+	text := strings.Join(known, ", ")
+	if last := len(known) - 1; last > 0 {
+		text = strings.Join(known[:last], ", ") + " and " + known[last]
+	}
+	return fmt.Sprintf("unknown %s %q; there are %s", e.What, name, text)
+}

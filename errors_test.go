@@ -64,3 +64,26 @@ func TestOptionErrorText(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestUnknownErrorText(t *testing.T) {
+	many := strings.Split("abcdefghijklmnopq", "")
+	for _, c := range []struct {
+		name  string
+		known []string
+		want  string
+	}{
+		{"x", []string{"a"}, `unknown f "x"; there are a`},
+		{"x", []string{"a", "b"}, `unknown f "x"; there are a and b`},
+		{"", many[:16], `unknown f ""; there are a, b, c, d, e, f, g, h, i, j, k, l, m, n, o and p`},
+		{"x", many, `unknown f "x"; there are a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p and 1 more`},
+		{strings.Repeat("x", 65), []string{"a"},
+			`unknown f "` + strings.Repeat("x", 64) + `..."; there are a`},
+	} {
+		if got := (&UnknownError{"f", c.name, c.known}).Error(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	if many[16] != "q" {
+		t.Error("Error writes to Known")
+	}
+}

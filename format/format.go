@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/typed"
@@ -307,7 +308,8 @@ func place(layout []Field) int {
 	return low
 }
 
-// Lookup returns our format with this name, or an [UnknownError]. Letter case does not matter.
+// Lookup returns our format with this name, or a [*sortid.UnknownError]. Letter case does not
+// matter.
 func Lookup(name string) (*Format, error) { return lookup(ours, name) }
 
 // LookupAny is like [Lookup], but searches all formats.
@@ -319,7 +321,7 @@ func lookup(formats []*Format, name string) (*Format, error) {
 			return f, nil
 		}
 	}
-	return nil, &UnknownError{What: "format", Name: name, Known: NamesOf(formats)}
+	return nil, &sortid.UnknownError{What: "format", Name: name, Known: NamesOf(formats)}
 }
 
 // String returns the name.
@@ -351,18 +353,24 @@ func (f *Format) Range() (first, last time.Time) {
 	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
 }
 
-// CheckTime returns a [TimeError] if the time is outside [Format.Range].
+// CheckTime returns [sortid.ErrTimeRange] with the reason if the time is outside [Format.Range].
 func (f *Format) CheckTime(t time.Time) error {
 	if first, last := f.Range(); t.Before(first) || t.After(last) {
-		return &TimeError{Format: f, Time: t}
+		return f.timeError(t)
 	}
 	return nil
 }
 
+func (f *Format) timeError(t time.Time) error {
+	first, last := f.Range()
+	return kindErrorf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s",
+		f.Name, FormatTime(t), FormatTime(first), FormatTime(last))
+}
+
 // Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
-// bounds are the smallest IDs of the ticks that contain the two times. Bounds returns a [TimeError]
-// if a time is outside [Format.Range]. It also fails if the range is empty, or if IDs are not in
-// order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
+// bounds are the smallest IDs of the ticks that contain the two times. Bounds returns
+// [sortid.ErrTimeRange] if a time is outside [Format.Range]. It also fails if the range is empty,
+// or if IDs are not in order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)

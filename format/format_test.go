@@ -100,8 +100,7 @@ func TestRange(t *testing.T) {
 				}
 			}
 			_, err = s.NewGenerator(Options{At: c.at, Values: values})
-			var timeError *TimeError
-			if c.ok != (err == nil) || !c.ok && !errors.As(err, &timeError) {
+			if c.ok != (err == nil) || !c.ok && !errors.Is(err, sortid.ErrTimeRange) {
 				t.Errorf("%s: NewGenerator at %v: %v", s.Name, c.at, err)
 			}
 		}
@@ -116,7 +115,7 @@ func TestLookup(t *testing.T) {
 	}
 	for _, name := range []string{"scru12", "ulid", "", "x"} {
 		_, err := Lookup(name)
-		var unknown *UnknownError
+		var unknown *sortid.UnknownError
 		if !errors.As(err, &unknown) ||
 			!strings.Contains(err.Error(), strings.Join(Names()[:len(ours)-1], ", ")+" and ") {
 			t.Fatalf("Lookup(%q): %v", name, err)
@@ -190,7 +189,7 @@ func TestBadEncodings(t *testing.T) {
 				t.Errorf("%s: FromBytes of an integer above the largest: %v", s.Name, id)
 			}
 			if _, err := s.ParseAs(UUID, "017fef39-c264-1ba5-6a94-83188841e05a"); !errors.Is(err,
-				ErrEncoding) || !strings.Contains(err.Error(), fmt.Sprint(s.Bits, " bits")) {
+				sortid.ErrOption) || !strings.Contains(err.Error(), fmt.Sprint(s.Bits, " bits")) {
 				t.Errorf("%s: ParseAs UUID: %v", s.Name, err)
 			}
 		}

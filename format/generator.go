@@ -88,7 +88,7 @@ func WithOption(name string) (formats []*Format) {
 }
 
 // NewGenerator returns a generator. It returns a [*sortid.OptionError] for an unknown, missing or
-// wrong option, and a [TimeError] if no generated ID can have the time At.
+// wrong option, and [sortid.ErrTimeRange] if no generated ID can have the time At.
 func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
 		if _, ok := f.Option(name); !ok {
@@ -108,7 +108,7 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 	}
 	if !o.At.IsZero() {
 		if o.At.Before(f.First) || o.At.After(f.Last) {
-			return nil, fmt.Errorf("%w; a generator makes IDs from %s to %s", &TimeError{f, o.At},
+			return nil, fmt.Errorf("%w; a generator makes IDs from %s to %s", f.timeError(o.At),
 				FormatTime(f.First), FormatTime(f.Last))
 		}
 	}

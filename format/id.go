@@ -34,14 +34,14 @@ const (
 	UUID Encoding = "uuid" // 36 characters; our IDs have no UUID version or variant
 )
 
-// LookupEncoding returns the named encoding, or an [UnknownError].
+// LookupEncoding returns the named encoding, or a [*sortid.UnknownError].
 func LookupEncoding(name string) (Encoding, error) {
 	switch f := Encoding(strings.ToLower(name)); f {
 	case Text, Hex, Int, UUID:
 		return f, nil
 	}
-	return "", &UnknownError{What: "encoding", Name: name, Known: []string{"text", "hex", "int",
-		"uuid"}}
+	return "", &sortid.UnknownError{What: "encoding", Name: name,
+		Known: []string{"text", "hex", "int", "uuid"}}
 }
 
 // Format returns the ID's format. For the zero ID it returns nil.
@@ -121,7 +121,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [ErrEncoding] with the reason if IDs do not have the encoding.
+// CheckEncoding returns [sortid.ErrOption] with the reason if IDs do not have the encoding.
 func (f *Format) CheckEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
@@ -134,7 +134,7 @@ func (f *Format) CheckEncoding(e Encoding) error {
 	if e == UUID && f.Bits != 128 {
 		why = fmt.Sprintf("have %d bits, so they ", f.Bits)
 	}
-	return kindErrorf(ErrEncoding, "%s IDs %shave no encoding %q; their encodings are %s",
+	return kindErrorf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
 		f.Name, why, e, list(names, "and"))
 }
 
@@ -387,20 +387,19 @@ func (f *Format) ConvertsTo(g *Format) bool {
 }
 
 // As returns another format's ID that has the same bits; see [Format.ConvertsTo]. If there is no
-// such ID, the error matches [ErrEncoding]. For example, few SCRU128 IDs have a UUID's version and
-// variant.
+// such ID, As fails. For example, few SCRU128 IDs have a UUID's version and variant.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format
 	if f == g {
 		return id, nil
 	}
 	if !f.ConvertsTo(g) {
-		return ID{}, kindErrorf(ErrEncoding,
+		return ID{}, kindErrorf(sortid.ErrOption,
 			"%s IDs are not %s IDs: their bits mean something else", f.Name, g.Name)
 	}
 	other, err := g.FromWords(id.words)
 	if err != nil {
-		return ID{}, kindErrorf(ErrEncoding, "%s cannot be a %s ID: %w", id, g.Name, err)
+		return ID{}, fmt.Errorf("%s cannot be a %s ID: %w", id, g.Name, err)
 	}
 	return other, nil
 }

@@ -20,7 +20,7 @@ func LookupWithNode(name string) (*Format, error) {
 	f, err := lookup(all, name)
 	switch {
 	case err != nil:
-		return nil, &UnknownError{What: "format with node IDs", Name: name,
+		return nil, &sortid.UnknownError{What: "format with node IDs", Name: name,
 			Known: NamesOf(WithNode())}
 	case f.NodeBits == 0:
 		return nil, kindErrorf(sortid.ErrOption,

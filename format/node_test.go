@@ -84,7 +84,7 @@ func TestLeaseConfig(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := LookupWithNode("ulit"); !errors.As(err, new(*UnknownError)) {
+	if _, err := LookupWithNode("ulit"); !errors.As(err, new(*sortid.UnknownError)) {
 		t.Error(err)
 	}
 }

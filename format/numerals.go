@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/bits"
 	"strings"
+
+	"github.com/sortid/sortid"
 )
 
 // A Group is a number in a text.
@@ -92,13 +94,13 @@ func (n *numerals) alphabet() class {
 func (n *numerals) check(w Words) error {
 	for i := range n.groups {
 		if g := &n.groups[i]; g.of(w).Compare(g.limit) > 0 {
-			return ErrLayout
+			return sortid.ErrLayout
 		}
 	}
 	if n.format.Symbols[0] == blank[0] {
 		text := n.append(nil, w)
 		if !n.format.hasTextLength(len(text)) || bytes.Contains(text, []byte(blank)) {
-			return ErrLayout
+			return sortid.ErrLayout
 		}
 	}
 	return nil

@@ -1,9 +1,10 @@
 package format
 
 import (
-	"errors"
 	"slices"
 	"time"
+
+	"github.com/sortid/sortid"
 )
 
 const (
@@ -23,9 +24,6 @@ const (
 var others = slices.Concat(uuids, sortable, fielded, integers)
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
-
-// ErrLayout is the error of an integer whose fixed bits are wrong.
-var ErrLayout = errors.New("the fixed bits of the format have other values")
 
 func field(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
@@ -67,7 +65,7 @@ func other(f *Format) *Format {
 	}
 	f.check = func(w Words) error {
 		if w.and(mask) != f.shared {
-			return ErrLayout
+			return sortid.ErrLayout
 		}
 		return check(w)
 	}

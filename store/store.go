@@ -31,7 +31,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/bolt"
 	"github.com/sortid/sortid/store/etcd"
@@ -229,5 +229,5 @@ func find(url string) (kind, error) {
 		}
 	}
 	return kind{}, connect.BadURL(fmt.Errorf("store: the URL: %w",
-		&format.UnknownError{What: "scheme", Name: name, Known: Names()}))
+		&sortid.UnknownError{What: "scheme", Name: name, Known: Names()}))
 }

@@ -71,7 +71,7 @@ func faultOf(encoding format.Encoding, err error) Fault {
 		return BadLength
 	case errors.Is(err, sortid.ErrRange):
 		return BadRange
-	case errors.Is(err, format.ErrLayout):
+	case errors.Is(err, sortid.ErrLayout):
 		return BadLayout
 	case errors.Is(err, sortid.ErrCheck):
 		return BadCheckSymbol

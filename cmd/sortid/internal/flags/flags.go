@@ -23,7 +23,7 @@ func (c *Choice) String() string { return c.Value }
 func (c *Choice) Type() string   { return "CHOICE" }
 func (c *Choice) Set(s string) error {
 	if !slices.Contains(c.of, s) {
-		return &format.UnknownError{What: "value", Name: s, Known: c.of}
+		return Unknown("value", s, c.of)
 	}
 	c.Value = s
 	return nil
@@ -79,7 +79,7 @@ func ChooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Fo
 		i := slices.IndexFunc(of,
 			func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
 		if i < 0 {
-			return nil, &format.UnknownError{What: "format", Name: name, Known: format.NamesOf(of)}
+			return nil, Unknown("format", name, format.NamesOf(of))
 		}
 		return of[i], nil
 	})

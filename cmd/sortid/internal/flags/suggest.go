@@ -8,10 +8,15 @@ import (
 	"strings"
 
 	"github.com/agnivade/levenshtein"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// Unknown returns the error of a value that is not one of the known names.
+func Unknown(what, name string, known []string) error {
+	return &sortid.UnknownError{What: what, Name: name, Known: known}
+}
 
 // Nearest returns the known name that the user probably means, or "".
 func Nearest(name string, known []string) string {
@@ -26,7 +31,7 @@ func Nearest(name string, known []string) string {
 
 // WithSuggestion extends an error about an unknown name by the name that the user probably means.
 func WithSuggestion(err error) string {
-	var unknown *format.UnknownError
+	var unknown *sortid.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
 		if near := Nearest(unknown.Name, unknown.Known); near != "" {
 			return fmt.Sprintf("%v; did you mean %q?", err, near)

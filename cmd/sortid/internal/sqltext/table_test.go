@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 func table(name string) Table {

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
