@@ -28,7 +28,7 @@ func measureGo(lines io.Writer, o options) error {
 	}
 	const root = "github.com/sortid/sortid/internal/"
 	var binaries []string
-	for _, p := range []string{".", root + "clock", root + "gencore"} {
+	for _, p := range []string{"./bench", root + "clock", root + "gencore"} {
 		bin := filepath.Join(dir, filepath.Base(p)+".test")
 		if err := test(os.Stderr, "", "-c", "-o", bin, p); err != nil {
 			return err

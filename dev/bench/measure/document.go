@@ -13,7 +13,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/sortid/sortid/bench/internal/result"
+	"github.com/sortid/sortid/dev/bench/result"
 )
 
 // A document has a subcommand's results for docs/benchmarks.md.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/bench/internal/result"
+	"github.com/sortid/sortid/dev/bench/result"
 )
 
 func TestReplacePart(t *testing.T) {

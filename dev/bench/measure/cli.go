@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sortid/sortid/bench/internal/result"
+	"github.com/sortid/sortid/dev/bench/result"
 	"github.com/sortid/sortid/format"
 )
 

@@ -179,7 +179,7 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestMotion(t *testing.T) {
-	b, err := os.ReadFile("../page.css")
+	b, err := os.ReadFile(folder + "/page.css")
 	check(t, err)
 	if found := regexp.MustCompile(`transition|animation|scroll-behavior`).Find(b); found != nil {
 		t.Errorf("page.css has %s", found)
@@ -188,7 +188,7 @@ func TestMotion(t *testing.T) {
 
 // Field colours differ in all kinds of colour vision, dark and light. Text on them is easy to read.
 func TestColours(t *testing.T) {
-	b, err := os.ReadFile("../page.css")
+	b, err := os.ReadFile(folder + "/page.css")
 	check(t, err)
 	light, dark, found := strings.Cut(string(b), "@media (prefers-color-scheme: dark)")
 	if !found {

@@ -31,6 +31,7 @@ import (
 
 	// The tests run the command, which has these packages. With the imports, the go command does
 	// not use cached results of the tests after a change there.
+	_ "github.com/sortid/sortid/cmd/sortid/server"
 	_ "github.com/sortid/sortid/internal/extsort"
 	_ "github.com/sortid/sortid/verify"
 	_ "github.com/sortid/sortid/verify/duplicates"
@@ -430,6 +431,6 @@ func program(t *testing.T, pkg string) string {
 }
 
 const (
-	command = "../.."
+	command = "github.com/sortid/sortid/cmd/sortid"
 	maker   = "./maker"
 )

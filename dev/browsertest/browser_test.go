@@ -23,6 +23,8 @@ import (
 
 	// The tests run the command, which has these packages. With the imports, the go command does
 	// not use cached results of the tests after a change there.
+	_ "github.com/sortid/sortid/cmd/sortid/server"
+	_ "github.com/sortid/sortid/cmd/sortid/web"
 	_ "github.com/sortid/sortid/internal/extsort"
 	_ "github.com/sortid/sortid/store"
 	_ "github.com/sortid/sortid/verify"

@@ -1,6 +1,6 @@
-// The command bench measures this project, and rewrites a part of docs/benchmarks.md.
+// Command measure measures this project, and rewrites a part of docs/benchmarks.md.
 //
-//	go run ./cmd/bench [go|cli|db|leases|serve|soak] [flags]
+//	go run ./bench/measure [go|cli|db|leases|serve|soak] [flags]
 //
 // It prints results like Go's benchmarks. With -results, it reads results from a file instead.
 package main
@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sortid/sortid/bench/internal/result"
+	"github.com/sortid/sortid/dev/bench/result"
 )
 
 // A subcommand measures one part of the document.
@@ -137,5 +137,5 @@ func test(lines io.Writer, dir string, args ...string) error {
 
 func testServers(lines io.Writer, pkg string, args ...string) error {
 	os.Setenv("CI", "1") // with CI, a missing server is an error
-	return test(lines, "", append([]string{"-timeout", "0", "-v", "./internal/" + pkg}, args...)...)
+	return test(lines, "", append([]string{"-timeout", "0", "-v", "./bench/" + pkg}, args...)...)
 }

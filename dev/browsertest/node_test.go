@@ -14,6 +14,9 @@ import (
 	"github.com/sortid/sortid/internal/testserver"
 )
 
+// folder has the sources of the page and of the npm package.
+const folder = "../../cmd/sortid/web"
+
 func npm(t testing.TB, name string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,21 +33,21 @@ func npm(t testing.TB, name string) string {
 // Node runs the tests of the npm package.
 func TestNode(t *testing.T) {
 	testserver.Long(t, "runs Node")
-	output(t, "..", "", testserver.Program(t, "node", "nodejs"), "--test")
+	output(t, folder, "", testserver.Program(t, "node", "nodejs"), "--test")
 }
 
 // The packed package and the one by scru128's author read each other's IDs.
 func TestNpm(t *testing.T) {
 	testserver.Long(t, "installs a package from npm")
 	node, dir := testserver.Program(t, "node", "nodejs"), npm(t, "scru128@3.0.6")
-	output(t, "..", "", "npm", "pack", "--silent", "--pack-destination", dir)
+	output(t, folder, "", "npm", "pack", "--silent", "--pack-destination", dir)
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(packed) != 1 {
 		t.Fatalf("npm packed %v, %v", packed, err)
 	}
 	output(t, "", "", "npm", "install", "--silent", "--offline", "--no-audit", "--no-fund",
 		"--prefix", dir, packed[0])
-	script, err := os.ReadFile("../tests/scru128.peer.js")
+	script, err := os.ReadFile(folder + "/tests/scru128.peer.js")
 	check(t, err)
 	name := filepath.Join(dir, "peer.mjs")
 	check(t, os.WriteFile(name, script, 0o644))
@@ -56,7 +59,7 @@ func TestVectorsInBrowser(t *testing.T) {
 	tb := tabOf(t)
 	tb.mayLoad = "http://127.0.0.1:"
 	mux := http.NewServeMux()
-	mux.Handle("/", http.FileServerFS(os.DirFS("../../../..")))
+	mux.Handle("/", http.FileServerFS(os.DirFS("../..")))
 	mux.HandleFunc("/favicon.ico",
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	server := httptest.NewServer(mux)

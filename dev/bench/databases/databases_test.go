@@ -24,7 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/oklog/ulid/v2"
 
-	"github.com/sortid/sortid/bench/internal/result"
+	"github.com/sortid/sortid/dev/bench/result"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"

@@ -1,16 +1,16 @@
-// Package packaging tests what users install: the packed modules, the archives and packages of a
-// release, and the examples for deployments. Its module is not in go.work, because it would change
-// the dependencies of other modules.
-package packaging
+//go:build release
+
+package release
 
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 const rootPath = "github.com/sortid/sortid"
@@ -28,9 +28,7 @@ type user struct {
 
 func newUser(t *testing.T) user {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it builds the command, and -short is set; to run this test: go test without -short")
-	}
+	testserver.Long(t, "builds the command")
 	u := user{dir: t.TempDir(), version: nextVersion(t)}
 	env := run(t, root, nil, "go", "run", "./internal/release", "pack", u.version, u.dir)
 	u.env = strings.Split(env, "\n")
@@ -99,7 +97,7 @@ func (u user) testImports(t *testing.T) {
 		modules = append(modules, strings.TrimSuffix(rootPath+strings.TrimPrefix(dir, "."), "/"))
 		const public = `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`
 		for _, name := range strings.Fields(
-			run(t, root, []string{"GOWORK="}, "go", "list", "-f", public, dir+"/...")) {
+			run(t, root, nil, "go", "list", "-f", public, dir+"/...")) {
 			if !slices.Contains(strings.Split(name, "/"), "internal") {
 				packages = append(packages, name)
 			}
@@ -127,50 +125,4 @@ func (u user) testImports(t *testing.T) {
 			}
 		}
 	})
-}
-
-// root is the root of the repository.
-const root = ".."
-
-// file returns the text of a file of the repository.
-func file(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, name))
-	check(t, err)
-	return string(data)
-}
-
-// run returns what a program prints.
-func run(t *testing.T, dir string, env []string, name string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s%s", cmd, err, out, &stderr)
-	}
-	return strings.TrimSuffix(string(out), "\n")
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// need returns a program's path. A missing one skips the test, or fails it in CI.
-func need(t *testing.T, program string) string {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not installed; .ci/setup installs it", program)
-		}
-		t.Skipf("%s is not installed; to run this test: .ci/setup (on Debian and Ubuntu; "+
-			"elsewhere, install it)", program)
-	}
-	return path
 }

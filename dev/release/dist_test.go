@@ -1,4 +1,6 @@
-package packaging
+//go:build release
+
+package release
 
 import (
 	"archive/zip"
@@ -16,17 +18,15 @@ import (
 	"testing"
 	"time"
 
-	batch "k8s.io/api/batch/v1"
+	"github.com/sortid/sortid/internal/testserver"
 )
 
 func TestDist(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds the command, and -short is set; to run this test: go test without -short")
-	}
+	testserver.Long(t, "builds the command")
 	if runtime.GOOS != "linux" {
 		t.Skip("make dist needs Linux; to run this test: use Linux")
 	}
-	need(t, "zip")
+	testserver.Program(t, "zip")
 	version, dir, sums := nextVersion(t), filepath.Join(t.TempDir(), "dist"), [2]string{}
 	for i, mask := range []string{"022", "077"} { // the files must not depend on it
 		sums[i] = run(t, root, nil, "sh", "-c", `umask "$0" && exec make -s dist "$@"`, mask,
@@ -46,12 +46,12 @@ func TestDist(t *testing.T) {
 	t.Run("archives", func(t *testing.T) { testArchives(t, base, windows) })
 	t.Run("bill of materials", func(t *testing.T) { testBillOfMaterials(t, base, version) })
 	deb := t.TempDir()
-	run(t, "", nil, need(t, "dpkg-deb"), "-x", base+".deb", deb)
+	run(t, "", nil, testserver.Program(t, "dpkg-deb"), "-x", base+".deb", deb)
 	t.Run("deb", func(t *testing.T) { testDeb(t, deb, version) })
 	t.Run("rpm", func(t *testing.T) {
 		rpm := t.TempDir()
-		need(t, "cpio")
-		run(t, rpm, nil, "sh", "-c", need(t, "rpm2cpio")+
+		testserver.Program(t, "cpio")
+		run(t, rpm, nil, "sh", "-c", testserver.Program(t, "rpm2cpio")+
 			` "$0" | cpio --quiet --no-absolute-filenames -idm`, base+".rpm")
 		if have, want := tree(t, rpm), tree(t, deb); len(want) < 10 || !maps.Equal(have, want) {
 			t.Errorf("the .deb has %d files and the .rpm %d, or they differ", len(want), len(have))
@@ -128,7 +128,7 @@ func testBillOfMaterials(t *testing.T, base, version string) {
 func testDeb(t *testing.T, dir, version string) {
 	sortid := []string{filepath.Join(dir, "usr/bin/sortid")}
 	if os.Getuid() == 0 {
-		sortid = []string{need(t, "chroot"), dir, "/usr/bin/sortid"}
+		sortid = []string{testserver.Program(t, "chroot"), dir, "/usr/bin/sortid"}
 	}
 	call := func(args ...string) string {
 		t.Helper()
@@ -146,7 +146,8 @@ func testDeb(t *testing.T, dir, version string) {
 	if !strings.Contains(page, ".SH OPTIONS") {
 		t.Errorf("the manual page is %d bytes without OPTIONS", len(page))
 	}
-	run(t, dir, nil, need(t, "bash"), "-n", "usr/share/bash-completion/completions/sortid")
+	run(t, dir, nil, testserver.Program(t, "bash"), "-n",
+		"usr/share/bash-completion/completions/sortid")
 }
 
 // tree returns the mode and the content of each file.
@@ -208,7 +209,7 @@ func testSystemd(t *testing.T, root string) {
 }
 
 func testKubernetes(t *testing.T, sortid string) {
-	job := strictly[batch.Job](t, file(t, "packaging/kubernetes/new-lease.yaml"))
+	job := parse[workload](t, file(t, "packaging/kubernetes/new-lease.yaml"))
 	if len(job.Spec.Template.Spec.Containers) != 1 {
 		t.Fatal("the job does not have one container")
 	}
@@ -217,13 +218,5 @@ func testKubernetes(t *testing.T, sortid string) {
 	out := run(t, "", []string{store}, sortid, c.Args...)
 	if n := len(strings.Fields(out)); n != 1000 {
 		t.Errorf("got %d IDs, want 1000", n)
-	}
-}
-
-func TestDockerfile(t *testing.T) {
-	_, last, ok := strings.Cut(file(t, "Dockerfile"), "\nFROM scratch\n")
-	if !ok || strings.Contains(last, "\nFROM ") || strings.Contains(last, "\nRUN ") ||
-		!strings.Contains(last, "\nUSER 65532") {
-		t.Errorf("the last stage is:\n%s", last)
 	}
 }

@@ -1,7 +1,7 @@
 // Package bench compares this project with its peers in one run.
 //
 // A benchmark has the name of an operation, and its sub-benchmarks have the names of libraries.
-// cmd/bench reads both names.
+// Command measure reads both names.
 package bench
 
 import (

@@ -1,13 +1,11 @@
-package packaging
+package release
 
 import (
 	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"os"
@@ -17,53 +15,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	apps "k8s.io/api/apps/v1"
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
+	"github.com/sortid/sortid/internal/testserver"
 	"sigs.k8s.io/yaml"
 )
-
-var programDir string // of the command that is built once for several tests
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "sortid-release-test-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	programDir = dir
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-var built = sync.OnceValues(func() (string, error) {
-	sortid := filepath.Join(programDir, "sortid")
-	build := exec.Command("go", "build", "-o", sortid, "./cmd/sortid")
-	build.Dir = root
-	build.Env = append(os.Environ(), "GOWORK=")
-	text, err := build.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, text)
-	}
-	return sortid, err
-})
-
-func buildSortid(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it builds the command, and -short is set; to run this test: go test without -short")
-	}
-	sortid, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sortid
-}
 
 type deployment struct {
 	args   []string
@@ -193,33 +151,77 @@ func TestImageServes(t *testing.T) {
 		"\nEXPOSE 8420\n") {
 		t.Errorf("CMD %q: want the port that EXPOSE names, of all addresses", args)
 	}
-	deployment{args: args, tokens: "/etc/sortid/tokens"}.test(t, buildSortid(t))
+	deployment{args: args, tokens: "/etc/sortid/tokens"}.test(t, testserver.Sortid(t))
 }
 
-func strictly[T any](t *testing.T, text string) (object T) {
-	t.Helper()
-	if err := yaml.UnmarshalStrict([]byte(text), &object); err != nil {
-		t.Errorf("%v\n%s", err, text)
+// A workload is what these tests read of a Deployment or a Job. The fields are kubeconform's
+// subject: see check-kubernetes in the Makefile.
+type workload struct {
+	Kind string
+	Spec struct {
+		Selector struct{ MatchLabels map[string]string }
+		Template struct {
+			Metadata struct{ Labels map[string]string }
+			Spec     struct {
+				SecurityContext            struct{ RunAsUser int }
+				InitContainers, Containers []container
+				Volumes                    []struct {
+					Name     string
+					EmptyDir *struct{}
+					Secret   struct {
+						SecretName string
+						Items      []struct{ Key, Path string }
+					}
+				}
+			}
+		}
 	}
+}
+
+type service struct {
+	Kind string
+	Spec struct {
+		Selector map[string]string
+		Ports    []struct{ TargetPort string }
+	}
+}
+
+type container struct {
+	Name          string
+	Command, Args []string
+	Env           []struct {
+		Name      string
+		ValueFrom struct {
+			SecretKeyRef struct{ Name, Key string }
+		}
+	}
+	Ports        []struct{ Name string }
+	VolumeMounts []struct{ Name, MountPath string }
+
+	LivenessProbe, ReadinessProbe, StartupProbe probe
+}
+
+type probe struct {
+	HTTPGet struct{ Path, Port string }
+}
+
+func parse[T any](t *testing.T, text string) (object T) {
+	t.Helper()
+	check(t, yaml.Unmarshal([]byte(text), &object))
 	return object
 }
 
-func TestKubernetesManifests(t *testing.T) {
-	job := strictly[batch.Job](t, file(t, "packaging/kubernetes/new-lease.yaml"))
-	if job.Kind != "Job" || job.APIVersion != "batch/v1" {
-		t.Errorf("new-lease.yaml is a %s of %s", job.Kind, job.APIVersion)
-	}
-
+// The labels, ports, probes, volume and secret of the server fit each other and the server.
+func TestKubernetesServe(t *testing.T) {
 	text := file(t, "packaging/kubernetes/serve.yaml")
 	first, second, _ := strings.Cut(text, "\n---\n")
-	service, servers := strictly[core.Service](t, first), strictly[apps.Deployment](t, second)
-	if service.Kind != "Service" || service.APIVersion != "v1" || servers.Kind != "Deployment" ||
-		servers.APIVersion != "apps/v1" {
+	service, servers := parse[service](t, first), parse[workload](t, second)
+	if service.Kind != "Service" || servers.Kind != "Deployment" {
 		t.Fatal("serve.yaml is not a Service and a Deployment")
 	}
 	pod := servers.Spec.Template
 	for name, value := range service.Spec.Selector {
-		if pod.Labels[name] != value || servers.Spec.Selector.MatchLabels[name] != value {
+		if pod.Metadata.Labels[name] != value || servers.Spec.Selector.MatchLabels[name] != value {
 			t.Errorf("the label %s=%s does not connect the Service, the Deployment and its pods",
 				name, value)
 		}
@@ -229,12 +231,9 @@ func TestKubernetesManifests(t *testing.T) {
 		t.Fatal("want a selector, a container and a volume")
 	}
 	c, volume := pod.Spec.Containers[0], pod.Spec.Volumes[0]
-	ports := []string{service.Spec.Ports[0].TargetPort.String()}
-	for _, probe := range []*core.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
-		if probe == nil || probe.HTTPGet == nil {
-			t.Fatal("a probe is missing")
-		}
-		ports = append(ports, probe.HTTPGet.Port.String())
+	ports := []string{service.Spec.Ports[0].TargetPort}
+	for _, p := range []probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		ports = append(ports, p.HTTPGet.Port)
 	}
 	for _, port := range ports {
 		if port != c.Ports[0].Name {
@@ -252,26 +251,26 @@ func TestKubernetesManifests(t *testing.T) {
 		secret.Name+" --from-file="+volume.Secret.Items[0].Key+" --from-literal="+secret.Key+"=") {
 		t.Error("the secret in the comment is not the one that the pods use")
 	}
-	if user := pod.Spec.SecurityContext.RunAsUser; user == nil || *user != 65532 {
+	if pod.Spec.SecurityContext.RunAsUser != 65532 {
 		t.Error("the user of the pods is not the user of the image")
 	}
 	path := filepath.Join(c.VolumeMounts[0].MountPath, volume.Secret.Items[0].Path)
-	deployment{args: c.Args, tokens: path, store: true}.test(t, buildSortid(t))
+	deployment{args: c.Args, tokens: path, store: true}.test(t, testserver.Sortid(t))
 }
 
 // The application of the example finds its worker ID, and not the secret.
 func TestKubernetesApplication(t *testing.T) {
 	text := file(t, "packaging/kubernetes/your-app.yaml")
-	app := strictly[apps.Deployment](t, text)
-	if app.Kind != "Deployment" || app.APIVersion != "apps/v1" {
-		t.Fatalf("your-app.yaml is a %s of %s", app.Kind, app.APIVersion)
+	app := parse[workload](t, text)
+	if app.Kind != "Deployment" {
+		t.Fatalf("your-app.yaml is a %s, want a Deployment", app.Kind)
 	}
 	pod := app.Spec.Template
 	if len(app.Spec.Selector.MatchLabels) == 0 {
 		t.Error("there is no selector")
 	}
 	for name, value := range app.Spec.Selector.MatchLabels {
-		if pod.Labels[name] != value {
+		if pod.Metadata.Labels[name] != value {
 			t.Errorf("the label %s=%s does not connect the Deployment and its pods", name, value)
 		}
 	}
@@ -280,7 +279,7 @@ func TestKubernetesApplication(t *testing.T) {
 		t.Fatal("want two containers and an empty folder")
 	}
 	from, to, volume := pod.Spec.InitContainers[0], pod.Spec.Containers[0], pod.Spec.Volumes[0]
-	for _, c := range []core.Container{from, to} {
+	for _, c := range []container{from, to} {
 		if c.VolumeMounts[0].Name != volume.Name ||
 			c.VolumeMounts[0].MountPath != path.Dir(to.Command[0]) {
 			t.Errorf("%s does not mount the folder of %s", c.Name, to.Command[0])
@@ -298,7 +297,7 @@ func TestKubernetesApplication(t *testing.T) {
 	dir := t.TempDir()
 	store := "bolt:" + filepath.Join(dir, "leases.db")
 	sortid := filepath.Join(dir, "sortid")
-	run(t, "", nil, buildSortid(t), "install", sortid)
+	run(t, "", nil, testserver.Sortid(t), "install", sortid)
 	for line := range strings.Lines(text) {
 		if create, ok := strings.CutPrefix(line, "#   sortid lease create $STORE "); ok {
 			create, _, _ = strings.Cut(create, "#")
@@ -307,7 +306,7 @@ func TestKubernetesApplication(t *testing.T) {
 		}
 	}
 	end := slices.Index(to.Command, "--") + 1
-	args := append(slices.Clone(to.Command[1:end]), need(t, "env"))
+	args := append(slices.Clone(to.Command[1:end]), testserver.Program(t, "env"))
 	out := run(t, "", []string{to.Env[0].Name + "=" + store}, sortid, args...)
 	if !regexp.MustCompile(`(?m)^TSIDCREATOR_NODE=\d+$`).MatchString(out) {
 		t.Errorf("the application gets no worker ID:\n%s", out)
@@ -327,7 +326,7 @@ func TestSystemdServe(t *testing.T) {
 			args = strings.Fields(command)
 		}
 	}
-	sortid := buildSortid(t)
+	sortid := testserver.Sortid(t)
 	t.Run("run", func(t *testing.T) {
 		deployment{args: args, tokens: "/run/credentials/sortid.service/tokens",
 			store: true}.test(t, sortid)
@@ -336,7 +335,7 @@ func TestSystemdServe(t *testing.T) {
 		unit := filepath.Join(t.TempDir(), "sortid.service")
 		text := strings.ReplaceAll(file(t, name), "/usr/bin/sortid", sortid)
 		check(t, os.WriteFile(unit, []byte(text), 0o644))
-		out, err := exec.Command(need(t, "systemd-analyze"), "verify", "--man=no",
+		out, err := exec.Command(testserver.Program(t, "systemd-analyze"), "verify", "--man=no",
 			unit).CombinedOutput()
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {
@@ -349,4 +348,12 @@ func TestSystemdServe(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestDockerfile(t *testing.T) {
+	_, last, ok := strings.Cut(file(t, "Dockerfile"), "\nFROM scratch\n")
+	if !ok || strings.Contains(last, "\nFROM ") || strings.Contains(last, "\nRUN ") ||
+		!strings.Contains(last, "\nUSER 65532") {
+		t.Errorf("the last stage is:\n%s", last)
+	}
 }

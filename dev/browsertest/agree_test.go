@@ -171,7 +171,7 @@ func TestAgreeBounds(t *testing.T) {
 
 func TestAgreePlan(t *testing.T) {
 	tb := open(t, "#choose")
-	b, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "plan.json"))
+	b, err := os.ReadFile(filepath.Join("..", "..", "testdata", "plan.json"))
 	check(t, err)
 	for _, c := range decode[[]struct {
 		Asked struct {
