@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -35,9 +36,9 @@ func TestPostgresDeclaresFunctionsForThePlanner(t *testing.T) {
 		FROM pg_proc AS p
 		WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL
 		  OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
-		  OR provolatile <> CASE WHEN proname ~ '_new|advance|begin|^clock' THEN 'v' ELSE 'i' END
+		  OR provolatile <> CASE WHEN proname ~ '_new|_at$|advance|begin|^clock|recover' THEN 'v' ELSE 'i' END
 		  OR proparallel <>
-		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`,
+		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin|recover' THEN 'u' ELSE 's' END)`,
 		`"`+d.schema+`"`) {
 		t.Errorf("no comment, or wrong STRICT, volatility or parallel safety: %s", row)
 	}
@@ -129,6 +130,7 @@ func TestPostgresRoleCannotMoveSequences(t *testing.T) {
 		"SELECT setval('sortid.scru64_state', 1)",
 		"SELECT sortid.advance('scru64', 'sortid.scru64_state', 1, 281474976710656, 24, 1, 1)",
 		"ALTER SEQUENCE sortid.scru64_state RESTART",
+		"SELECT sortid.recover(true)",
 	} {
 		if code, _ := d.code(query); code != "42501" {
 			t.Errorf("%s: code %s, want 42501", query, code)
@@ -228,5 +230,24 @@ func TestPostgresMigratesUUIDv4AsDocumented(t *testing.T) {
 		WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002
 		  AND right(new_id::text, 12) = right(id::text, 12)`); got != "366" {
 		t.Errorf("%s of 366 rows have an ID of their time and the random bits of their UUID", got)
+	}
+}
+
+// Two clients run the file at once. One waits for the other.
+func TestPostgresInstallsTwiceAtOnce(t *testing.T) {
+	d := install(t)
+	other := connect(t, d.url, d.schema)
+	text := d.in(check.Must(Postgres(d.schema, format.Ours()))(t))
+	for range 3 {
+		done := make(chan error)
+		go func() {
+			_, err := other.PgConn().Exec(context.Background(), text).ReadAll()
+			done <- err
+		}()
+		d.run(text)
+		check.OK(t, <-done)
+	}
+	if v := d.one("sortid.version()"); v == "" {
+		t.Error("no version")
 	}
 }
