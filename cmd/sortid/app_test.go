@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/produce"
 )
 
 func start(in io.Reader, out io.Writer, args ...string) (code int, stderr string) {
@@ -27,7 +25,7 @@ func start(in io.Reader, out io.Writer, args ...string) (code int, stderr string
 func sortid(t testing.TB, in string, args ...string) string {
 	t.Helper()
 	var out strings.Builder
-	if code, stderr := start(strings.NewReader(in), &out, args...); code != exit.OK {
+	if code, stderr := start(strings.NewReader(in), &out, args...); code != console.Success {
 		t.Fatalf("%v: code %d, %s%s", args, code, stderr, out.String())
 	}
 	return out.String()
@@ -87,7 +85,7 @@ func TestGigabyteLine(t *testing.T) {
 		}
 		const want = "sortid: line 2: longer than 64 KiB, so it is no ID; skipped\n" +
 			"sortid: line 4: longer than 64 KiB, so it is no ID; skipped\n"
-		if code != exit.Bad || stderr != want {
+		if code != console.Failure || stderr != want {
 			t.Errorf("%v: code %d, %s", args, code, stderr)
 		}
 		if got := out.String(); strings.Count(got, "\n") != 2 ||
@@ -107,7 +105,7 @@ func TestOrderOnTerminal(t *testing.T) {
 	code := run(c, []string{"convert", "--to", "int", id, "bad", "-"})
 	const number = "109959589539758421\n"
 	if want := number + "sortid: argument 2: E\n" + number + "sortid: line 2: E\n" + number; code !=
-		exit.Bad || regexp.MustCompile(`cannot .*`).ReplaceAllString(shown.String(), "E") != want {
+		console.Failure || regexp.MustCompile(`cannot .*`).ReplaceAllString(shown.String(), "E") != want {
 		t.Errorf("code %d, %s", code, &shown)
 	}
 }
@@ -121,7 +119,7 @@ func TestConstantMemory(t *testing.T) {
 		var code int
 		if used := allocated(func() {
 			code, _ = start(nil, io.Discard, "new", "scru128", "-n", fmt.Sprint(n), "-o", output)
-		}); used > 10<<20 || code != exit.OK {
+		}); used > 10<<20 || code != console.Success {
 			t.Errorf("%d IDs as %s: %d bytes allocated", n, output, used)
 		}
 	}
@@ -147,7 +145,7 @@ func (c *lineCounter) Write(b []byte) (int, error) {
 }
 
 func TestNewCounts(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 100, produce.MaxBatch, produce.MaxBatch + 1, 100_001} {
+	for _, n := range []int{1, 2, 3, 100, maxBatch, maxBatch + 1, 100_001} {
 		c := lineCounter{t: t}
 		if code, stderr := start(nil, &c, "new", "scru128", "-n", fmt.Sprint(n)); code != 0 ||
 			c.lines != n {
@@ -201,13 +199,14 @@ func TestWriteErrors(t *testing.T) {
 	} {
 		in := strings.NewReader(strings.Repeat("0u2pf62ji4b9\n", 20_000))
 		code, stderr := start(in, &full{100_000}, strings.Fields(args)...)
-		if code != exit.Bad || stderr != "sortid: disk full\n" {
+		if code != console.Failure || stderr != "sortid: disk full\n" {
 			t.Errorf("%s: code %d, %q", args, code, stderr)
 		}
 		in.Seek(0, io.SeekStart)
 		r, w := io.Pipe()
 		r.Close()
-		if code, stderr := start(in, w, strings.Fields(args)...); code != exit.OK || stderr != "" {
+		code, stderr = start(in, w, strings.Fields(args)...)
+		if code != console.Success || stderr != "" {
 			t.Errorf("%s to a closed pipe: code %d, %q", args, code, stderr)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
@@ -53,7 +52,7 @@ type boundsQuery struct {
 func (q *boundsQuery) run() error {
 	for _, name := range []string{"column", "as"} {
 		if q.changed(name) && q.output.Value != "sql" {
-			return exit.Usagef("--%s needs -o sql", name)
+			return console.UsageErrorf("--%s needs -o sql", name)
 		}
 	}
 	bounds, err := q.bounds()
@@ -62,7 +61,7 @@ func (q *boundsQuery) run() error {
 	}
 	if q.changed("prefix") {
 		if err := q.format.CheckPrefix(q.prefix); err != nil {
-			return exit.Usagef("--prefix: %w", err)
+			return console.UsageErrorf("--prefix: %w", err)
 		}
 		if q.prefix != "" {
 			q.prefix += "_"
@@ -79,7 +78,7 @@ func (q *boundsQuery) run() error {
 	}
 	encoding := cmp.Or(format.Encoding(q.output.Value), q.ordered())
 	if encoding == format.Text && q.format.HasEncoding(encoding) && !q.format.TextSorts {
-		return exit.Usagef(
+		return console.UsageErrorf(
 			"the texts of %s do not sort by time, so they cannot bound a range; use -o %s",
 			q.format.Name, q.ordered())
 	}
@@ -99,14 +98,14 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 	case err != nil:
 		return nil, err
 	case r.From.IsZero():
-		return nil, exit.Usagef(
+		return nil, console.UsageErrorf(
 			"bounds wants --from TIME, --on DATE or --around ID; a TIME is one of %s", flags.Times)
 	case r.To.IsZero():
 		r.To = now
 	}
 	bounds, err := inspect.NewBounds(q.format, r.From, r.To)
 	if err != nil {
-		return nil, exit.Usage(err)
+		return nil, console.UsageError(err)
 	}
 	return bounds, nil
 }
@@ -123,16 +122,16 @@ func (q *boundsQuery) ordered() format.Encoding {
 	return q.format.Encodings[1]
 }
 
-var errPrefix = exit.Usagef("--prefix is for texts: use -o text, or -o sql --as text")
+var errPrefix = console.UsageErrorf("--prefix is for texts: use -o text, or -o sql --as text")
 
 func (q *boundsQuery) check(e format.Encoding) error {
 	switch err := q.format.CheckEncoding(e); {
 	case err != nil:
-		return exit.Usage(err)
+		return console.UsageError(err)
 	case e != format.Text && q.prefix != "":
 		return errPrefix
 	case e == format.Text && q.prefix == "" && q.format.Prefix != nil:
-		return exit.Usagef(
+		return console.UsageErrorf(
 			"texts of %s begin with a prefix, as in %s: give the prefix with --prefix",
 			q.format.Name, q.format.Example)
 	}
@@ -141,7 +140,7 @@ func (q *boundsQuery) check(e format.Encoding) error {
 
 func (q *boundsQuery) printCondition(first, end format.ID) error {
 	if strings.TrimSpace(q.column) == "" || strings.ContainsAny(q.column, "\r\n") {
-		return exit.Usagef("--column %q is not a column", q.column)
+		return console.UsageErrorf("--column %q is not a column", q.column)
 	}
 	encoding, quoted := format.Encoding(q.as.Value), "'%s'"
 	switch q.as.Value {
@@ -156,8 +155,9 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 		encoding, quoted = format.Hex, "X'%s'"
 	case "text":
 		if q.format.HasEncoding(format.Text) && !q.format.TextSorts {
-			return exit.Usagef("the texts of %s do not sort by time, so a condition on them "+
-				"cannot select a range; use --as %s", q.format.Name, q.ordered())
+			return console.UsageErrorf(
+				"the texts of %s do not sort by time, so a condition on them "+
+					"cannot select a range; use --as %s", q.format.Name, q.ordered())
 		}
 	}
 	if encoding == format.Int {

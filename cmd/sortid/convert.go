@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
@@ -32,7 +31,7 @@ func convertCommand(c *console.Console) *cobra.Command {
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if to.name == "" {
-			return exit.Usagef("convert wants --to text, hex, int, uuid, time or a format")
+			return console.UsageErrorf("convert wants --to text, hex, int, uuid, time or a format")
 		}
 		in := inspect.Reader{Format: given.One()}
 		for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {
@@ -40,7 +39,7 @@ func convertCommand(c *console.Console) *cobra.Command {
 				continue
 			}
 			if err := in.Format.CheckEncoding(encoding); err != nil {
-				return exit.Usage(err)
+				return console.UsageError(err)
 			}
 		}
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {

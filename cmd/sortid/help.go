@@ -10,10 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
-	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
+	"github.com/sortid/sortid/cmd/sortid/internal/supervise"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/store"
 )
@@ -35,7 +34,7 @@ func addHelp(c *console.Console, root *cobra.Command) {
 	describe(root, strings.NewReplacer("{formats}",
 		strings.Join(names[:last], ", ")+" and "+names[last],
 		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs(),
-		"{windows}\n", wrap.Table(), "{window}", leases.ProgramWindow.String()))
+		"{windows}\n", supervise.Table(), "{window}", nodeid.ProgramWindow.String()))
 }
 
 //go:embed help/*.txt
@@ -103,7 +102,7 @@ func helpCommand() *cobra.Command {
 				err = flags.NoCommand(about, rest)
 			}
 			if err != nil {
-				return exit.Usage(err)
+				return console.UsageError(err)
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()

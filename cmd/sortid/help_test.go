@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

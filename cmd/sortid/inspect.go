@@ -8,9 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/card"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
@@ -57,18 +55,18 @@ func inspection(c *console.Console,
 			"card": cards(c)}[output.Value]
 		if cmd.Flags().Changed("template") {
 			if cmd.Flags().Changed("output") {
-				return exit.Usagef("--template and --output exclude each other")
+				return console.UsageErrorf("--template and --output exclude each other")
 			}
 			var err error
 			if write, err = inspect.Template(*layout); err != nil {
-				return exit.Usagef("--template: %w", err)
+				return console.UsageErrorf("--template: %w", err)
 			}
 		}
 		command := cmd == cmd.Root() // the first argument may be a misspelt command
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.Read(text)
 			if command && errors.Is(err, format.ErrUnlike) {
-				return b, exit.Usage(flags.NoCommand(cmd, args))
+				return b, console.UsageError(flags.NoCommand(cmd, args))
 			}
 			command = false
 			if err == nil && split {
@@ -85,18 +83,19 @@ func inspection(c *console.Console,
 func checkNodeBits(size int, given *format.Format) error {
 	for _, s := range shared {
 		if _, err := s.SplitNode(size); err != nil {
-			return exit.Usagef("--node-bits: %w", err)
+			return console.UsageErrorf("--node-bits: %w", err)
 		}
 	}
 	if given != nil && given.NodeCounter == 0 {
-		return exit.Usagef("--node-bits is for %s, but --format is %s", sharedNames, given.Name)
+		return console.UsageErrorf(
+			"--node-bits is for %s, but --format is %s", sharedNames, given.Name)
 	}
 	return nil
 }
 
 func splitNode(r *inspect.Reading, size int) (err error) {
 	if r.ID.Format().NodeCounter == 0 {
-		return exit.Usagef("--node-bits is for %s, but %s is read as %s", sharedNames,
+		return console.UsageErrorf("--node-bits is for %s, but %s is read as %s", sharedNames,
 			inspect.Quote(r.Input), r.As())
 	}
 	r.Split, err = r.ID.Format().SplitNode(size)
@@ -114,6 +113,6 @@ func cards(c *console.Console) writer {
 			b = append(b, '\n')
 		}
 		first = false
-		return card.Append(c, b, r, time.Now()), nil
+		return appendCard(c, b, r, time.Now()), nil
 	}
 }

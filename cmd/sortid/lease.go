@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/cmd/sortid/internal/realms"
-	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
+	"github.com/sortid/sortid/cmd/sortid/internal/supervise"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -31,7 +30,7 @@ func leaseCommand(c *console.Console) *cobra.Command {
 	cmd.AddCommand(leaseListCommand(c), leaseShowCommand(c), leaseCreateCommand(c),
 		leaseSetCommand(c), leaseEvictCommand(c), leaseFenceCommand(c),
 		leaseExecCommand(c))
-	wrap.AddWatchdog(c, cmd)
+	supervise.AddWatchdog(c, cmd)
 	return cmd
 }
 
@@ -41,7 +40,7 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 		Short: "show which node IDs are held, by whom and until when",
 		Args:  flags.Arguments("URL"),
 	}
-	st := leases.ChooseStore(c, cmd, leases.LookPatience)
+	st := nodeid.ChooseStore(c, cmd, nodeid.LookPatience)
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
 	every := cmd.Flags().Bool("all", false,
 		"also show node IDs that are split into smaller ones, or part of a larger one")
@@ -52,15 +51,16 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 		which := realms.WholeBlocks
 		switch {
 		case *every && *unused:
-			return exit.Usagef("--all and --out-of-use exclude each other")
+			return console.UsageErrorf("--all and --out-of-use exclude each other")
 		case *every:
 			which = realms.AllBlocks
 		case *unused:
 			which = realms.OutOfUse
 		}
-		if *every && leases.IsServer(args[0]) {
-			return exit.Usagef("--all: a server shows only node IDs that somebody holds, or nobody " +
-				"can have yet; run this with the URL of the server's own store")
+		if *every && nodeid.IsServer(args[0]) {
+			return console.UsageErrorf(
+				"--all: a server shows only node IDs that somebody holds, or nobody " +
+					"can have yet; run this with the URL of the server's own store")
 		}
 		return st.Print(args[0], func(ctx context.Context, s *store.Source) (out []byte, err error) {
 			all, err := realms.ReadAll(ctx, c, s, st.Realm)
@@ -87,7 +87,7 @@ func leaseShowCommand(c *console.Console) *cobra.Command {
 		Short: "show all about a realm, or about a node ID",
 		Args:  flags.Arguments("URL", "[ID/BITS]"),
 	}
-	st := leases.ChooseStore(c, cmd, leases.LookPatience)
+	st := nodeid.ChooseStore(c, cmd, nodeid.LookPatience)
 	output := flags.Choose(cmd, "output", "o", "what to print", "card", "card", "json")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -137,17 +137,18 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		Short: "make a realm",
 		Args:  flags.Arguments("URL"),
 	}
-	st := leases.ChooseStore(c, cmd, leases.Patience)
-	of := leases.ChooseFormat(cmd, "the format of the realm's node IDs")
+	st := nodeid.ChooseStore(c, cmd, nodeid.Patience)
+	of := nodeid.ChooseFormat(cmd, "the format of the realm's node IDs")
 	bits := chooseBits(cmd, "grant only node IDs of this size (default: of scru64, all sizes; "+
 		"of other formats, the size of the format's field)")
-	window, lead := leases.ChooseTerms(cmd, leases.ProgramWindow.String()+", with all sizes 1m0s",
+	window, lead := nodeid.ChooseTerms(cmd, nodeid.ProgramWindow.String()+", with all sizes 1m0s",
 		"10s")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if of.One() == nil && *bits == 0 {
-			return exit.Usagef("create wants --format: one of %s; for generators of other formats, "+
-				"--node-bits", strings.Join(format.NamesOf(format.WithNode()), ", "))
+			return console.UsageErrorf(
+				"create wants --format: one of %s; for generators of other formats, "+
+					"--node-bits", strings.Join(format.NamesOf(format.WithNode()), ", "))
 		}
 		config, err := newRealm(of.One(), st.Realm, int(*bits))
 		if err != nil {
@@ -155,15 +156,15 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		}
 		config.Window, config.MaxLead = *window, *lead
 		if err := validate(config); err != nil {
-			return exit.Usage(err)
+			return console.UsageError(err)
 		}
-		return leases.UseWith(st, args[0], store.OpenSource,
+		return nodeid.UseWith(st, args[0], store.OpenSource,
 			func(ctx context.Context, s *store.Source) error {
 				conditions := s.Conditions()
 				for _, condition := range conditions {
 					c.Say("%s", condition)
 				}
-				err := leases.Create(ctx, c, s, &leases.Options{URL: args[0], ForProgram: true},
+				err := nodeid.Create(ctx, c, s, &nodeid.Options{URL: args[0], ForProgram: true},
 					config)
 				if len(conditions) == 0 { // a server tells them with its first realm
 					for _, condition := range s.Conditions() {
@@ -185,9 +186,10 @@ func chooseBits(cmd *cobra.Command, usage string) *flags.Count {
 
 func newRealm(f *format.Format, name string, bits int) (lease.Config, error) {
 	if f == nil && name == "" {
-		return lease.Config{}, exit.Usagef("without --format, --node-bits wants --realm NAME")
+		return lease.Config{}, console.UsageErrorf(
+			"without --format, --node-bits wants --realm NAME")
 	}
-	return leases.NewRealm(f, name, bits)
+	return nodeid.NewRealm(f, name, bits)
 }
 
 func validate(config lease.Config) error {
@@ -201,12 +203,12 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 		Short: "change the window or the lead of a realm",
 		Args:  flags.Arguments("URL"),
 	}
-	st := leases.ChooseStore(c, cmd, leases.Patience)
-	window, lead := leases.ChooseTerms(cmd, "as it is", "as it is")
+	st := nodeid.ChooseStore(c, cmd, nodeid.Patience)
+	window, lead := nodeid.ChooseTerms(cmd, "as it is", "as it is")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *window == 0 && *lead == 0 {
-			return exit.Usagef("set wants --lease-window or --lead")
+			return console.UsageErrorf("set wants --lease-window or --lead")
 		}
 		return st.Use(args[0], func(ctx context.Context, s *store.Source) error {
 			r, err := realms.ReadOne(ctx, c, s, st.Realm)
@@ -215,7 +217,7 @@ func leaseSetCommand(c *console.Console) *cobra.Command {
 			}
 			terms, err := setTerms(ctx, s, r.Name, *window, *lead)
 			if errors.Is(err, lease.ErrConfig) {
-				return exit.Usage(err)
+				return console.UsageError(err)
 			}
 			if err != nil {
 				return err
@@ -254,7 +256,7 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 		Short: "take a node ID from its holder, or free one that waits after its use",
 		Args:  flags.Arguments("URL", "ID/BITS"),
 	}
-	st := leases.ChooseStore(c, cmd, leases.Patience)
+	st := nodeid.ChooseStore(c, cmd, nodeid.Patience)
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 	ahead := cmd.Flags().Duration("ahead", 10*time.Second,
 		"how far the times in the last holder's IDs were ahead of its clock, a `DURATION`")
@@ -264,7 +266,7 @@ func leaseEvictCommand(c *console.Console) *cobra.Command {
 			return err
 		}
 		if *ahead < 0 {
-			return exit.Usagef("--ahead %v: want 0s or more", *ahead)
+			return console.UsageErrorf("--ahead %v: want 0s or more", *ahead)
 		}
 		var r *realms.Realm
 		var e realms.Entry
@@ -329,9 +331,9 @@ Take it?`, e.Block, r.Name, e.Who(), e.Until); err != nil {
 }
 
 // reclaim frees a node ID that waits after its last use.
-func reclaim(c *console.Console, st *leases.StoreFlags, url string, r *realms.Realm,
+func reclaim(c *console.Console, st *nodeid.StoreFlags, url string, r *realms.Realm,
 	e realms.Entry, ahead time.Duration, yes bool) error {
-	if leases.IsServer(url) {
+	if nodeid.IsServer(url) {
 		return fmt.Errorf("nobody holds node ID %s of realm %q; it waits after its last use, "+
 			"and can be had from %s on. A server cannot free it earlier; "+
 			"run this with the URL of the server's own store", e.Block, r.Name, e.FreeFrom)
@@ -356,21 +358,22 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 		Short: "make the realms of a store safe after it has lost changes",
 		Args:  flags.Arguments("URL"),
 	}
-	st := leases.ChooseStore(c, cmd, leases.Patience)
+	st := nodeid.ChooseStore(c, cmd, nodeid.Patience)
 	skew := cmd.Flags().Duration("skew", time.Minute,
 		"how far ahead clocks may have been, a `DURATION`")
-	of := leases.ChooseFormat(cmd, "make the lost realm again, for node IDs of this format")
+	of := nodeid.ChooseFormat(cmd, "make the lost realm again, for node IDs of this format")
 	bits := chooseBits(cmd, "make the lost realm again, for node IDs of this size")
-	window, lead := leases.ChooseTerms(cmd, "the realm's", "the realm's")
+	window, lead := nodeid.ChooseTerms(cmd, "the realm's", "the realm's")
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := c.CanAsk(cmd.Name(), *yes); err != nil {
 			return err
 		}
-		if leases.IsServer(args[0]) {
-			return exit.Usagef("fence: a server cannot fence its store, because no process may reach " +
-				"the store until it is fenced; stop the server, and run this with the URL of its store")
+		if nodeid.IsServer(args[0]) {
+			return console.UsageErrorf(
+				"fence: a server cannot fence its store, because no process may reach " +
+					"the store until it is fenced; stop the server, and run this with the URL of its store")
 		}
 		open := store.OpenExisting
 		f := &realms.Fencing{Console: c, Realm: st.Realm, Skew: *skew, Window: *window, Lead: *lead}
@@ -381,7 +384,7 @@ func leaseFenceCommand(c *console.Console) *cobra.Command {
 			}
 			f.Lost, open = &lost, store.Open
 		}
-		if err := leases.UseWith(st, args[0], open, f.Find); err != nil {
+		if err := nodeid.UseWith(st, args[0], open, f.Find); err != nil {
 			return err
 		}
 		if err := c.Confirm(*yes, `Fence %q?
@@ -390,7 +393,7 @@ wait, and then get other node IDs.
 Do it?`, f.Names, *skew); err != nil {
 			return err
 		}
-		return f.End(leases.UseWith(st, args[0], open, f.Run))
+		return f.End(nodeid.UseWith(st, args[0], open, f.Run))
 	}
 	return cmd
 }

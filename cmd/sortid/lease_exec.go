@@ -9,10 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
-	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
+	"github.com/sortid/sortid/cmd/sortid/internal/supervise"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 )
@@ -39,18 +38,18 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 		if err != nil { // exit codes as in shells
 			c.Say("%v", err)
 			if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-				return exit.Status(127)
+				return console.ExitCode(127)
 			}
-			return exit.Status(126)
+			return console.ExitCode(126)
 		}
 		f.Path, f.Args = path, args[1:]
-		return wrap.Run(c, &f.Options)
+		return supervise.Run(c, &f.Options)
 	}
 	return cmd
 }
 
 type execFlags struct {
-	wrap.Options
+	supervise.Options
 	format *flags.Formats
 	env    *[]string
 	count  flags.Count
@@ -59,8 +58,8 @@ type execFlags struct {
 }
 
 func addExecFlags(cmd *cobra.Command) *execFlags {
-	f := &execFlags{Options: wrap.Options{Lease: &leases.Options{ForProgram: true},
-		Times: wrap.Usual}}
+	f := &execFlags{Options: supervise.Options{Lease: &nodeid.Options{ForProgram: true},
+		Times: supervise.Usual}}
 	f.Lease.AddFlags(cmd)
 	set := cmd.Flags()
 	set.Lookup("node-bits").Usage = "the size of the leased node ID (default: the realm's or, " +
@@ -69,7 +68,7 @@ func addExecFlags(cmd *cobra.Command) *execFlags {
 	set.Lookup("lease-window").Usage =
 		"the lease's window, a `DURATION` (default: the realm's window)"
 	set.Lookup("wait").Usage = "wait for the store, and for a node ID if none is free"
-	f.format = leases.ChooseFormat(cmd, "the format of the program's IDs (default: the realm's)")
+	f.format = nodeid.ChooseFormat(cmd, "the format of the program's IDs (default: the realm's)")
 	f.env = set.StringArray("env", nil,
 		"set a variable of the program, `NAME=TEMPLATE`; the template may have {node_id}, "+
 			"{node_ids}, {node_bits} and {node_spec}")
@@ -102,31 +101,33 @@ func (f *execFlags) complete(cmd *cobra.Command) (err error) {
 	f.Count, f.Restart = int(f.count), f.onLoss.Value == "restart"
 	switch {
 	case l.URL == "":
-		return exit.Usagef(
+		return console.UsageErrorf(
 			"exec wants the URL of a store, but it is empty; see sortid lease --help")
 	case f.Times.Ahead < 0:
-		return exit.Usagef("--ahead %v: want 0s or more", f.Times.Ahead)
+		return console.UsageErrorf("--ahead %v: want 0s or more", f.Times.Ahead)
 	case f.Times.Grace < 0:
-		return exit.Usagef("--grace %v: want 0s or more", f.Times.Grace)
+		return console.UsageErrorf("--grace %v: want 0s or more", f.Times.Grace)
 	case l.Window != 0 && l.Window < least:
-		return exit.Usagef("--lease-window %v: the program must end %v before the lease does, "+
-			"so the window must be at least %v", l.Window, f.Times.Terminate(), least)
+		return console.UsageErrorf(
+			"--lease-window %v: the program must end %v before the lease does, "+
+				"so the window must be at least %v", l.Window, f.Times.Terminate(), least)
 	case l.Bits > lease.MaxBits:
-		return exit.Usagef("--node-bits %d: a node ID has 1 to %d bits", l.Bits, lease.MaxBits)
+		return console.UsageErrorf(
+			"--node-bits %d: a node ID has 1 to %d bits", l.Bits, lease.MaxBits)
 	case f.count > 1<<lease.MaxBits:
-		return exit.Usagef("--count %d: no realm has so many node IDs", f.count)
+		return console.UsageErrorf("--count %d: no realm has so many node IDs", f.count)
 	case f.NodeID != nil && f.count != 0:
-		return exit.Usagef("--count and --node-id exclude each other")
+		return console.UsageErrorf("--count and --node-id exclude each other")
 	case given("status") && f.Status == "":
-		return exit.Usagef("--status wants the name of a file, but is empty")
+		return console.UsageErrorf("--status wants the name of a file, but is empty")
 	}
 	if given("metrics") {
 		if _, _, err := net.SplitHostPort(f.Metrics); err != nil {
-			return exit.Usagef("--metrics wants HOST:PORT or :PORT: %v", err)
+			return console.UsageErrorf("--metrics wants HOST:PORT or :PORT: %v", err)
 		}
 	}
-	if f.Env, err = wrap.ParseVariables(*f.env, f.Count != 0); err != nil {
-		return exit.Usage(err)
+	if f.Env, err = supervise.ParseVariables(*f.env, f.Count != 0); err != nil {
+		return console.UsageError(err)
 	}
 	if _, err := l.Wanted(cmd); err != nil {
 		return err
@@ -141,16 +142,16 @@ func (f *execFlags) chooseRealm() (err error) {
 	if of == nil && (f.Lease.Realm == "" || f.Lease.Bits == 0) {
 		of = usualFormat()
 	}
-	f.Realm, err = leases.NewRealm(of, f.Lease.Realm, int(f.Lease.Bits))
+	f.Realm, err = nodeid.NewRealm(of, f.Lease.Realm, int(f.Lease.Bits))
 	if err != nil {
 		return err
 	}
 	f.Realm.Window = f.Lease.Window
-	return exit.Usage(validate(f.Realm))
+	return console.UsageError(validate(f.Realm))
 }
 
 // usualFormat is the format of a new realm if neither a format nor a size is given.
 func usualFormat() *format.Format {
-	f, _ := wrap.ByEnvironment()
+	f, _ := supervise.ByEnvironment()
 	return f
 }

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/internal/check"
 )
 
 type wrapped struct {
@@ -114,8 +114,8 @@ func TestExecStopped(t *testing.T) {
 				t.Errorf("exec is in state %s, want it stopped", state)
 			}
 			syscall.Kill(target, syscall.SIGCONT)
-			if code := w.code(); code != exit.Bad {
-				t.Errorf("exit code %d, want %d", code, exit.Bad)
+			if code := w.code(); code != console.Failure {
+				t.Errorf("exit code %d, want %d", code, console.Failure)
 			}
 			ended := regexp.MustCompile(
 				`was ended, because .*(?:its lease ends|the lease ended) at (\S+)`,
@@ -147,7 +147,7 @@ func TestExecFrozen(t *testing.T) {
 		check.OK(t, syscall.Kill(process, syscall.SIGCONT))
 	}
 	code, lines := w.code(), w.lines()
-	if code != exit.Bad || slices.Contains(lines, "term") ||
+	if code != console.Failure || slices.Contains(lines, "term") ||
 		!strings.Contains(w.stderr.String(), " stood still for ") {
 		t.Errorf("exit code %d, %q", code, &w.stderr)
 	}
@@ -179,7 +179,7 @@ func TestExecWatchdog(t *testing.T) {
 		w := wrapExec(t, `trap '' TERM`)
 		t.Parallel()
 		syscall.Kill(w.watchdog(), syscall.SIGKILL)
-		if code := w.code(); code != exit.Bad ||
+		if code := w.code(); code != console.Failure ||
 			!strings.Contains(w.stderr.String(), "was ended, because its watchdog ") {
 			t.Errorf("exit code %d; %s", code, &w.stderr)
 		}

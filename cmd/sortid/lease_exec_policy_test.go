@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A supervised is a "lease exec" that the test observes by its status.
@@ -45,8 +45,8 @@ func (l *locked) String() string {
 	return l.b.String()
 }
 
-// supervise runs "lease exec" in a realm of 16 node IDs with the arguments.
-func supervise(t *testing.T, store string, args ...string) *supervised {
+// runSupervised runs "lease exec" in a realm of 16 node IDs with the arguments.
+func runSupervised(t *testing.T, store string, args ...string) *supervised {
 	if store == "" {
 		store = "bolt:" + filepath.Join(t.TempDir(), "s.db")
 		sortid(t, "", "lease", "create", store, "--realm", "r", "--node-bits", "4")
@@ -112,7 +112,7 @@ func TestExecEvicted(t *testing.T) {
 		if c.restart {
 			args = append([]string{"--on-loss", "restart"}, args...)
 		}
-		s := supervise(t, c.store, args...)
+		s := runSupervised(t, c.store, args...)
 		first := s.status("held")
 		sortid(t, "", "lease", "evict", s.store, first["node_spec"].(string), "--realm", "r", "--yes")
 		if !c.restart {
@@ -140,7 +140,7 @@ func TestExecEvicted(t *testing.T) {
 // SIGTERM and SIGINT end the wait for a node ID or for the store.
 func TestExecWaitSignalled(t *testing.T) {
 	t.Parallel()
-	holder := supervise(t, "", append([]string{"--node-id", "5"}, sleeper...)...)
+	holder := runSupervised(t, "", append([]string{"--node-id", "5"}, sleeper...)...)
 	holder.status("held")
 	for _, c := range []struct {
 		store, waits string
@@ -151,7 +151,7 @@ func TestExecWaitSignalled(t *testing.T) {
 			syscall.SIGTERM, 143},
 		{"redis://127.0.0.1:1/", "", syscall.SIGINT, 130},
 	} {
-		s := supervise(t, c.store, append([]string{"--wait", "--node-id", "5"}, sleeper...)...)
+		s := runSupervised(t, c.store, append([]string{"--wait", "--node-id", "5"}, sleeper...)...)
 		if c.waits != "" {
 			s.says(c.waits)
 		}
@@ -163,7 +163,7 @@ func TestExecWaitSignalled(t *testing.T) {
 		s.status("ended")
 	}
 	// It gets the node ID as soon as the other one gives it back.
-	s := supervise(t, holder.store, append([]string{"--wait", "--node-id", "5"}, sleeper...)...)
+	s := runSupervised(t, holder.store, append([]string{"--wait", "--node-id", "5"}, sleeper...)...)
 	s.says(`waiting for a node ID: `)
 	holder.Process.Signal(syscall.SIGTERM)
 	holder.ends(143)
@@ -181,7 +181,7 @@ func TestExecWaitSignalled(t *testing.T) {
 func TestExecEnding(t *testing.T) {
 	t.Parallel()
 	ready, end := filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "end")
-	s := supervise(t, "", "--", "sh", "-c",
+	s := runSupervised(t, "", "--", "sh", "-c",
 		"trap '' TERM; : >"+ready+"; until [ -e "+end+" ]; do sleep 0.05; done; exit 7")
 	s.status("held")
 	if !check.Soon(func() bool { _, err := os.Stat(ready); return err == nil }) {
@@ -214,7 +214,7 @@ func TestExecMissingRealm(t *testing.T) {
 
 func TestExecMetrics(t *testing.T) {
 	t.Parallel()
-	s := supervise(t, "", append([]string{"--metrics", "127.0.0.1:0"}, sleeper...)...)
+	s := runSupervised(t, "", append([]string{"--metrics", "127.0.0.1:0"}, sleeper...)...)
 	s.status("held")
 	s.says(`metrics are at `)
 	url := regexp.MustCompile(`http://\S+/metrics`).FindString(s.stderr.String())
@@ -228,7 +228,7 @@ func TestExecMetrics(t *testing.T) {
 		}
 	}
 	addr := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
-	other := supervise(t, s.store, "--metrics", addr, "--", "sh", "-c", "echo started >&2")
+	other := runSupervised(t, s.store, "--metrics", addr, "--", "sh", "-c", "echo started >&2")
 	other.ends(1)
 	other.says(`--metrics ` + regexp.QuoteMeta(addr) + `: .*address already in use`)
 	if strings.Contains(other.stderr.String(), "started") {

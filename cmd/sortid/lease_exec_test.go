@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru64"
 )

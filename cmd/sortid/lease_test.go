@@ -16,11 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -51,7 +50,7 @@ func TestAsk(t *testing.T) {
 			var out, errs bytes.Buffer
 			c := &console.Console{In: strings.NewReader(answer), Out: &out, Err: &errs,
 				InTerminal: true, Width: 80}
-			if code := run(c, args); (code == exit.OK) != yes || code == exit.WrongUsage ||
+			if code := run(c, args); (code == console.Success) != yes || code == console.WrongUsage ||
 				!strings.Contains(errs.String(), "[y/N]") {
 				t.Errorf("%v answered with %q: code %d, %s", args, answer, code, errs.String())
 			}
@@ -74,7 +73,7 @@ func TestGivenBack(t *testing.T) {
 		lease.Config{Realm: "scru64", Format: lease.SCRU64}))(t)
 	for _, out := range []*full{{after: 100}, {after: 100_000}} {
 		code, stderr := start(nil, out, "new", "scru64", "--lease", "bolt:"+path, "--forever")
-		if code != exit.Bad || stderr != "sortid: disk full\n" {
+		if code != console.Failure || stderr != "sortid: disk full\n" {
 			t.Errorf("code %d, %s", code, stderr)
 		}
 	}
@@ -98,13 +97,13 @@ func TestGivenBack(t *testing.T) {
 
 // If the store fails at the end, new waits for a limited time, and still exits with 0.
 func TestNotGivenBack(t *testing.T) {
-	defer func(d time.Duration) { leases.ReleasePatience = d }(leases.ReleasePatience)
-	leases.ReleasePatience = 2 * time.Second
+	defer func(d time.Duration) { nodeid.ReleasePatience = d }(nodeid.ReleasePatience)
+	nodeid.ReleasePatience = 2 * time.Second
 	path, _ := openBolt(t)
 	lock := &locker{path: path}
 	code, stderr := start(nil, lock, "new", "scru64", "--lease", "bolt:"+path, "-n", "1")
 	defer lock.db.Close() // the file is locked until here
-	if code != exit.OK || !strings.Contains(
+	if code != console.Success || !strings.Contains(
 		stderr, "could not be given back; it becomes free soon after 20") ||
 		!strings.Contains(stderr, "has the file locked") {
 		t.Errorf("code %d, %s", code, stderr)
@@ -136,13 +135,13 @@ func TestConditions(t *testing.T) {
 	}
 	var out bytes.Buffer
 	code, stderr := start(nil, &out, "new", "scru64", "--lease", url, "-n", "2")
-	if code != exit.OK || strings.Count(out.String(), "\n") != 2 ||
+	if code != console.Success || strings.Count(out.String(), "\n") != 2 ||
 		strings.Count(stderr, "sortid: conditional: the file is on tmpfs") != 1 {
 		t.Errorf("code %d, %s, %s", code, out.String(), stderr)
 	}
 	out.Reset()
 	if code, stderr := start(nil, &out, "lease", "create", url, "--format",
-		"uid60"); code != exit.OK || strings.Count(
+		"uid60"); code != console.Success || strings.Count(
 		stderr, "sortid: conditional: the file is on tmpfs") != 1 {
 		t.Errorf("code %d, %s", code, stderr)
 	}
@@ -155,16 +154,16 @@ func TestConditions(t *testing.T) {
 
 // --timeout limits the wait for a store. Without it, this test waits for a day.
 func TestTimeout(t *testing.T) {
-	defer leases.SetPatience(leases.Patience)
-	leases.SetPatience(24 * time.Hour)
+	defer nodeid.SetPatience(nodeid.Patience)
+	nodeid.SetPatience(24 * time.Hour)
 	silent := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer silent.Close()
 	for _, command := range []string{"list", "show"} {
 		address := silent.Addr().String()
-		expect(t, exit.Bad, []string{"lease", command, "redis://" + address, "--timeout", "100ms"},
+		expect(t, console.Failure, []string{"lease", command, "redis://" + address, "--timeout", "100ms"},
 			"no answer from "+address)
 	}
-	expect(t, exit.WrongUsage, []string{"lease", "list", "bolt:x", "--timeout", "0s"},
+	expect(t, console.WrongUsage, []string{"lease", "list", "bolt:x", "--timeout", "0s"},
 		"--timeout 0s: want")
 }
 
@@ -192,7 +191,7 @@ func TestServerText(t *testing.T) {
 	}()
 	const want = `\x1b[2Jno\nsortid: all is well\x7f\u009b1m\u202e ü`
 	for _, url := range []string{web.URL, "mysql://u:p@" + database.Addr().String() + "/ids"} {
-		_, stderr := expect(t, exit.Bad, []string{"lease", "list", url}, want)
+		_, stderr := expect(t, console.Failure, []string{"lease", "list", url}, want)
 		if strings.Count(stderr, "\n") != 1 ||
 			strings.ContainsAny(stderr, "\x1b\x7f\u009b\u202e") {
 			t.Errorf("%s: %q, want %q in a line", url, stderr, want)
@@ -250,7 +249,7 @@ func TestForeignRecords(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"list URL", "show URL", "list URL -o json --all"} {
-		out, _ := expect(t, exit.Bad, at(args), `realm "first@x"`, "want a name without @",
+		out, _ := expect(t, console.Failure, at(args), `realm "first@x"`, "want a name without @",
 			`realm "middle"`, `realm "last": lease: records that make no sense: 1 of them, such as `+
 				`the record of 1/24`)
 		if !strings.HasSuffix(args, "--all") && (!strings.Contains(out, "first") ||
@@ -258,12 +257,12 @@ func TestForeignRecords(t *testing.T) {
 			t.Errorf("%v: %s", args, out)
 		}
 	}
-	out, _ := expect(t, exit.Bad, at("list URL --realm last --all"))
+	out, _ := expect(t, console.Failure, at("list URL --realm last --all"))
 	if !strings.Contains(out, "last") || strings.Contains(out, "1/24") {
 		t.Error(out)
 	}
-	expect(t, exit.Bad, at("evict URL 1/8 --yes"), "choose the realm with --realm")
-	out, stderr := expect(t, exit.Bad, at("fence URL --yes"), `realm "first@x" is not fenced: `,
+	expect(t, console.Failure, at("evict URL 1/8 --yes"), "choose the realm with --realm")
+	out, stderr := expect(t, console.Failure, at("fence URL --yes"), `realm "first@x" is not fenced: `,
 		`realm "middle" is not fenced: `, `fenced: ["first" "last"]; not fenced: ["first@x" `+
 			`"middle"]; let no process reach the store before all its realms are fenced`)
 	if strings.Count(out, "\n") != 2 || !strings.HasPrefix(out, "first\t20") ||
@@ -295,27 +294,31 @@ func TestEvictWaiting(t *testing.T) {
 		lease.ReleaseRequest{Secret: released.Secret}); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, exit.OK, []string{"lease", "evict", url, "6/4", "-y"}, "is taken from me")
-	expect(t, exit.Bad, []string{"lease", "evict", url, "6/4", "-y"}, "waits after its last use",
+	expect(t, console.Success, []string{"lease", "evict", url, "6/4", "-y"}, "is taken from me")
+	expect(t, console.Failure, []string{"lease", "evict", url, "6/4", "-y"},
+		"waits after its last use",
 		"did not release it", "it can be had from "+format.FormatTime(
 			evicted.ValidUntil().Add(-10*time.Second)))
-	expect(t, exit.Bad, []string{"lease", "evict", url, "5/4", "-y"}, "waits after its last use",
+	expect(t, console.Failure, []string{"lease", "evict", url, "5/4", "-y"},
+		"waits after its last use",
 		"if its IDs were at most 10s ahead, it can be freed from 20")
-	expect(t, exit.WrongUsage, []string{"lease", "evict", url, "5/4", "-y", "--ahead", "-1s"},
+	expect(t, console.WrongUsage, []string{"lease", "evict", url, "5/4", "-y", "--ahead", "-1s"},
 		"--ahead -1s")
 	time.Sleep(5 * time.Millisecond)
-	expect(t, exit.OK, []string{"lease", "evict", url, "5/4", "-y", "--ahead", "1ms"},
+	expect(t, console.Success, []string{"lease", "evict", url, "5/4", "-y", "--ahead", "1ms"},
 		`node ID 5/4 of realm "workers" is free`)
 	if again := acquire(5); !again.ValidFrom().Before(released.ValidUntil()) {
 		t.Errorf("the next lease begins at %v", again.ValidFrom())
 	}
-	expect(t, exit.Bad, []string{"lease", "evict", url, "7/4", "-y"}, "nobody holds node ID 7/4")
+	expect(t, console.Failure, []string{"lease", "evict", url, "7/4", "-y"},
+		"nobody holds node ID 7/4")
 
 	until := time.Now().Add(8 * time.Second).Truncate(time.Millisecond) // earlier than the lead
 	released = acquire(8)
 	check.OK(t, l.Release(t.Context(), "workers", released.ID,
 		lease.ReleaseRequest{Secret: released.Secret, LastTime: until}))
-	expect(t, exit.Bad, []string{"lease", "evict", url, "8/4", "-y"}, "nobody holds node ID 8/4",
+	expect(t, console.Failure, []string{"lease", "evict", url, "8/4", "-y"},
+		"nobody holds node ID 8/4",
 		"the next holder can use it from "+format.FormatTime(until.Add(time.Millisecond)))
 }
 
@@ -323,7 +326,8 @@ func TestEvictWaiting(t *testing.T) {
 func TestEvictNewLease(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--store", "bolt:"+filepath.Join(t.TempDir(), "leases.db"), "--leases-only")
-	expect(t, exit.OK, []string{"lease", "create", s.url, "--realm", "workers", "--node-bits", "4"})
+	expect(t, console.Success, []string{"lease", "create", s.url, "--realm", "workers",
+		"--node-bits", "4"})
 	answer := check.Must(http.Post(s.url+"/v1/realms/workers/leases", "application/json",
 		strings.NewReader(`{"request":"a request of this test","node_id":3,"holder":"me"}`)))(t)
 	answer.Body.Close()
@@ -342,5 +346,5 @@ func TestEvictNewLease(t *testing.T) {
 		server.ServeHTTP(w, r)
 	}))
 	defer web.Close()
-	expect(t, exit.OK, []string{"lease", "evict", web.URL, "3/4", "-y"}, "is taken from me")
+	expect(t, console.Success, []string{"lease", "evict", web.URL, "3/4", "-y"}, "is taken from me")
 }

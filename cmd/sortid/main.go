@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 )
 
@@ -46,12 +45,12 @@ func run(c *console.Console, args []string) int {
 	case out.err != nil:
 		err = out.err
 	case err != nil && !started:
-		err = exit.Usage(err)
+		err = console.UsageError(err)
 	}
-	code, print := exit.Code(err)
+	code, print := console.ExitCodeOf(err)
 	switch {
 	case !print:
-	case code == exit.WrongUsage:
+	case code == console.WrongUsage:
 		c.Say("%s", flags.WithSuggestion(err))
 		fmt.Fprintf(c.Err, "Run '%s --help' for help.\n", cmd.CommandPath())
 	default:
@@ -127,7 +126,7 @@ func helpOrInspect(c *console.Console,
 			return cmd.Help()
 		case len(args) > 0 && !strings.ContainsAny(args[0], "0123456789") &&
 			!own.Changed("format"): // more probably a misspelt command
-			return exit.Usage(flags.NoCommand(cmd, args))
+			return console.UsageError(flags.NoCommand(cmd, args))
 		}
 		return inspect(cmd, args)
 	}

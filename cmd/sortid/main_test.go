@@ -14,14 +14,14 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
 
 func TestMain(m *testing.M) {
 	// For slow machines.
-	leases.SetPatience(5 * time.Minute)
+	nodeid.SetPatience(5 * time.Minute)
 	testscript.Main(m, map[string]func(){
 		"sortid": main,
 		// This "serve" drains until its standard input ends.

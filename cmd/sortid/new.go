@@ -6,10 +6,8 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
-	"github.com/sortid/sortid/cmd/sortid/internal/produce"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
@@ -56,7 +54,7 @@ type making struct {
 	forever bool
 	output  *flags.Choice
 	at      string
-	lease   leases.Options
+	lease   nodeid.Options
 	options *flags.Options
 }
 
@@ -72,38 +70,38 @@ func (m *making) run() error {
 	}
 	g, err := m.format.NewGenerator(options)
 	if err != nil {
-		return exit.Usage(flags.OptionError(err))
+		return console.UsageError(flags.OptionError(err))
 	}
 	how.Paced = !options.At.IsZero()
-	ctx, stop := exit.UntilSignal()
+	ctx, stop := console.UntilSignal()
 	defer stop()
 	if holder != nil {
 		if err := holder.Acquire(ctx); err != nil {
-			return exit.Cause(ctx, err)
+			return console.Cause(ctx, err)
 		}
 		defer holder.Release()
 		holder.Watch(ctx)
 	}
-	last, err := produce.Run(ctx, m.console, g, how)
+	last, err := produce(ctx, m.console, g, how)
 	if _, own := options.Values[m.format.Node]; own && options.At.IsZero() && !last.IsZero() {
 		m.settle(last)
 	}
-	return exit.Cause(ctx, err)
+	return console.Cause(ctx, err)
 }
 
-func (m *making) how() (how produce.Options, err error) {
-	how = produce.Options{Encode: format.Batch.AppendJSON, Count: uint64(m.count),
+func (m *making) how() (how productionOptions, err error) {
+	how = productionOptions{Encode: format.Batch.AppendJSON, Count: uint64(m.count),
 		Rate: float64(m.rate)}
 	if m.forever {
 		if m.cmd.Flags().Changed("count") {
-			return how, exit.Usagef("--forever and --count exclude each other")
+			return how, console.UsageErrorf("--forever and --count exclude each other")
 		}
 		how.Count = math.MaxUint64
 	}
 	if m.output.Value != "json" {
 		encoding := format.Encoding(m.output.Value)
 		if err := m.format.CheckEncoding(encoding); err != nil {
-			return how, exit.Usage(err)
+			return how, console.UsageError(err)
 		}
 		how.Encode = func(batch format.Batch, b []byte, sep byte) []byte {
 			return batch.Append(b, encoding, sep)
@@ -113,7 +111,7 @@ func (m *making) how() (how produce.Options, err error) {
 }
 
 // generatorOptions returns the options. For a leased node ID, it also returns the lease's holder.
-func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, err error) {
+func (m *making) generatorOptions() (o format.Options, holder *nodeid.Holder, err error) {
 	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
 		return o, nil, err
 	}
@@ -127,7 +125,7 @@ func (m *making) generatorOptions() (o format.Options, holder *leases.Holder, er
 	if m.format.Node != "" {
 		err = m.lease.CheckBits(m.format)
 	}
-	holder = leases.NewHolder(m.console, &m.lease, m.format)
+	holder = nodeid.NewHolder(m.console, &m.lease, m.format)
 	o.Lease = holder
 	return o, holder, err
 }
@@ -140,7 +138,7 @@ func (m *making) settle(last format.ID) {
 		fmt.Fprintf(m.console.Err, "sortid: waiting for %v until the clock has passed the last ID, "+
 			"so that no later run makes that ID again\n", wait.Round(100*time.Millisecond))
 	}
-	ctx, stop := exit.UntilSignal()
+	ctx, stop := console.UntilSignal()
 	defer stop()
-	exit.Sleep(ctx, wait)
+	console.Sleep(ctx, wait)
 }

@@ -9,10 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/produce"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -21,9 +19,9 @@ func TestPipeSize(t *testing.T) {
 	const small, large = 1 << 16, 1 << 21
 	for _, c := range []struct{ count, before, after int }{
 		{count: 1, before: small, after: small},
-		{count: produce.MaxBatch, before: small, after: small},
-		{count: produce.MaxBatch + 1, before: small, after: console.PipeSize},
-		{count: produce.MaxBatch + 1, before: large, after: large},
+		{count: maxBatch, before: small, after: small},
+		{count: maxBatch + 1, before: small, after: console.PipeSize},
+		{count: maxBatch + 1, before: large, after: large},
 	} {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -38,7 +36,7 @@ func TestPipeSize(t *testing.T) {
 		check.Must(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, c.before))(t)
 		go io.Copy(io.Discard, r)
 		if code, stderr := start(nil, w, "new", "scru128", "-n",
-			strconv.Itoa(c.count)); code != exit.OK {
+			strconv.Itoa(c.count)); code != console.Success {
 			t.Fatalf("code %d, %s", code, stderr)
 		}
 		after, err := unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0)
@@ -62,11 +60,11 @@ func TestVerifyPipeSize(t *testing.T) {
 	}
 	check.Must(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 1<<16))(t)
 	// All these IDs fit in the pipe.
-	if code, stderr := start(nil, w, "new", "scru128", "-n", "100"); code != exit.OK {
+	if code, stderr := start(nil, w, "new", "scru128", "-n", "100"); code != console.Success {
 		t.Fatalf("code %d, %s", code, stderr)
 	}
 	w.Close()
-	if code, stderr := start(r, io.Discard, "verify", "scru128"); code != exit.OK {
+	if code, stderr := start(r, io.Discard, "verify", "scru128"); code != console.Success {
 		t.Fatalf("code %d, %s", code, stderr)
 	}
 	if size, err := unix.FcntlInt(r.Fd(), unix.F_GETPIPE_SZ, 0); err != nil ||

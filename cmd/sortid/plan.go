@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 )
@@ -38,7 +37,7 @@ func planCommand(c *console.Console) *cobra.Command {
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("rate") {
-			return exit.Usagef("plan needs --rate N, the number of IDs a second")
+			return console.UsageErrorf("plan needs --rate N, the number of IDs a second")
 		}
 		switch bits.Value {
 		case "64":
@@ -48,7 +47,7 @@ func planCommand(c *console.Console) *cobra.Command {
 		}
 		p, err := plan.Compute(r)
 		if err != nil {
-			return exit.Usagef("--%w", err)
+			return console.UsageErrorf("--%w", err)
 		}
 		if output.Value == "json" {
 			return json.NewEncoder(c.Out).Encode(p)

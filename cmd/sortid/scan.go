@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/cmd/sortid/internal/scan"
@@ -72,7 +71,7 @@ func (s *scanning) read() error {
 	s.options.Output = scan.Output(s.output.Value)
 	switch {
 	case (s.only || s.count) && s.cmd.Flags().Changed("output"):
-		return exit.Usagef("--only-matching and --count exclude --output")
+		return console.UsageErrorf("--only-matching and --count exclude --output")
 	case s.count:
 		s.options.Output = scan.Count
 	case s.only:
@@ -80,7 +79,7 @@ func (s *scanning) read() error {
 	}
 	for _, pattern := range s.options.Include {
 		if _, err := filepath.Match(pattern, ""); err != nil {
-			return exit.Usagef("--include %q: want a pattern such as '*.log'", pattern)
+			return console.UsageErrorf("--include %q: want a pattern such as '*.log'", pattern)
 		}
 	}
 	return nil

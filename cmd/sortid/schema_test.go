@@ -17,9 +17,9 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -164,7 +164,7 @@ func TestVerifySchema(t *testing.T) {
 		{"verify", "-o", "json", "--unique", node, node},
 	} {
 		var out bytes.Buffer
-		if code, stderr := start(nil, &out, args...); code != exit.Bad || stderr != "" {
+		if code, stderr := start(nil, &out, args...); code != console.Failure || stderr != "" {
 			t.Errorf("%v: code %d, %s", args, code, stderr)
 		}
 		for line := range strings.Lines(out.String()) {

@@ -17,9 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/cmd/sortid/server"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
@@ -105,35 +104,37 @@ func (f *serving) check() error {
 	_, _, err := net.SplitHostPort(f.listen)
 	switch {
 	case err != nil:
-		return exit.Usagef("--listen %q is not an address; want HOST:PORT, such as 127.0.0.1:8420",
+		return console.UsageErrorf(
+			"--listen %q is not an address; want HOST:PORT, such as 127.0.0.1:8420",
 			f.listen)
 	case f.changed("store") && f.store == "":
-		return exit.Usagef(
+		return console.UsageErrorf(
 			"--store wants the URL of a store, but is empty; see sortid lease --help")
 	case f.changed("node-bits") && f.store == "":
-		return exit.Usagef("--node-bits needs --store URL")
+		return console.UsageErrorf("--node-bits needs --store URL")
 	case f.create && f.store == "":
-		return exit.Usagef("--create needs --store URL")
+		return console.UsageErrorf("--create needs --store URL")
 	case f.leasesOnly && f.store == "":
-		return exit.Usagef("--leases-only needs --store URL")
+		return console.UsageErrorf("--leases-only needs --store URL")
 	case f.leasesOnly && (f.create || f.changed("node-bits")):
-		return exit.Usagef("--create and --node-bits are for the server's own node IDs, " +
+		return console.UsageErrorf("--create and --node-bits are for the server's own node IDs, " +
 			"and with --leases-only it has none")
 	case (f.cert == "") != (f.key == ""):
-		return exit.Usagef("--tls-cert and --tls-key need each other")
+		return console.UsageErrorf("--tls-cert and --tls-key need each other")
 	case f.clientCA != "" && f.cert == "":
-		return exit.Usagef("--client-ca needs --tls-cert and --tls-key")
+		return console.UsageErrorf("--client-ca needs --tls-cert and --tls-key")
 	case f.nodeBits < 1 || f.nodeBits > server.MaxNodeBits():
-		return exit.Usagef("--node-bits %d: want 1 to %d, so that the node ID fits all formats",
+		return console.UsageErrorf(
+			"--node-bits %d: want 1 to %d, so that the node ID fits all formats",
 			f.nodeBits, server.MaxNodeBits())
 	}
 	if !f.loopback() && f.tokens == "" && f.clientCA == "" && !f.open {
-		return exit.Usagef("--listen %s can be reached from other machines: "+
+		return console.UsageErrorf("--listen %s can be reached from other machines: "+
 			"add --tokens FILE or --client-ca FILE, or --open if anybody may use the server",
 			f.listen)
 	}
 	if err := (server.Config{Hosts: f.names(), Origins: f.origins}).Check(); err != nil {
-		return exit.Usage(err)
+		return console.UsageError(err)
 	}
 	return nil
 }
@@ -162,11 +163,11 @@ func (f *serving) run(c *console.Console) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := serveUntil(ctx, c, stop, f, log)
-	if err == nil || exit.IsUsage(err) {
+	if err == nil || console.IsUsageError(err) {
 		return err
 	}
 	log.Error("the server ends", slog.Any("error", err))
-	return exit.Status(exit.Bad)
+	return console.ExitCode(console.Failure)
 }
 
 // serveUntil serves until the context ends. It listens before it opens the store. So if the port is
@@ -204,7 +205,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 		return err
 	}
 	defer func() {
-		patience, cancel := context.WithTimeout(context.Background(), leases.ReleasePatience)
+		patience, cancel := context.WithTimeout(context.Background(), nodeid.ReleasePatience)
 		defer cancel()
 		if err := s.Close(patience); err != nil {
 			log.Warn("a node ID was not given back; it is free again when its lease ends",
@@ -218,7 +219,7 @@ func serveUntil(ctx context.Context, c *console.Console, stop func(), f *serving
 
 func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config, err error) {
 	c = server.Config{
-		Name: leases.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
+		Name: nodeid.MyName(), NodeBits: f.nodeBits, Hosts: f.names(), Origins: f.origins,
 		Version: version(), Logger: log, LeasesOnly: f.leasesOnly,
 	}
 	c.Page, c.PagePolicy = web.Page()
@@ -235,17 +236,17 @@ func (f *serving) config(ctx context.Context, log *slog.Logger) (c server.Config
 
 func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 	log *slog.Logger) (store.Store, error) {
-	ctx, cancel := context.WithTimeout(ctx, leases.Patience)
+	ctx, cancel := context.WithTimeout(ctx, nodeid.Patience)
 	defer cancel()
-	l := &leases.Options{URL: f.store, Create: f.create, Log: log}
+	l := &nodeid.Options{URL: f.store, Create: f.create, Log: log}
 	if f.leasesOnly {
-		return leases.Open(ctx, c, l)
+		return nodeid.Open(ctx, c, l)
 	}
 	var realms []lease.Config
 	for _, s := range format.Leased() {
 		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease, NodeBits: f.nodeBits})
 	}
-	st, err := leases.Open(ctx, c, l, realms...)
+	st, err := nodeid.Open(ctx, c, l, realms...)
 	if errors.Is(err, lease.ErrNoRealm) {
 		err = fmt.Errorf("%w. \"sortid serve --create\" makes the realms of the server's own node IDs. "+
 			"If the server only leases node IDs to clients, add --leases-only", err)

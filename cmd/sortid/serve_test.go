@@ -16,10 +16,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/web"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 type served struct {
@@ -169,7 +169,7 @@ func TestServePortTaken(t *testing.T) {
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		var exited *exec.ExitError
-		if err := cmd.Run(); !errors.As(err, &exited) || exited.ExitCode() != exit.Bad {
+		if err := cmd.Run(); !errors.As(err, &exited) || exited.ExitCode() != console.Failure {
 			t.Errorf("%v: %s", err, &stderr)
 		}
 		var line struct{ Level, Msg, Error string }

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 )
 
@@ -33,11 +32,11 @@ func serveTokenCommand(c *console.Console) *cobra.Command {
 	ids := cmd.Flags().Int("ids", 0, "at most `N` IDs a second (0: no limit)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *requests < 0 || *ids < 0 {
-			return exit.Usagef("--requests and --ids want 0 or more")
+			return console.UsageErrorf("--requests and --ids want 0 or more")
 		}
 		text, line, err := access.NewToken(args[0], *allow, *requests, *ids)
 		if err != nil {
-			return exit.Usage(err)
+			return console.UsageError(err)
 		}
 		if *file != "" { // before the token is printed, so that a printed token is valid
 			if err := access.AppendToken(*file, line); err != nil {

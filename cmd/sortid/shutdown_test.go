@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A client that never ends its request delays the shutdown only by drainIdle and drainPatience.

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
 )
@@ -62,7 +62,7 @@ func sqlDialect(c *console.Console, name, short string,
 			text, err = table(*t)
 		}
 		if err != nil {
-			return exit.Usage(err)
+			return console.UsageError(err)
 		}
 		_, err = io.WriteString(c.Out, text)
 		return err
@@ -80,7 +80,7 @@ func (p *partitions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.name, "table", "",
 		"print a partitioned table with this `NAME`, for IDs of the format in --only, by default "+
-			format.Preferred().Name)
+			plan.Preferred().Name)
 	p.by = flags.Choose(cmd, "partition-by", "", "with --table: the length of a partition", "month",
 		"month", "day")
 	f.StringVar(&p.from, "from", "",
@@ -93,23 +93,25 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 	if !changed("table") {
 		for _, name := range []string{"partition-by", "from", "months"} {
 			if changed(name) {
-				return nil, exit.Usagef("--%s needs --table", name)
+				return nil, console.UsageErrorf("--%s needs --table", name)
 			}
 		}
 		return nil, nil
 	}
-	t := &sqltext.Table{Name: p.name, Format: format.Preferred(), From: time.Now(),
+	t := &sqltext.Table{Name: p.name, Format: plan.Preferred(), From: time.Now(),
 		Months: p.months, Daily: p.by.Value == "day"}
 	if changed("only") {
 		if len(formats) != 1 {
-			return nil, exit.Usagef("a table has IDs of one format; --only names %d", len(formats))
+			return nil, console.UsageErrorf(
+				"a table has IDs of one format; --only names %d", len(formats))
 		}
 		t.Format = formats[0]
 	}
 	if p.from != "" {
 		var err error
 		if t.From, err = time.Parse("2006-01", p.from); err != nil {
-			return nil, exit.Usagef("--from %q is not a month: want one such as 2026-01", p.from)
+			return nil, console.UsageErrorf(
+				"--from %q is not a month: want one such as 2026-01", p.from)
 		}
 	}
 	return t, nil

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/tester"
 	"github.com/sortid/sortid/verify"
@@ -92,11 +91,11 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	executes := v.tester.Exec.Command != ""
 	if changed("tmp") && !v.unique && !executes {
-		return exit.Usagef("--tmp needs --unique or --exec")
+		return console.UsageErrorf("--tmp needs --unique or --exec")
 	}
 	for _, name := range []string{"processes", "for"} {
 		if changed(name) && !executes {
-			return exit.Usagef("--%s needs --exec", name)
+			return console.UsageErrorf("--%s needs --exec", name)
 		}
 	}
 	for _, name := range []string{
@@ -104,21 +103,22 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 		"extension", "raw", "exec",
 	} {
 		if changed(name) && v.unique {
-			return exit.Usagef("--%s and --unique exclude each other", name)
+			return console.UsageErrorf("--%s and --unique exclude each other", name)
 		}
 	}
 	switch {
 	case executes && v.tester.Options.Raw != "":
-		return exit.Usagef("--raw and --exec exclude each other")
+		return console.UsageErrorf("--raw and --exec exclude each other")
 	case v.output.Value == "list" && !v.unique:
-		return exit.Usagef("-o list needs --unique")
+		return console.UsageErrorf("-o list needs --unique")
 	case v.output.Value == "html" && (v.unique || executes):
-		return exit.Usagef("--unique and --exec have no -o html")
+		return console.UsageErrorf("--unique and --exec have no -o html")
 	case executes && (v.tester.Exec.Processes < 1 || v.tester.Exec.Processes > tester.MaxProcesses):
-		return exit.Usagef("--processes %d: want 1 to %d", v.tester.Exec.Processes,
+		return console.UsageErrorf("--processes %d: want 1 to %d", v.tester.Exec.Processes,
 			tester.MaxProcesses)
 	case executes && v.tester.Exec.Length <= 0:
-		return exit.Usagef("--for %v: want a time above zero, such as 10s", v.tester.Exec.Length)
+		return console.UsageErrorf(
+			"--for %v: want a time above zero, such as 10s", v.tester.Exec.Length)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (v *verification) run(args []string) error {
 		return v.tester.Run(name, files)
 	}
 	if len(args) > 1 || len(args) == 1 && name == "" {
-		return exit.Usagef("--exec reads no files: unexpected argument %q", files[0])
+		return console.UsageErrorf("--exec reads no files: unexpected argument %q", files[0])
 	}
 	return v.tester.RunProcesses(name)
 }
@@ -166,7 +166,7 @@ func width(name, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil || n < 0:
-		return 0, exit.Usagef("--%s: %q, want a number of bits", name, text)
+		return 0, console.UsageErrorf("--%s: %q, want a number of bits", name, text)
 	case n == 0:
 		return verify.None, nil
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -42,7 +42,7 @@ func TestDocumentedExample(t *testing.T) {
 
 	var out bytes.Buffer
 	code, stderr := start(bytes.NewReader(ids(names[0])), &out, "verify", "scru128")
-	if code != exit.Bad || stderr != "" {
+	if code != console.Failure || stderr != "" {
 		t.Errorf("the first program: code %d, %s", code, stderr)
 	}
 	for _, want := range []string{"rules.counter_hi.early  counter_hi",
@@ -69,13 +69,13 @@ func TestVerifyOthers(t *testing.T) {
 	for _, args := range [][]string{{"verify"}, {"verify", "ulid"}} {
 		var out bytes.Buffer
 		code, stderr := start(strings.NewReader(lines.String()), &out, args...)
-		if code != exit.OK || stderr != "" ||
+		if code != console.Success || stderr != "" ||
 			!strings.Contains(out.String(), "ulid, 200 IDs in 200 lines") {
 			t.Errorf("%v: code %d, %s%s", args, code, stderr, out.String())
 		}
 	}
 	if code, stderr := start(strings.NewReader(lines.String()), io.Discard, "verify",
-		"uuidv4"); code != exit.WrongUsage || !strings.Contains(
+		"uuidv4"); code != console.WrongUsage || !strings.Contains(
 		stderr, "uuidv4 IDs have no time") {
 		t.Errorf("uuidv4: code %d, %s", code, stderr)
 	}
@@ -89,7 +89,7 @@ func TestVerifyRawHead(t *testing.T) {
 		r.Close()
 	}()
 	code, stderr := start(ids, w, "verify", "scru128", "--raw", "entropy")
-	if code != exit.OK || !strings.Contains(stderr, "checks passed") {
+	if code != console.Success || !strings.Contains(stderr, "checks passed") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
-	"github.com/sortid/sortid/cmd/sortid/internal/wrap"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
+	"github.com/sortid/sortid/cmd/sortid/internal/supervise"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -191,21 +191,21 @@ func TestWindowsOfWorkers(t *testing.T) {
 		window := check.Must(time.ParseDuration(row[1]))(t)
 		survives := check.Must(time.ParseDuration(row[2]))(t)
 		free := check.Must(time.ParseDuration(row[3]))(t)
-		if got := wrap.Usual.Survives(window); got < survives || got > survives+6*time.Second {
+		if got := supervise.Usual.Survives(window); got < survives || got > survives+6*time.Second {
 			t.Errorf("with a window of %v a program survives %v, and the page says %v", window, got,
 				survives)
 		}
-		if got := wrap.FreeAfter(window); got.Round(time.Second) != free {
+		if got := supervise.FreeAfter(window); got.Round(time.Second) != free {
 			t.Errorf("with a window of %v a node ID is free after %v, and the page says %v", window,
 				got, free)
 		}
-		if ids := 300 + 75 + math.Ceil(10*wrap.FreeAfter(window).Minutes()); row[4] !=
+		if ids := 300 + 75 + math.Ceil(10*supervise.FreeAfter(window).Minutes()); row[4] !=
 			strconv.Itoa(int(ids)) {
 			t.Errorf("with a window of %v, 300 pods need %v node IDs, and the page says %s", window,
 				ids, row[4])
 		}
 	}
-	if usual := check.Must(time.ParseDuration(rows[1][1]))(t); usual != leases.ProgramWindow {
-		t.Errorf("the usual window is %v, and the page says %v", leases.ProgramWindow, usual)
+	if usual := check.Must(time.ParseDuration(rows[1][1]))(t); usual != nodeid.ProgramWindow {
+		t.Errorf("the usual window is %v, and the page says %v", nodeid.ProgramWindow, usual)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Aborted requests and probes leave the server ready.

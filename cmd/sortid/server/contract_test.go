@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 

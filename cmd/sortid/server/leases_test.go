@@ -17,8 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 

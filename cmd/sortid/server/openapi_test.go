@@ -15,8 +15,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // Each operation can answer with each status, type and schema that /openapi.json describes.

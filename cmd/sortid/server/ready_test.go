@@ -20,10 +20,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/bolt"
 )

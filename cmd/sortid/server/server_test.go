@@ -19,10 +19,10 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 

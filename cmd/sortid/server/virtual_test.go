@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 

@@ -1,4 +1,5 @@
-// Package console has what commands need for a terminal: colours, width, progress and questions.
+// Package console connects a command with its user: texts, colours, progress, questions, signals
+// and exit codes.
 package console
 
 import (
@@ -15,8 +16,6 @@ import (
 	"github.com/fatih/color"
 	"github.com/muesli/reflow/wordwrap"
 	"golang.org/x/term"
-
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 )
 
 type Console struct {
@@ -173,7 +172,7 @@ func (c *Console) CanAsk(command string, yes bool) error {
 	if yes || c.InTerminal {
 		return nil
 	}
-	return exit.Usagef("%s needs confirmation, but standard input is not a terminal; use --yes",
+	return UsageErrorf("%s needs confirmation, but standard input is not a terminal; use --yes",
 		command)
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
@@ -62,7 +62,7 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 		if value, ok := os.LookupEnv(o.Env); ok {
 			values[o.Name] = value
 		} else if o.Needed {
-			return nil, exit.Usagef(
+			return nil, console.UsageErrorf(
 				"%s needs --%s %s or the environment variable %s, or --lease URL: %s", f.Name,
 				o.Name, o.Value, o.Env, o.Usage)
 		}
@@ -77,7 +77,7 @@ func OptionError(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	return exit.Usagef("%s", wrong.Text("--"))
+	return console.UsageErrorf("%s", wrong.Text("--"))
 }
 
 type optionFlag struct{ value, kind string }

@@ -4,7 +4,7 @@ import (
 	"time"
 	_ "time/tzdata" // for --tz on systems without time zones, such as containers
 
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
@@ -41,19 +41,19 @@ func (f *Span) Read(now time.Time,
 	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
 		{"around", "from"}, {"around", "to"}} {
 		if f.given(pair[0]) && f.given(pair[1]) {
-			return r, exit.Usagef("--%s and --%s exclude each other", pair[0], pair[1])
+			return r, console.UsageErrorf("--%s and --%s exclude each other", pair[0], pair[1])
 		}
 	}
 	if f.given("within") && !f.given("around") {
-		return r, exit.Usagef("--within needs --around")
+		return r, console.UsageErrorf("--within needs --around")
 	}
 	zone := time.UTC
 	if f.given("tz") {
 		if !f.given("from") && !f.given("to") && !f.given("on") {
-			return r, exit.Usagef("--tz needs --from, --to or --on")
+			return r, console.UsageErrorf("--tz needs --from, --to or --on")
 		}
 		if zone, err = time.LoadLocation(f.zone); err != nil || f.zone == "" {
-			return r, exit.Usagef(
+			return r, console.UsageErrorf(
 				"--tz: %q is not a time zone; want a name such as "+
 					"Europe/Berlin, America/New_York or UTC", f.zone)
 		}
@@ -62,16 +62,16 @@ func (f *Span) Read(now time.Time,
 	case f.given("on"):
 		r.From, r.To, err = when.Day(f.on, now, zone)
 		if err != nil {
-			err = exit.Usagef("--on: %w", err)
+			err = console.UsageErrorf("--on: %w", err)
 		}
 		return r, err
 	case f.given("around"):
 		t, err := timeOf(f.around)
 		if err != nil {
-			return r, exit.Usagef("--around: %w", err)
+			return r, console.UsageErrorf("--around: %w", err)
 		}
 		if f.within <= 0 {
-			return r, exit.Usagef("--within: want a duration above 0, such as 5m")
+			return r, console.UsageErrorf("--within: want a duration above 0, such as 5m")
 		}
 		return Range{t.Add(-f.within), t.Add(f.within)}, nil
 	}
@@ -86,7 +86,7 @@ func (f *Span) Read(now time.Time,
 		}
 	}
 	if !r.From.IsZero() && !r.To.IsZero() && !r.From.Before(r.To) {
-		return r, exit.Usagef(
+		return r, console.UsageErrorf(
 			"the range from %s to %s is empty: its end must be later than its start",
 			format.FormatTime(r.From), format.FormatTime(r.To))
 	}
@@ -113,7 +113,7 @@ func timeIn(name, text string, now time.Time, zone *time.Location) (time.Time, e
 	}
 	t, err := when.ParseIn(text, now, zone)
 	if err != nil {
-		return t, exit.Usagef("--%s: %w", name, err)
+		return t, console.UsageErrorf("--%s: %w", name, err)
 	}
 	return t, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/format"
 )
 
@@ -68,8 +67,8 @@ const hashLength = 40
 // A Reader reads texts as IDs of Format. If Format is nil, it guesses the format.
 type Reader struct {
 	Format *format.Format
-	hashes finder.Ratio // of texts with hashLength digits
-	uuids  finder.UUIDs
+	hashes Ratio // of texts with hashLength digits
+	uuids  UUIDs
 
 	candidates []format.Candidate // for reuse
 	guesses    []Guess

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/format"
 )
 
@@ -16,7 +15,7 @@ var wrappers = []struct{ open, close, name string }{
 
 // strip removes quotes, brackets and prefixes. It returns the names of what it has taken.
 func strip(text string) (bare string, taken []string) {
-	if n := len(text); n > 0 && finder.InWord(text[0]) && finder.InWord(text[n-1]) &&
+	if n := len(text); n > 0 && isWord(text[0]) && isWord(text[n-1]) &&
 		strings.IndexByte(text, '-') < 0 && strings.IndexByte(text, ':') < 0 &&
 		text[min(1, n-1)]|0x20 != 'x' {
 		return text, nil // most texts have nothing to strip
@@ -71,4 +70,9 @@ func isHex(text string) bool {
 	return slices.ContainsFunc(format.Ours(),
 		func(s *format.Format) bool { return len(text) == 2*s.Size }) &&
 		strings.Trim(text, "0123456789abcdefABCDEF") == ""
+}
+
+// isWord reports whether IDs can contain the byte.
+func isWord(b byte) bool {
+	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z' || b == '-' || b == '_'
 }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 var update = flag.Bool("update", false, "write testdata/plan.json")

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/leases"
+	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -36,7 +35,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 			_, err = lease.Realm(ctx, st, f.Realm)
 		}
 		if errors.Is(err, lease.ErrConfig) {
-			return exit.Usage(err)
+			return console.UsageError(err)
 		}
 		return err
 	}
@@ -75,7 +74,7 @@ func (f *Fencing) fence(ctx context.Context, st store.Store, name string) (time.
 	}
 	config.Window, config.MaxLead = f.Window, f.Lead
 	if _, err := lease.Realm(ctx, st, name); errors.Is(err, lease.ErrNoRealm) && f.Window == 0 {
-		config.Window = leases.NewWindow(config)
+		config.Window = nodeid.NewWindow(config)
 	}
 	return lease.Fence(ctx, st, config, f.Skew)
 }
@@ -93,9 +92,9 @@ func (f *Fencing) End(err error) error {
 	f.Say("fenced: %q; not fenced: %q; "+
 		"let no process reach the store before all its realms are fenced", f.done, left)
 	if f.wrong != nil && len(f.done) == 0 {
-		return exit.Usage(f.wrong)
+		return console.UsageError(f.wrong)
 	}
-	return exit.ErrReported
+	return console.ErrReported
 }
 
 func isRealmName(name string) bool {

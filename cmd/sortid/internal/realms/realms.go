@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
@@ -37,7 +36,7 @@ type Realm struct {
 func (r *Realm) fromServer() bool { return r.ids != nil }
 
 // ReadAll reads the named realm or, without a name, all realms. If it cannot read some records, it
-// prints why, and returns the rest with exit.ErrReported.
+// prints why, and returns the rest with console.ErrReported.
 func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
 	name string) (realms []*Realm, err error) {
 	names := []string{name}
@@ -56,7 +55,7 @@ func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
 			return nil, problem
 		case problem != nil:
 			c.Say("realm %q: %v", n, problem)
-			err = exit.ErrReported
+			err = console.ErrReported
 		}
 		if r != nil {
 			realms = append(realms, r)
@@ -103,9 +102,9 @@ func ReadOne(ctx context.Context, c *console.Console, source *store.Source,
 	name string) (*Realm, error) {
 	realms, err := ReadAll(ctx, c, source, name)
 	switch {
-	case err == exit.ErrReported && name == "":
+	case err == console.ErrReported && name == "":
 		return nil, errors.New("choose the realm with --realm")
-	case err != nil && err != exit.ErrReported:
+	case err != nil && err != console.ErrReported:
 		return nil, err
 	}
 	if len(realms) > 1 {
@@ -113,7 +112,7 @@ func ReadOne(ctx context.Context, c *console.Console, source *store.Source,
 		for _, r := range realms {
 			names = append(names, r.Name)
 		}
-		return nil, exit.Usagef("the store has several realms; choose one with --realm: %s",
+		return nil, console.UsageErrorf("the store has several realms; choose one with --realm: %s",
 			strings.Join(names, ", "))
 	}
 	return realms[0], nil
@@ -126,7 +125,7 @@ func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 	switch {
 	case errors.Is(unread, lease.ErrRecord):
 	case errors.Is(unread, lease.ErrConfig):
-		return nil, exit.Usage(unread)
+		return nil, console.UsageError(unread)
 	case unread != nil:
 		return nil, unread
 	}
@@ -150,10 +149,10 @@ func load(ctx context.Context, st store.Store, name string) (*Realm, error) {
 func (r *Realm) Block(text string) (lease.Block, error) {
 	b, err := lease.ParseBlock(text)
 	if err != nil {
-		return b, exit.Usage(err)
+		return b, console.UsageError(err)
 	}
 	if b.Size < 1 || int(b.Size) > r.Root.Terms.Bits {
-		return b, exit.Usagef("%s: a node ID of realm %q has 1 to %d bits", text, r.Name,
+		return b, console.UsageErrorf("%s: a node ID of realm %q has 1 to %d bits", text, r.Name,
 			r.Root.Terms.Bits)
 	}
 	return b, nil

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store/http"
 )
@@ -15,7 +15,7 @@ import (
 func loadServer(ctx context.Context, client *http.Client, name string) (*Realm, error) {
 	info, err := client.Realm(ctx, name)
 	if errors.Is(err, lease.ErrConfig) {
-		return nil, exit.Usage(err)
+		return nil, console.UsageError(err)
 	}
 	if err != nil {
 		return nil, err

@@ -12,9 +12,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
-	"github.com/sortid/sortid/cmd/sortid/internal/finder"
-	"github.com/sortid/sortid/cmd/sortid/internal/lines"
+	"github.com/sortid/sortid/cmd/sortid/internal/input"
 )
 
 // bufferSize limits the part of a file in memory. A longer line is read in parts.
@@ -36,7 +34,7 @@ type files struct {
 }
 
 func newFiles(c *console.Console) *files {
-	return &files{console: c, buf: make([]byte, bufferSize+finder.Context)}
+	return &files{console: c, buf: make([]byte, bufferSize+contextSize)}
 }
 
 // begin shows progress, with a percentage only if all names are regular files.
@@ -74,7 +72,7 @@ func (f *files) open(name string) error {
 		defer file.Close()
 		f.in.Reader, f.name = file, name
 	}
-	r, err := decompress.NewReader(&f.in)
+	r, err := input.Decompress(&f.in)
 	if err == nil {
 		err = f.parts(r)
 	}
@@ -115,7 +113,7 @@ func (f *files) parts(r io.Reader) error {
 			if err := f.part(buf[:end], context, offset); err != nil {
 				return partError{err}
 			}
-			keep := max(0, end-finder.Context)
+			keep := max(0, end-contextSize)
 			n = copy(buf, buf[keep:n])
 			context, offset = end-keep, offset+int64(keep)
 		}
@@ -138,7 +136,7 @@ func cut(text []byte, old, context int) int {
 		return context
 	}
 	for i := len(text); i > max(context, len(text)-4096); i-- {
-		if !finder.InWord(text[i-1]) {
+		if !inWord[text[i-1]] {
 			return i
 		}
 	}
@@ -148,7 +146,7 @@ func cut(text []byte, old, context int) int {
 func checkText(head []byte) error {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
-		return lines.ErrUTF16
+		return input.ErrUTF16
 	case bytes.IndexByte(head, 0) >= 0:
 		return errBinary
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
 )
@@ -42,7 +40,7 @@ const (
 type scan struct {
 	files         *files
 	options       Options
-	finder        *finder.Finder
+	finder        *finder
 	now           time.Time
 	names         bool   // lines begin with the file's name
 	from, to      int64  // Unix milliseconds
@@ -61,7 +59,7 @@ type scan struct {
 
 func newScan(c *console.Console, o Options, now time.Time) *scan {
 	s := &scan{
-		files: newFiles(c), options: o, finder: finder.New(now, o.Formats...), now: now,
+		files: newFiles(c), options: o, finder: newFinder(now, o.Formats...), now: now,
 		names: o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
 		to:    math.MaxInt64, before: " [", after: "]", day: -1,
 		out: make([]byte, 0, 2*bufferSize),
@@ -119,15 +117,15 @@ func (s *scan) run(names []string) error {
 	})
 	s.files.progress.End()
 	switch {
-	case exit.ClosedPipe(ended):
+	case console.ClosedPipe(ended):
 		return ended
 	case ended != nil:
 		s.files.console.Say("%v", ended)
-		return exit.ErrTrouble
+		return console.ErrTrouble
 	case trouble:
-		return exit.ErrTrouble
+		return console.ErrTrouble
 	case !s.found:
-		return exit.ErrReported
+		return console.ErrReported
 	}
 	return nil
 }
@@ -164,7 +162,7 @@ func (s *scan) flush() error {
 func (s *scan) scanPart(text []byte, from int, offset int64) {
 	done := from    // text[:done] is printed
 	counted := from // lines in text[:counted] are counted
-	s.finder.Find(text, from, func(m finder.Match) {
+	s.finder.find(text, from, func(m match) {
 		ms := m.ID.Milli()
 		if ms < s.from || ms >= s.to {
 			return
@@ -256,7 +254,7 @@ func (s *scan) count(text []byte, offset int64) {
 	}
 }
 
-func (s *scan) appendID(m finder.Match, text []byte, column int64) {
+func (s *scan) appendID(m match, text []byte, column int64) {
 	found := inspect.Guess{Candidate: format.Candidate{ID: m.ID, Encoding: m.Encoding}}
 	s.beginLine()
 	b := strconv.AppendInt(s.out, column, 10)
@@ -271,11 +269,11 @@ func (s *scan) appendID(m finder.Match, text []byte, column int64) {
 	s.out = append(b, '\n')
 }
 
-func (s *scan) appendJSON(m finder.Match, text []byte, column int64) {
+func (s *scan) appendJSON(m match, text []byte, column int64) {
 	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), len(s.options.Formats) == 1,
 		s.now)
 	o := r.Object()
-	o.Prefix = m.Prefix(text)
+	o.Prefix = m.prefix(text)
 	o.File, o.Line, o.Column = s.files.name, s.line, column
 	var err error
 	if s.out, err = o.AppendJSON(s.out); err != nil {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
-	"github.com/sortid/sortid/cmd/sortid/internal/finder"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/extsort"
 )
@@ -31,7 +29,7 @@ const (
 // number, so lines with the same time keep their order.
 type sorting struct {
 	files   *files
-	finder  *finder.Finder
+	finder  *finder
 	reverse bool
 	sorter  extsort.Sorter
 
@@ -48,10 +46,10 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 	if len(names) == 0 {
 		names = []string{Stdin}
 	}
-	ctx, stop := exit.UntilSignal()
+	ctx, stop := console.UntilSignal()
 	defer stop()
 	dir := &extsort.Dir{Parent: o.Dir}
-	s := &sorting{files: newFiles(c), finder: finder.New(time.Now(), o.Formats...),
+	s := &sorting{files: newFiles(c), finder: newFinder(time.Now(), o.Formats...),
 		reverse: o.Reverse, sorter: extsort.Sorter{Dir: dir, Memory: o.Memory}}
 	if o.Memory == 0 {
 		s.sorter.Memory = sortMemory
@@ -64,10 +62,10 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		err = exit.Cause(ctx, ctx.Err())
+		err = console.Cause(ctx, ctx.Err())
 	}
 	dir.Close()
-	return exit.Cause(ctx, err)
+	return console.Cause(ctx, err)
 }
 
 func (s *sorting) run(ctx context.Context, names []string) error {
@@ -96,7 +94,7 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 // A line has the time of its first ID. A line without an ID has the time of the line before it.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
-	s.finder.Find(text, from, func(m finder.Match) {
+	s.finder.find(text, from, func(m match) {
 		start := bytes.LastIndexByte(text[from:m.Start], '\n') + 1 + from
 		n := len(s.starts)
 		if m.ID.HasTime() && (n == 0 || s.starts[n-1] != start) {

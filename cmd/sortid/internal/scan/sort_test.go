@@ -14,10 +14,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) {
@@ -217,7 +216,7 @@ func TestSortInterrupted(t *testing.T) {
 		t.Fatal("nothing is on disk", err)
 	}
 	check.OK(t, self.Signal(os.Interrupt))
-	if code, _ := exit.Code(<-done); code != exit.Interrupt {
+	if code, _ := console.ExitCodeOf(<-done); code != console.Interrupted {
 		t.Errorf("exit code %d", code)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {

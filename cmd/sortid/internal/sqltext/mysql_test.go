@@ -17,8 +17,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	_ "modernc.org/sqlite"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 )
 

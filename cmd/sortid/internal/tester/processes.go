@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify"
@@ -120,7 +119,7 @@ func (v *Tester) reportProcesses(name string, all []*generatorProcess) error {
 		return err
 	}
 	if r.Interrupted {
-		return exit.Cause(searching, exit.ErrInterrupted)
+		return console.Cause(searching, console.ErrInterrupted)
 	}
 	return nil
 }

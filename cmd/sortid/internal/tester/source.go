@@ -13,8 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/decompress"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
+	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
 )
@@ -93,7 +92,7 @@ func (s *source) read() (*sourceLines, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := decompress.NewReader(file)
+	plain, err := input.Decompress(file)
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("%s: cannot be decompressed: %w", s.in.Name, err)
@@ -153,12 +152,12 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	if len(sources) == 1 {
 		what = sources[0].in.Name
 	}
-	return "", exit.Usagef(
+	return "", console.UsageErrorf(
 		"cannot guess the format of %s; name the format before the files, "+
 			"as in \"sortid verify scru128\": one of %s", what, strings.Join(TimedNames(), ", "))
 }
 
 func noIDs(s *source) error {
-	return exit.Usagef("%s is empty, so there is no ID to check; "+
+	return console.UsageErrorf("%s is empty, so there is no ID to check; "+
 		"pipe a generator's output into sortid verify, or name a file of IDs", s.in.Name)
 }

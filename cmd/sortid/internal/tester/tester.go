@@ -17,7 +17,6 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/exit"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
@@ -35,7 +34,7 @@ type Tester struct {
 // untilSignal returns a context. The first signal ends this context, so that verify reports on
 // what it has read. The second signal ends the program.
 func untilSignal() context.Context {
-	ctx, _ := exit.UntilSignal()
+	ctx, _ := console.UntilSignal()
 	return ctx
 }
 
@@ -63,7 +62,7 @@ func SplitFormat(args []string) (name string, files []string, err error) {
 			name, args = f.Name, args[1:]
 		} else if _, statErr := os.Stat(args[0]); statErr != nil && args[0] != "-" &&
 			!strings.ContainsAny(args[0], `./\`) {
-			return "", nil, exit.Usagef("there is no file %q; %w", args[0], err)
+			return "", nil, console.UsageErrorf("there is no file %q; %w", args[0], err)
 		}
 	}
 	if len(args) == 0 {
@@ -78,10 +77,10 @@ func (v *Tester) Run(name string, files []string) error {
 	if v.Options.Raw != "" {
 		switch {
 		case v.Console.OutTerminal:
-			return exit.Usagef(
+			return console.UsageErrorf(
 				"--raw writes bits that are not for a terminal; redirect standard output")
 		case len(files) > 1:
-			return exit.Usagef("--raw takes one source, not %d", len(files))
+			return console.UsageErrorf("--raw takes one source, not %d", len(files))
 		}
 		v.Options.RawTo, to = &patient{w: v.Console.Out}, v.Console.Err
 	}
@@ -94,7 +93,7 @@ func (v *Tester) Run(name string, files []string) error {
 			return noIDs(s)
 		}
 		switch {
-		case errors.Is(err, sortid.ErrOption) || exit.IsUsage(err) || err != nil &&
+		case errors.Is(err, sortid.ErrOption) || console.IsUsageError(err) || err != nil &&
 			ctx.Err() != nil:
 			return err
 		case err != nil:
@@ -158,7 +157,7 @@ func (p *patient) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	n, err := p.w.Write(b)
-	if exit.ClosedPipe(err) {
+	if console.ClosedPipe(err) {
 		p.gone = true
 		return len(b), nil
 	}
@@ -210,7 +209,7 @@ func (p *printer) end(duplicates *report.Unique) (err error) {
 		err = p.out.Flush()
 	}
 	if err == nil && (p.bad || duplicates != nil && duplicates.Status == report.Fail) {
-		return exit.ErrReported
+		return console.ErrReported
 	}
 	return err
 }
@@ -221,7 +220,7 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	for _, file := range files {
 		s := v.source(file)
 		if s.stdin && slices.ContainsFunc(all, func(s *source) bool { return s.stdin }) {
-			return exit.Usagef("standard input can be read only once")
+			return console.UsageErrorf("standard input can be read only once")
 		}
 		all = append(all, s)
 	}
@@ -244,11 +243,13 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 		return err
 	}
 	err = p.end(r)
-	if v.Output == "list" && r.Status != report.Pass && (err == nil || err == exit.ErrReported) {
-		err = cmp.Or(report.UniqueText(v.Console.Err, r, report.Style{}), err)
+	if v.Output == "list" && r.Status != report.Pass && (err == nil || err == console.ErrReported) {
+		if failed := report.UniqueText(v.Console.Err, r, report.Style{}); failed != nil {
+			return failed
+		}
 	}
-	if r.Interrupted && (err == nil || err == exit.ErrReported) {
-		return exit.Cause(ctx, exit.ErrInterrupted)
+	if r.Interrupted && (err == nil || err == console.ErrReported) {
+		return console.Cause(ctx, console.ErrInterrupted)
 	}
 	return err
 }
@@ -259,7 +260,11 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	write := map[string]func(io.Writer, report.Duplicate) error{
 		"json": report.DuplicateJSON, "list": report.DuplicateText}[v.Output]
 	if write != nil {
-		v.Duplicates.Each = func(d report.Duplicate) { failed = cmp.Or(failed, write(out, d)) }
+		v.Duplicates.Each = func(d report.Duplicate) {
+			if failed == nil {
+				failed = write(out, d)
+			}
+		}
 	}
 	if !v.Console.InTerminal || !slices.ContainsFunc(
 		sources, func(s duplicates.Source) bool { return s.Name == "standard input" }) {

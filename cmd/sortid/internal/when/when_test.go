@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/check"
 )
 
 var now = time.Date(2026, 11, 17, 10, 30, 15, 500e6, time.FixedZone("", 3600))

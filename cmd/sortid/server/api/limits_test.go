@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // One address opens as many connections as it can. Other addresses still get some.

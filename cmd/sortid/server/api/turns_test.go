@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // A client with many requests delays another client's first request only by one turn.

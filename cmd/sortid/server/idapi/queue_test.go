@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/check"
 )
 
 // While there are enough IDs, the queue does not count requests, and allocates nothing.

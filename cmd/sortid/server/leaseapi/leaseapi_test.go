@@ -20,8 +20,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/check"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 

@@ -1,0 +1,64 @@
+package input
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/sortid/sortid/internal/check"
+)
+
+func compressed(t *testing.T, text string) map[string][]byte {
+	var g, z bytes.Buffer
+	gw := gzip.NewWriter(&g)
+	zw := check.Must(zstd.NewWriter(&z))(t)
+	for _, w := range []io.WriteCloser{gw, zw} {
+		check.Must(io.WriteString(w, text))(t)
+		check.OK(t, w.Close())
+	}
+	return map[string][]byte{"plain": []byte(text), "gzip": g.Bytes(), "zstd": z.Bytes()}
+}
+
+func TestDecompress(t *testing.T) {
+	for _, text := range []string{"", "x", "abc", strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n",
+		100_000)} {
+		for name, data := range compressed(t, text) {
+			for how, r := range map[string]io.Reader{"whole": bytes.NewReader(data),
+				"bytes": iotest.OneByteReader(bytes.NewReader(data))} {
+				d, err := Decompress(r)
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				got, err := io.ReadAll(d)
+				if err != nil || string(got) != text {
+					t.Errorf("%s, %s: %d bytes of %d, %v", name, how, len(got), len(text), err)
+				}
+			}
+			// Like gzip and zstd, Decompress reads concatenated members.
+			d, err := Decompress(io.MultiReader(bytes.NewReader(data), bytes.NewReader(data)))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got, err := io.ReadAll(d); err != nil || string(got) != text+text {
+				t.Errorf("%s twice: %d bytes of %d, %v", name, len(got), 2*len(text), err)
+			}
+		}
+	}
+}
+
+func TestCutShort(t *testing.T) {
+	for name, data := range compressed(t, strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n", 1000)) {
+		if name == "plain" {
+			continue
+		}
+		d := check.Must(Decompress(bytes.NewReader(data[:len(data)-5])))(t)
+		if _, err := io.ReadAll(d); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

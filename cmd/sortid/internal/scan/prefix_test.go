@@ -1,0 +1,38 @@
+package scan
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPrefix(t *testing.T) {
+	const id = "0372ijojuxuhjsfkeryi2mrtm"
+	long := strings.Repeat("a", 63)
+	for text, want := range map[string]string{
+		"user_" + id:            "user",
+		"id=user_session_" + id: "user_session",
+		`"user_` + id + `"`:     "user",
+		" " + long + "_" + id:   long,
+		" " + long + "a_" + id:  "",
+		id:                      "",
+		" _" + id:               "",
+		" user__" + id:          "",
+		" _user_" + id:          "",
+		"User_" + id:            "",
+		"user2_" + id:           "",
+		"x-user_" + id:          "",
+		"user-" + id:            "",
+		"/user_" + id:           "user",
+	} {
+		var found []match
+		newFinder(time.Now()).find([]byte(text), 0, func(m match) { found = append(found, m) })
+		if len(found) != 1 {
+			t.Errorf("%s: found %v", text, found)
+			continue
+		}
+		if got := found[0].prefix([]byte(text)); got != want {
+			t.Errorf("%s: prefix %q, want %q", text, got, want)
+		}
+	}
+}
