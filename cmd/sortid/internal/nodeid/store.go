@@ -15,7 +15,7 @@ import (
 )
 
 type StoreFlags struct {
-	*console.Console
+	console *console.Console
 	Realm   string
 	cmd     *cobra.Command
 	timeout time.Duration
@@ -23,7 +23,7 @@ type StoreFlags struct {
 
 // ChooseStore adds --realm, and --timeout with the default patience.
 func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
-	s := &StoreFlags{Console: c, cmd: cmd}
+	s := &StoreFlags{console: c, cmd: cmd}
 	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")
 	cmd.Flags().DurationVar(&s.timeout, "timeout", patience,
 		"how long the store may take, a `DURATION`")
@@ -46,7 +46,7 @@ func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	st, err := openURL(ctx, s.Console, open, url)
+	st, err := openURL(ctx, s.console, open, url)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *StoreFlags) Print(url string,
 	if err != nil && !errors.Is(err, console.ErrReported) {
 		return err
 	}
-	_, failed := s.Out.Write(out)
+	_, failed := s.console.Out.Write(out)
 	return cmp.Or(failed, err)
 }
 
