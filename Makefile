@@ -112,12 +112,13 @@ check-kubernetes: | go ## check packaging/kubernetes with kubeconform
 	  packaging/kubernetes/*.yaml
 check-release: | go ## pack the modules and make packages, then use them as users do
 	@$(call try,git rev-parse HEAD,run this in a git clone); \
-	$(call try,$(MAKE) dist-tools,connect to a module proxy); set -x; export GOWORK=off; \
-	go -C packaging vet ./... && go -C packaging test -vet=off -count=1 -timeout 20m ./...
+	$(call try,$(MAKE) dist-tools,connect to a module proxy); set -x; \
+	go -C dev vet -tags release ./release && \
+	go -C dev test -vet=off -tags release -count=1 -timeout 20m ./release
 
 soak: bin/testrun ## run the long forms of tests for an hour each; SOAK=10m shortens them
 	SORTID_SOAK=$(SOAK) $(TEST) -count=1 -timeout 0 $(ARGS) work
-	cd bench && go run ./cmd/bench soak -benchtime $(SOAK)
+	cd dev && go run ./bench/measure soak -benchtime $(SOAK)
 fuzz: | go ## run each fuzz target for FUZZTIME=1m
 	@for pkg in $$(go list work); do \
 	  for f in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do echo "$$pkg $$f"; \
@@ -125,9 +126,9 @@ fuzz: | go ## run each fuzz target for FUZZTIME=1m
 	    $$pkg || exit 1; done; done
 
 bench: build ## compare with other libraries; writes to docs/benchmarks.md
-	cd bench && go run ./cmd/bench
+	cd dev && go run ./bench/measure
 bench-%: build ## measure a part: bench-cli, bench-db, bench-leases, bench-serve
-	cd bench && go run ./cmd/bench $*
+	cd dev && go run ./bench/measure $*
 
 dist: dist-tools ## write archives, packages and checksums to dist/: VERSION=v1.2.3
 	packaging/dist.sh "$(VERSION)" "$(abspath $(DIST))" $(TARGETS)

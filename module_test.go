@@ -90,7 +90,7 @@ var layers = []string{
 	"verify",
 	"store pgxid",
 	"cmd/sortid",
-	"bench examples packaging",
+	"dev examples",
 }
 
 func TestImportsGoOneWay(t *testing.T) {

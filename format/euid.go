@@ -33,9 +33,6 @@ func euidFormat() *Format {
 		Aliases: "O0I1L1",
 		Groups:  []Group{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}},
 		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
-		Unique:  "79 random bits",
-		PerTick: "2^31 on average, then the generator waits for the next millisecond",
-		Choose:  "people type IDs, or IDs contain 15 bits of your own",
 		Options: append([]Option{
 			{Name: "ext", Value: "N[/BITS]",
 				Usage:  "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length",
@@ -55,12 +52,6 @@ func euidFormat() *Format {
 				{Name: "random_low", Bits: 32, Kind: KindRandom},
 			}}}
 		},
-		Plan: Plan{
-			Preference: 3, Unique: "79 random bits, while no extension is used",
-			RandomBits: 15 + 32 + 32, // the last 32 are new in each ID, the rest in each millisecond
-			PerTick:    1 << 31,
-		},
-		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()", Parts: []string{"crockford"}},
 
 		alphabet: classCrockford, letters: classUpper,
 		parse: func(s string) (Words, error) {

@@ -66,9 +66,6 @@ type Format struct {
 	Lease    lease.Format // How node IDs are leased; zero if NodeBits is 0.
 
 	// The rest is for our formats.
-	Unique  string   // Why no two IDs are the same.
-	PerTick string   // How many IDs a generator makes in one tick.
-	Choose  string   // When to choose the format.
 	Options []Option // The options of generators.
 	Node    string   // The option for the node ID; empty if there is none.
 	// NeedsNode: IDs are certain to be unique only with node IDs.
@@ -77,9 +74,7 @@ type Format struct {
 	// counter is full, the generator uses the next tick. See SplitNode.
 	NodeCounter int
 	// Stateless: generators can choose random counters for each ID.
-	Stateless bool `json:"-"`
-	Plan      Plan
-	SQL       SQL
+	Stateless bool
 
 	alphabet class // The classes of the text's symbols.
 	letters  class // The case of the letters in written texts; 0 means both.
@@ -147,30 +142,6 @@ type Prefix struct {
 	Known   []string `json:"known,omitempty"` // the only prefixes; nil allows all prefixes
 }
 
-// A Plan has a format's data for planners. The formulas are in docs/command.md.
-type Plan struct {
-	Preference int    `json:"preference"`       // Its rank among recommended formats, from 1.
-	Unique     string `json:"unique,omitempty"` // What makes IDs unique, without node IDs.
-
-	// RandomBits is how many random bits distinguish the IDs of two processes in one millisecond.
-	RandomBits float64 `json:"random_bits,omitempty"`
-	// PerTick is how many IDs a process can make in a tick, on average.
-	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is how many IDs always fit in a tick, or 0 if planners can ignore this limit.
-	Least float64 `json:"least,omitempty"`
-
-	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
-}
-
-// SQL has a format's data for databases.
-type SQL struct {
-	Postgres string `json:"postgres"`      // The column type in PostgreSQL for binary IDs.
-	Bytes    int    `json:"bytes"`         // The size of a stored value.
-	New      string `json:"new,omitempty"` // The SQL call that makes an ID; or empty.
-
-	Parts []string `json:"-"` // Shared SQL parts that the format's PostgreSQL functions need.
-}
-
 // A Kind is the purpose of a field.
 type Kind string
 
@@ -230,12 +201,6 @@ func Ours() []*Format { return slices.Clone(ours) }
 
 // Names returns the names of [Ours].
 func Names() []string { return NamesOf(ours) }
-
-// Preferred returns the format to recommend first.
-func Preferred() *Format {
-	return slices.MinFunc(ours,
-		func(a, b *Format) int { return a.Plan.Preference - b.Plan.Preference })
-}
 
 // Leased returns the formats for which a server leases node IDs.
 func Leased() (formats []*Format) {

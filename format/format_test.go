@@ -50,7 +50,6 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %s is read as %v", f.Name, f.Example, Detect(f.Example))
 		}
 		if f.Generates() {
-			texts = append(texts, f.Unique, f.PerTick)
 			options := map[string]bool{"": true}
 			for _, o := range f.Options {
 				if o.Usage == "" || options[o.Name] {

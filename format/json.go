@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -73,20 +72,7 @@ func appendTime(b []byte, ms int64) []byte {
 	return append(b, 'Z')
 }
 
-// Table returns a line of JSON for each format; see [Format.MarshalJSON].
-func Table() []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	for _, f := range all {
-		if err := e.Encode(f); err != nil {
-			panic(err) // a bug: the table is part of the program
-		}
-	}
-	return b.Bytes()
-}
-
-// A row is a format as JSON. Its last members exist only for our formats. See
-// docs/schemas/formats.json.
+// A row is a format as JSON. See docs/schemas/formats.json.
 type row struct {
 	Name      string     `json:"name"`
 	Title     string     `json:"title"`
@@ -104,17 +90,6 @@ type row struct {
 	Search    Search     `json:"search,omitzero"`
 	Example   string     `json:"example"`
 	Time      *rowTime   `json:"time,omitempty"`
-	NodeBits  int        `json:"node_bits,omitempty"`
-
-	Unique      string   `json:"unique,omitempty"`
-	PerTick     string   `json:"per_tick,omitempty"`
-	Choose      string   `json:"choose,omitempty"`
-	Options     []Option `json:"options,omitempty"`
-	Node        string   `json:"node,omitempty"`
-	NeedsNode   bool     `json:"needs_node,omitempty"`
-	NodeCounter int      `json:"node_counter,omitempty"`
-	Plan        Plan     `json:"plan,omitzero"`
-	SQL         SQL      `json:"sql,omitzero"`
 }
 
 type rowText struct {
@@ -151,9 +126,7 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 		Generates: f.Generates(),
 		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: NamesOf(f.within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
-		Search: f.Search, NodeBits: f.NodeBits,
-		Unique: f.Unique, PerTick: f.PerTick, Choose: f.Choose, Options: f.Options,
-		Node: f.Node, NeedsNode: f.NeedsNode, NodeCounter: f.NodeCounter, Plan: f.Plan, SQL: f.SQL,
+		Search: f.Search,
 		Text: rowText{
 			Alphabet: f.Alphabet, Mark: f.Mark, Symbols: f.Symbols, FoldsCase: f.FoldsCase,
 			Lengths: f.TextLengths,

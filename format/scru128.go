@@ -26,9 +26,6 @@ func scru128Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru128.TextLen}, TextSorts: true,
 		Example:  "0372ijojuxuhjsfkeryi2mrtm",
 		Reserved: true,
-		Unique:   "80 random bits",
-		PerTick:  "no limit: full counters use the next millisecond",
-		Choose:   "you want unique, sortable IDs and no trouble: the default choice",
 		Options: append([]Option{
 			{Name: "stateless",
 				Usage: "make each ID from the clock and 80 random bits alone, " +
@@ -43,13 +40,6 @@ func scru128Format() *Format {
 			layout[1].Every = 1000
 			return []Usage{{Layout: layout}}
 		},
-		Plan: Plan{
-			Preference: 1, Unique: "80 random bits",
-			RandomBits: 24 + 24 + 32, // counters start at random; each ID has new entropy
-			PerTick:    1 << 47,      // half of the 2^48 values, on average
-		},
-		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()",
-			Parts: []string{"base36", "ordered"}},
 
 		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {

@@ -30,9 +30,6 @@ func scru160Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru160.TextLen}, HexText: true, TextSorts: true,
 		Example:  "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
 		Reserved: true,
-		Unique:   "about 111 random bits",
-		PerTick:  "at least 32769, then the generator waits for the next millisecond",
-		Choose:   "you want more randomness, or microseconds",
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS",
 				Usage: "a node ID and its size in bits, as in 42/8, " +
@@ -49,14 +46,6 @@ func scru160Format() *Format {
 		}, commonOptions...),
 		Node: "node", Lease: lease.SCRU160,
 		usages: scru160Usages,
-		Plan: Plan{
-			Preference: 2, Unique: "about 111 random bits",
-			RandomBits: 15 + 16 + 80,      // 2^15 starts of the counter; the rest is new in each ID
-			PerTick:    65536 - 32767.0/2, // 65536 minus the mean start
-			Least:      32769,
-		},
-		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, // with a byte for the length
-			New: "scru160_new()", Parts: []string{"base32hex"}},
 
 		alphabet: classBase32hex, letters: classUpper,
 		parse: func(s string) (Words, error) {

@@ -26,10 +26,7 @@ func scru64Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru64.TextLen}, TextSorts: true,
 		Example: "0u2pf62ji4b9",
 		Tick:    scru64.Tick, Reserved: true,
-		Unique:  "an assigned node ID",
-		PerTick: "2^24 over all nodes; more IDs use the next tick",
-		Choose:  "keys must be 64 bits and you can assign node IDs",
-		Search:  Search{Short: true, Prefix: "0"},
+		Search: Search{Short: true, Prefix: "0"},
 		Options: append([]Option{
 			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
 				Usage: "the node ID and its size in bits, as in 42/8, " +
@@ -54,9 +51,6 @@ func scru64Format() *Format {
 			node.Name, counter.Start = "node", StartGuard
 			return []Usage{{Layout: []Field{f.Layout[0], node, counter}}}
 		},
-		Plan: Plan{Preference: 4, NodeBits: 23},
-		SQL: SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)",
-			Parts: []string{"base36", "ordered"}},
 
 		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {

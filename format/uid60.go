@@ -26,10 +26,7 @@ func uid60Format() *Format {
 		TextLengths: []int{4, 5, 6, 7, 8, 9, 10}, Rotated: 2,
 		Example: "xinaS8QBh",
 		Epoch:   time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC), Reserved: true,
-		Unique:  "a sequence and 9 random bits, or an assigned worker ID",
-		PerTick: "512, then the generator waits for the next millisecond",
-		Choose:  "IDs must be short and look random",
-		Search:  Search{WordLike: true},
+		Search: Search{WordLike: true},
 		Options: append([]Option{
 			{Name: "worker", Value: "ID/BITS",
 				Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4; " +
@@ -52,12 +49,6 @@ func uid60Format() *Format {
 			}
 			return []Usage{{Layout: layout}}
 		},
-		Plan: Plan{
-			Preference: 5, Unique: "18 bits that differ by chance",
-			RandomBits: 9 + 9, // sequences start anywhere
-			PerTick:    512, Least: 512, NodeBits: 9,
-		},
-		SQL: SQL{Postgres: "bigint", Bytes: 8},
 
 		alphabet: classBase64,
 		parse: func(s string) (Words, error) {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/format"
 )
 
@@ -22,7 +24,7 @@ func formatsCommand(c *console.Console) *cobra.Command {
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
 
 	cmd.RunE = func(*cobra.Command, []string) error {
-		out := format.Table()
+		out := catalog.Table()
 		if output.Value == "table" {
 			out = comparison(c)
 		}
@@ -50,7 +52,7 @@ func comparison(c *console.Console) []byte {
 	for i, row := range strings.Split(strings.TrimSuffix(cells.String(), "\n"), "\n") {
 		style, unique := console.Strong, "UNIQUE THROUGH"
 		if i > 0 {
-			style, unique = console.Plain, ours[i-1].Unique
+			style, unique = console.Plain, plan.FactsOf(ours[i-1]).Unique
 		}
 		if narrow = c.Width-len(row) < 20; narrow { // a list below shows the last column
 			row = strings.TrimRight(row, " ")
@@ -70,10 +72,10 @@ func comparison(c *console.Console) []byte {
 		}
 	}
 	if narrow {
-		section("UNIQUE THROUGH", ours, func(s *format.Format) string { return s.Unique })
+		section("UNIQUE THROUGH", ours, func(s *format.Format) string { return plan.FactsOf(s).Unique })
 	}
-	section("CHOOSE IT WHEN", ours, func(s *format.Format) string { return s.Choose })
-	section("IN ONE TICK", ours, func(s *format.Format) string { return s.PerTick })
+	section("CHOOSE IT WHEN", ours, func(s *format.Format) string { return plan.FactsOf(s).Choose })
+	section("IN ONE TICK", ours, func(s *format.Format) string { return plan.FactsOf(s).PerTick })
 	section("LOOKS LIKE", ours, func(s *format.Format) string { return s.Example })
 	section("FORMATS OF OTHERS, WHICH SORTID READS", format.All()[len(ours):],
 		func(s *format.Format) string { return s.Summary })

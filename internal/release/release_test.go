@@ -36,11 +36,11 @@ func released(t *testing.T) (dir, remote string) {
 	const requires = "\n\ngo 1.26\n\nrequire " + rootPath + " v0.4.0\n"
 	for name, text := range map[string]string{
 		"CHANGELOG.md": "# Changelog\n\n## v0.5.0 (2026-11-21)\n",
-		"go.work": "go 1.26\n\nuse (\n\t.\n\t./store\n\t./bench // not published\n)\n\n" +
+		"go.work": "go 1.26\n\nuse (\n\t.\n\t./store\n\t./dev // not published\n)\n\n" +
 			"replace " + rootPath + " v0.4.0 => .\n",
 		"go.mod":       "module " + rootPath + "\n\ngo 1.26\n",
 		"store/go.mod": "module " + rootPath + "/store" + requires,
-		"bench/go.mod": "module " + rootPath + "/bench" + requires,
+		"dev/go.mod":   "module " + rootPath + "/dev" + requires,
 	} {
 		name = filepath.Join(dir, name)
 		check(t, os.MkdirAll(filepath.Dir(name), 0o755))
@@ -127,11 +127,11 @@ func TestTagRefuses(t *testing.T) {
 		}, want: "refs/tags/v0.5.0 exists"},
 		{name: "another version", change: func(t *testing.T, dir, _ string) {
 			replace(t, filepath.Join(dir, "store", "go.mod"), " v0.5.0", " v0.6.0")
-			replace(t, filepath.Join(dir, "bench", "go.mod"), " v0.5.0", " v0.6.0")
+			replace(t, filepath.Join(dir, "dev", "go.mod"), " v0.5.0", " v0.6.0")
 			commit(t, dir)
 		}, want: "require each other at v0.6.0; make bump"},
 		{name: "two versions", change: func(t *testing.T, dir, _ string) {
-			replace(t, filepath.Join(dir, "bench", "go.mod"), " v0.5.0", " v0.4.0")
+			replace(t, filepath.Join(dir, "dev", "go.mod"), " v0.5.0", " v0.4.0")
 			commit(t, dir)
 		}, want: "other modules require"},
 		{name: "no notes", change: func(t *testing.T, dir, _ string) {

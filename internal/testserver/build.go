@@ -11,8 +11,8 @@ import (
 
 // Sortid returns the path of the command, built by the go command.
 //
-// A test that calls Sortid runs again if the command's source in its own module changes. If the
-// rest should have this effect too, the test must import it.
+// A test that calls Sortid runs again if the command's source in the test's module changes. If
+// packages of other modules should have this effect too, the test must import them.
 func Sortid(t testing.TB) string {
 	t.Helper()
 	return Build(t, "github.com/sortid/sortid/cmd/sortid")

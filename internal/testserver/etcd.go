@@ -129,8 +129,8 @@ func startEtcd(t testing.TB, n int, flags []string) []*Server {
 	return servers
 }
 
-// etcdProgram returns the path of etcd's server. The go command builds it from the folder "etcd" if
-// it is not in the PATH.
+// etcdProgram returns the path of etcd's server. The go command builds it as a tool of module
+// dev if it is not in the PATH.
 func etcdProgram(t testing.TB) string {
 	t.Helper()
 	if path, err := exec.LookPath("etcd"); err == nil {
@@ -151,9 +151,11 @@ var buildEtcd = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	root := filepath.Join(path, "..", "..")
 	cmd := exec.Command("go", "tool", "-n", "go.etcd.io/etcd/server/v3")
-	cmd.Dir = filepath.Join(path, "etcd")
-	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK=off", "CGO_ENABLED=0")
+	cmd.Dir = filepath.Join(root, "dev")
+	cmd.Env = append(os.Environ(), "PWD="+cmd.Dir, "GOWORK="+filepath.Join(root, "go.work"),
+		"CGO_ENABLED=0")
 	path, err = clientOutput(cmd)
 	if err != nil {
 		return "", fmt.Errorf("%s in %s: %w", cmd, cmd.Dir, err)

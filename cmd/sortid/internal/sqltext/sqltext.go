@@ -23,7 +23,7 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 	names := []string{"header", "common", "typed"}
 	formats = inOrder(formats)
 	for _, f := range formats {
-		for _, part := range f.SQL.Parts {
+		for _, part := range FactsOf(f).parts {
 			if !slices.Contains(names, part) {
 				names = append(names, part)
 			}

@@ -74,9 +74,9 @@ func (t Table) Postgres(schema string) (string, error) {
 		return "", err
 	}
 	s := t.Format
-	typ, value := s.SQL.Postgres, ""
-	if s.SQL.New != "" {
-		value = " DEFAULT sortid." + s.SQL.New
+	facts, value := FactsOf(s), ""
+	if facts.New != "" {
+		value = " DEFAULT sortid." + facts.New
 	}
 	first := func(at time.Time) string {
 		return "sortid." + s.Name + "_first('" + at.Format("2006-01-02 15:04+00") + "')"
@@ -94,7 +94,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
   what text NOT NULL
 ) PARTITION BY RANGE (id);
 
-`, s.Name, name, typ, value)
+`, s.Name, name, facts.Postgres, value)
 	if node, ok := s.Option(s.Node); ok && node.Needed {
 		b.WriteString(
 			"-- The DEFAULT uses node ID 1 of 8 bits. Give each database a node ID of its own.\n\n")
@@ -120,7 +120,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 --   ALTER TABLE %[1]s DETACH PARTITION %[4]s CONCURRENTLY;
 --   DROP TABLE %[4]s;
 `, name, first(all[0].from), first(next.from), part(all[0]))
-	if typ == "uuid" {
+	if facts.Postgres == "uuid" {
 		fmt.Fprintf(&b, `--
 -- Instead of the commands above, pg_partman 5.2 or later can make and drop the partitions:
 --

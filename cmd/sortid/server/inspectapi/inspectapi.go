@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"golang.org/x/time/rate"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
@@ -67,7 +68,7 @@ func (e *Endpoints) Register(h huma.API) {
 	huma.Register(h, get("formats", "/v1/formats", "Describe the formats",
 		"Returns what `sortid formats -o json` prints: one object in each line.", lines()),
 		func(context.Context, *struct{}) (*api.Raw, error) {
-			return &api.Raw{ContentType: api.TypeNDJSON, Body: format.Table()}, nil
+			return &api.Raw{ContentType: api.TypeNDJSON, Body: catalog.Table()}, nil
 		})
 }
 

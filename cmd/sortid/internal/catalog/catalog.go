@@ -1,0 +1,55 @@
+// Package catalog writes the descriptions of all formats, with what the command knows about ours.
+package catalog
+
+import (
+	"encoding/json"
+
+	"github.com/sortid/sortid/cmd/sortid/internal/plan"
+	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
+	"github.com/sortid/sortid/format"
+)
+
+// Table returns a line of JSON for each format; see docs/schemas/formats.json.
+func Table() []byte {
+	var b []byte
+	for _, f := range format.All() {
+		line := object(f)
+		if more := object(membersOf(f)); len(more) > len("{}") {
+			line = append(append(line[:len(line)-1], ','), more[1:]...)
+		}
+		b = append(append(b, line...), '\n')
+	}
+	return b
+}
+
+func object(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // a bug: the values are part of the program
+	}
+	return b
+}
+
+// members follow those of [format.Format.MarshalJSON].
+type members struct {
+	NodeBits    int             `json:"node_bits,omitempty"`
+	Unique      string          `json:"unique,omitempty"`
+	PerTick     string          `json:"per_tick,omitempty"`
+	Choose      string          `json:"choose,omitempty"`
+	Options     []format.Option `json:"options,omitempty"`
+	Node        string          `json:"node,omitempty"`
+	NeedsNode   bool            `json:"needs_node,omitempty"`
+	NodeCounter int             `json:"node_counter,omitempty"`
+	Plan        *plan.Model     `json:"plan,omitempty"`
+	SQL         *sqltext.Facts  `json:"sql,omitempty"`
+}
+
+func membersOf(f *format.Format) members {
+	m := members{NodeBits: f.NodeBits, Options: f.Options, Node: f.Node, NeedsNode: f.NeedsNode,
+		NodeCounter: f.NodeCounter, SQL: sqltext.FactsOf(f)}
+	if facts := plan.FactsOf(f); facts != nil {
+		m.Unique, m.PerTick, m.Choose, m.Plan = facts.Unique, facts.PerTick, facts.Choose,
+			&facts.Model
+	}
+	return m
+}

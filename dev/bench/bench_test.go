@@ -1,0 +1,467 @@
+// Package bench compares this project with its peers in one run.
+//
+// A benchmark has the name of an operation, and its sub-benchmarks have the names of libraries.
+// Command measure reads both names.
+package bench
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	snowflake "github.com/bwmarrin/snowflake"
+	gofrs "github.com/gofrs/uuid/v5"
+	google "github.com/google/uuid"
+	nanoid "github.com/matoous/go-nanoid/v2"
+	"github.com/oklog/ulid/v2"
+	"github.com/rs/xid"
+	"github.com/segmentio/ksuid"
+
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/uid60"
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// rows has the sub-benchmarks that other files add.
+var rows = map[string]map[string]func(*testing.B){}
+
+//lint:ignore U1000 stdlib_test.go uses it, with Go 1.27
+func later(benchmark, lib string, f func(*testing.B)) {
+	if rows[benchmark] == nil {
+		rows[benchmark] = map[string]func(*testing.B){}
+	}
+	rows[benchmark][lib] = f
+}
+
+func runLater(b *testing.B) {
+	m := rows[strings.TrimPrefix(b.Name(), "Benchmark")]
+	for _, lib := range slices.Sorted(maps.Keys(m)) {
+		b.Run("lib="+lib, m[lib])
+	}
+}
+
+// gen60 and flake often wait: they make at most 512 and 4096 IDs a millisecond.
+var (
+	gen64  = new64(scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
+	gen160 = must(scru160.NewGenerator(scru160.Options{}))
+	genE   = must(euid.NewGenerator(euid.Options{}))
+	gen60  = must(uid60.NewGenerator(uid60.Options{}))
+	flake  = must(snowflake.NewNode(1))
+)
+
+// The results go here, so that the compiler keeps the calls.
+var (
+	s64   scru64.ID
+	s128  scru128.ID
+	s160  scru160.ID
+	sE    euid.ID
+	s60   uid60.ID
+	sXid  xid.ID
+	sUlid ulid.ULID
+	sGoog google.UUID
+	sGofr gofrs.UUID
+	sKsu  ksuid.KSUID
+	sFlak snowflake.ID
+	sStr  string
+	sErr  error
+)
+
+func BenchmarkNew(b *testing.B) {
+	runLater(b)
+	b.Run("lib=scru64", func(b *testing.B) {
+		for b.Loop() {
+			s64, sErr = gen64.Generate()
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			s128 = scru128.New()
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		for b.Loop() {
+			s160 = scru160.New()
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		for b.Loop() {
+			sE, sErr = genE.Generate()
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		for b.Loop() {
+			s60, sErr = gen60.Generate()
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		for b.Loop() {
+			sXid = xid.New()
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) {
+		for b.Loop() {
+			sUlid = ulid.Make()
+		}
+	})
+	b.Run("lib=google-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGoog, sErr = google.NewV7()
+		}
+	})
+	b.Run("lib=google-uuid-v7-pool", func(b *testing.B) {
+		google.EnableRandPool()
+		defer google.DisableRandPool()
+		for b.Loop() {
+			sGoog, sErr = google.NewV7()
+		}
+	})
+	b.Run("lib=gofrs-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGofr, sErr = gofrs.NewV7()
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		for b.Loop() {
+			sKsu = ksuid.New()
+		}
+	})
+	b.Run("lib=snowflake", func(b *testing.B) {
+		for b.Loop() {
+			sFlak = flake.Generate()
+		}
+	})
+}
+
+// new64 returns a generator that can run an hour ahead of the clock. A generator that waits for the
+// clock makes at most 33 million IDs a second, even with a counter of 23 bits.
+func new64(o scru64.Options) *scru64.Generator {
+	o.RollbackAllowance = time.Hour
+	return must(scru64.NewGenerator(o))
+}
+
+func BenchmarkLease(b *testing.B) {
+	acquire := func(format lease.Format, bits int) *lease.Lease {
+		l := must(lease.Acquire(b.Context(), lease.NewMemory(), lease.Config{
+			Realm: "bench", Format: format, NodeBits: bits,
+			Window: 12 * time.Hour, // so long that no generator reaches its end
+		}))
+		b.Cleanup(func() { l.Close(context.Background()) })
+		return l
+	}
+	scru64s := func(name string, o scru64.Options) {
+		g := new64(o)
+		b.Run("lib="+name, func(b *testing.B) {
+			for b.Loop() {
+				s64, sErr = g.Generate()
+			}
+			must(s64, sErr)
+		})
+	}
+	scru160s := func(name string, o scru160.Options) {
+		o.CounterExtension = 8 // a longer counter, which is never full
+		g := must(scru160.NewGenerator(o))
+		b.Run("lib="+name, func(b *testing.B) {
+			for b.Loop() {
+				s160, sErr = g.Generate()
+			}
+			must(s160, sErr)
+		})
+	}
+	scru64s("scru64", scru64.Options{NodeSpec: must(scru64.NewNodeSpec(0, 1))})
+	scru64s("scru64-leased", scru64.Options{Lease: acquire(lease.SCRU64, 1)})
+	scru160s("scru160", scru160.Options{NodeBits: 8})
+	scru160s("scru160-leased", scru160.Options{Lease: acquire(lease.SCRU160, 8)})
+}
+
+func BenchmarkNewString(b *testing.B) {
+	runLater(b)
+	b.Run("lib=scru64", func(b *testing.B) {
+		for b.Loop() {
+			s64, sErr = gen64.Generate()
+			sStr = s64.String()
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		for b.Loop() {
+			sStr = scru128.NewString()
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		for b.Loop() {
+			sStr = scru160.NewString()
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = euid.NewString()
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		for b.Loop() {
+			s60, sErr = gen60.Generate()
+			sStr = s60.String()
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = xid.New().String()
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = ulid.Make().String()
+		}
+	})
+	b.Run("lib=google-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGoog, sErr = google.NewV7()
+			sStr = sGoog.String()
+		}
+	})
+	b.Run("lib=gofrs-uuid-v7", func(b *testing.B) {
+		for b.Loop() {
+			sGofr, sErr = gofrs.NewV7()
+			sStr = sGofr.String()
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		for b.Loop() {
+			sStr = ksuid.New().String()
+		}
+	})
+	b.Run("lib=snowflake", func(b *testing.B) {
+		for b.Loop() {
+			sStr = flake.Generate().String()
+		}
+	})
+	b.Run("lib=nanoid", func(b *testing.B) {
+		for b.Loop() {
+			sStr, sErr = nanoid.New()
+		}
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	runLater(b)
+	b.Run("lib=scru64", func(b *testing.B) {
+		id := must(gen64.Generate())
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			buf, _ = id.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		id := scru128.New()
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			buf, _ = id.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		id := scru160.New()
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			buf, _ = id.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		id := must(genE.Generate())
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			buf, _ = id.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		id := must(gen60.Generate())
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			buf, _ = id.AppendText(buf[:0])
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		id := xid.New()
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			buf = id.Encode(buf[:20])
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) {
+		id := ulid.Make()
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			_ = id.MarshalTextTo(buf[:26])
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		id := ksuid.New()
+		buf := make([]byte, 0, 64)
+		for b.Loop() {
+			buf = id.Append(buf[:0])
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	runLater(b)
+	b.Run("lib=scru64", func(b *testing.B) {
+		s := must(gen64.Generate()).String()
+		for b.Loop() {
+			s64, sErr = scru64.Parse(s)
+		}
+	})
+	b.Run("lib=scru128", func(b *testing.B) {
+		s := scru128.NewString()
+		for b.Loop() {
+			s128, sErr = scru128.Parse(s)
+		}
+	})
+	b.Run("lib=scru160", func(b *testing.B) {
+		s := scru160.NewString()
+		for b.Loop() {
+			s160, sErr = scru160.Parse(s)
+		}
+	})
+	b.Run("lib=euid", func(b *testing.B) {
+		s := euid.NewString()
+		for b.Loop() {
+			sE, sErr = euid.Parse(s)
+		}
+	})
+	b.Run("lib=uid60", func(b *testing.B) {
+		s := must(gen60.Generate()).String()
+		for b.Loop() {
+			s60, sErr = uid60.Parse(s)
+		}
+	})
+	b.Run("lib=xid", func(b *testing.B) {
+		s := xid.New().String()
+		for b.Loop() {
+			sXid, sErr = xid.FromString(s)
+		}
+	})
+	b.Run("lib=ulid", func(b *testing.B) { // Parse does not check the characters
+		s := ulid.Make().String()
+		for b.Loop() {
+			sUlid, sErr = ulid.Parse(s)
+		}
+	})
+	b.Run("lib=ulid-strict", func(b *testing.B) {
+		s := ulid.Make().String()
+		for b.Loop() {
+			sUlid, sErr = ulid.ParseStrict(s)
+		}
+	})
+	b.Run("lib=google-uuid-v7", func(b *testing.B) {
+		s := must(google.NewV7()).String()
+		for b.Loop() {
+			sGoog, sErr = google.Parse(s)
+		}
+	})
+	b.Run("lib=gofrs-uuid-v7", func(b *testing.B) {
+		s := must(gofrs.NewV7()).String()
+		for b.Loop() {
+			sGofr, sErr = gofrs.FromString(s)
+		}
+	})
+	b.Run("lib=ksuid", func(b *testing.B) {
+		s := ksuid.New().String()
+		for b.Loop() {
+			sKsu, sErr = ksuid.Parse(s)
+		}
+	})
+	b.Run("lib=snowflake", func(b *testing.B) {
+		s := flake.Generate().String()
+		for b.Loop() {
+			sFlak, sErr = snowflake.ParseString(s)
+		}
+	})
+}
+
+// BenchmarkParallel shares one generator between all processors, so the IDs are in order.
+func BenchmarkParallel(b *testing.B) {
+	runLater(b)
+	parallel := func(name string, f func()) {
+		b.Run("lib="+name, func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					f()
+				}
+			})
+		})
+	}
+	parallel("scru64", func() { gen64.Generate() })
+	parallel("scru128", func() { scru128.New() })
+	parallel("scru160", func() { scru160.New() })
+	parallel("euid", func() { genE.Generate() })
+	parallel("uid60", func() { gen60.Generate() })
+	parallel("xid", func() { xid.New() })
+	parallel("ulid", func() { ulid.Make() })
+	parallel("google-uuid-v7", func() { google.NewV7() })
+	parallel("gofrs-uuid-v7", func() { gofrs.NewV7() })
+	parallel("ksuid", func() { ksuid.New() })
+	parallel("snowflake", func() { flake.Generate() })
+
+	// If each goroutine has its own generator, there is no contention, but only the IDs of one
+	// goroutine are in order.
+	b.Run("lib=scru128-each", func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			g := must(scru128.NewGenerator(scru128.Options{}))
+			for pb.Next() {
+				g.Generate()
+			}
+		})
+	})
+}
+
+// BenchmarkBatch makes a thousand IDs at once, and reports the time for one.
+func BenchmarkBatch(b *testing.B) {
+	g := must(scru128.NewGenerator(scru128.Options{}))
+	batch(b, "scru64", func(ids []scru64.ID) { sErr = gen64.Fill(ids) })
+	batch(b, "scru128", func(ids []scru128.ID) { sErr = g.Fill(ids) })
+	batch(b, "scru160", func(ids []scru160.ID) { sErr = gen160.Fill(ids) })
+	batch(b, "euid", func(ids []euid.ID) { sErr = genE.Fill(ids) })
+	batch(b, "uid60", func(ids []uid60.ID) { sErr = gen60.Fill(ids) })
+	batch(b, "xid", func(ids []xid.ID) {
+		for i := range ids {
+			ids[i] = xid.New()
+		}
+	})
+	batch(b, "ulid", func(ids []ulid.ULID) {
+		for i := range ids {
+			ids[i] = ulid.Make()
+		}
+	})
+	batch(b, "google-uuid-v7", func(ids []google.UUID) {
+		for i := range ids {
+			ids[i], sErr = google.NewV7()
+		}
+	})
+	batch(b, "ksuid", func(ids []ksuid.KSUID) {
+		for i := range ids {
+			ids[i] = ksuid.New()
+		}
+	})
+}
+
+func batch[T any](b *testing.B, name string, fill func([]T)) {
+	b.Run("lib="+name, func(b *testing.B) {
+		ids := make([]T, 1000)
+		for b.Loop() {
+			fill(ids)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(ids)), "ns/id")
+	})
+}

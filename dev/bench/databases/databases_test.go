@@ -1,0 +1,389 @@
+// Package databases measures keys and functions in databases, and prints lines for package result.
+// Without flags, it is a short test.
+package databases
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/gofrs/uuid/v5"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/sortid/sortid/dev/bench/result"
+	"github.com/sortid/sortid/internal/testserver"
+	"github.com/sortid/sortid/pgxid"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru64"
+)
+
+var (
+	rounds = flag.Int("rounds", 1, "how often functions are measured")
+	scale  = flag.Float64("scale", 0,
+		"scales the number of rows and the buffer pool; 0 means few rows")
+)
+
+type sizes struct {
+	old, rows  int
+	checkpoint int // rows between PostgreSQL's checkpoints
+	calls      int
+	buffers    int // buffer pool in megabytes
+}
+
+func size() sizes {
+	if *scale == 0 {
+		return sizes{old: 2000, rows: 1000, checkpoint: 500, calls: 1000, buffers: 16}
+	}
+	part := func(n float64) int { return int(n * *scale) }
+	return sizes{old: part(3_000_000), rows: part(1_000_000), checkpoint: part(250_000),
+		calls: 10_000, buffers: part(64)}
+}
+
+func Test(t *testing.T) {
+	testserver.Long(t, "starts servers and measures them")
+	testserver.Alone(t)
+	t.Run("Postgres", measurePostgres)
+	t.Run("MariaDB", measureMariaDB)
+}
+
+// printKey prints how fast rows with this key are added, and what they cost: megabytes of WAL or
+// redo log, megabytes of index, and blocks read because they were not in the buffer pool.
+func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads float64) {
+	t.Helper()
+	if perSecond <= 0 || log <= 0 || index <= 0 || reads < 0 {
+		t.Errorf("%s, %s: %f rows a second, %f MB of log, %f MB of index, %f reads",
+			benchmark, name, perSecond, log, index, reads)
+	}
+	result.Write(os.Stdout, benchmark, name,
+		perSecond, "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
+}
+
+var payload = strings.Repeat("an event. ", 5)
+
+type key struct {
+	name             string
+	postgres, mysql  string // the type of the column in each database
+	value            func() any
+	text             func() string // for MariaDB's LOAD DATA: text, or hexadecimal bytes if hexBytes
+	serial, hexBytes bool
+}
+
+func keys(t testing.TB) []key {
+	spec, err := scru64.ParseNodeSpec("5/4") // few node bits leave a large counter, so the generator keeps up
+	check(t, err)
+	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
+	check(t, err)
+	make64 := func() scru64.ID {
+		id, err := generator.Generate()
+		check(t, err)
+		return id
+	}
+	entropy := ulid.Monotonic(rand.NewChaCha8([32]byte{1}), 0)
+	makeULID := func() string { return ulid.MustNew(ulid.Now(), entropy).String() }
+	uuids := func(name string, make func() (uuid.UUID, error)) key {
+		return key{name: name, postgres: "uuid", mysql: "BINARY(16)", hexBytes: true,
+			value: func() any { return pgtype.UUID{Bytes: uuid.Must(make()), Valid: true} },
+			text:  func() string { return fmt.Sprintf("%x", uuid.Must(make()).Bytes()) }}
+	}
+	return []key{
+		{name: "serial", postgres: "bigserial", mysql: "BIGINT AUTO_INCREMENT", serial: true},
+		{name: "scru64", postgres: "bigint", mysql: "BIGINT", value: func() any { return make64() },
+			text: func() string { return fmt.Sprint(uint64(make64())) }},
+		{name: "scru128", postgres: "uuid", mysql: "BINARY(16)",
+			value: func() any { return scru128.New() }, hexBytes: true,
+			text: func() string { id := scru128.New(); return fmt.Sprintf("%x", id[:]) }},
+		uuids("UUIDv7", uuid.NewV7),
+		{name: "scru128 as text", postgres: `text COLLATE "C"`,
+			mysql: "CHAR(25) CHARACTER SET ascii COLLATE ascii_bin",
+			value: func() any { return scru128.NewString() },
+			text:  scru128.NewString},
+		{name: "ULID as text", postgres: `text COLLATE "C"`,
+			mysql: "CHAR(26) CHARACTER SET ascii COLLATE ascii_bin",
+			value: func() any { return makeULID() }, text: makeULID},
+		uuids("UUIDv4", uuid.NewV4),
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A postgres is a connection to a server with the functions of "sortid sql".
+type postgres struct {
+	t    *testing.T
+	url  string
+	conn *pgx.Conn
+	sizes
+}
+
+func measurePostgres(t *testing.T) {
+	sizes := size()
+	server := testserver.StartPostgres(t, fmt.Sprintf("shared_buffers=%dMB", sizes.buffers),
+		"max_wal_size=20GB", "checkpoint_timeout=1d", "autovacuum=off", "fsync=off")
+	conn, err := pgx.Connect(t.Context(), server.URL)
+	check(t, err)
+	defer conn.Close(context.Background())
+	pgxid.Register(conn.TypeMap())
+	p := &postgres{t, server.URL, conn, sizes}
+	functions := exec.Command(testserver.Sortid(t), "sql", "postgres")
+	functions.Stderr = os.Stderr
+	text, err := functions.Output()
+	check(t, err)
+	p.run(string(text))
+
+	var version string
+	check(t, conn.QueryRow(t.Context(), "SHOW server_version").Scan(&version))
+	version, _, _ = strings.Cut(version, " ")
+	fmt.Println("postgres:", version)
+	p.keys()
+	p.run("CREATE SEQUENCE plain")
+	p.functions()
+	p.defaults()
+	p.copies()
+}
+
+func (p *postgres) run(statement string) {
+	p.t.Helper()
+	_, err := p.conn.PgConn().Exec(p.t.Context(), statement).ReadAll()
+	check(p.t, err)
+}
+
+func (p *postgres) number(query string) (n float64) {
+	p.t.Helper()
+	check(p.t, p.conn.QueryRow(p.t.Context(), query).Scan(&n))
+	return n
+}
+
+func timed(do func()) float64 {
+	begin := time.Now()
+	do()
+	return float64(time.Since(begin))
+}
+
+func (p *postgres) keys() {
+	result.Write(os.Stdout, "Sizes", "KeysPostgres", p.old, "old", p.rows, "rows",
+		p.buffers, "MB")
+	for i, k := range keys(p.t) {
+		table := fmt.Sprint("keys", i)
+		p.run("CREATE TABLE " + table + " (id " + k.postgres + " PRIMARY KEY, what text)")
+		columns := []string{"id", "what"}
+		values := func(int) ([]any, error) { return []any{k.value(), payload}, nil }
+		if k.serial {
+			columns = []string{"what"}
+			values = func(int) ([]any, error) { return []any{payload}, nil }
+		}
+		add := func(rows int) {
+			for left := rows; left > 0; left -= 10_000 {
+				_, err := p.conn.CopyFrom(p.t.Context(), pgx.Identifier{table}, columns,
+					pgx.CopyFromSlice(min(left, 10_000), values))
+				check(p.t, err)
+			}
+		}
+		add(p.old)
+		p.run("CHECKPOINT")
+		reads := func() float64 {
+			p.run("SELECT pg_stat_force_next_flush()")
+			return p.number("SELECT idx_blks_read FROM pg_statio_user_indexes WHERE relname = '" +
+				table + "'")
+		}
+		readsBefore := reads()
+		wal := p.number("SELECT pg_current_wal_insert_lsn() - '0/0'")
+		begin := time.Now()
+		for left := p.rows; left > 0; left -= p.checkpoint {
+			add(p.checkpoint)
+			p.run("CHECKPOINT")
+		}
+		perSecond := float64(p.rows) / time.Since(begin).Seconds()
+		written := p.number("SELECT pg_current_wal_insert_lsn() - '0/0'") - wal
+		index := p.number("SELECT pg_relation_size('" + table + "_pkey')")
+		printKey(p.t, "KeysPostgres", k.name, perSecond, written/1e6, index/1e6, reads()-readsBefore)
+		p.run("DROP TABLE " + table)
+	}
+}
+
+func (p *postgres) functions() {
+	p.run(fmt.Sprintf(`CREATE TABLE samples AS
+		SELECT sortid.scru64_new(1, 4) AS i, id AS u, sortid.scru128_text(id) AS t,
+			sortid.euid_text(id) AS e, now() + n * interval '1 s' AS at
+		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids;
+		ANALYZE samples`, p.calls))
+	calls := []string{
+		"gen_random_uuid()", "nextval('plain')", "sortid.scru128_text(u)",
+		"sortid.scru128_parse(t)", "sortid.scru128_time(u)", "sortid.scru128_first(at)",
+		"sortid.scru64_text(i)", "sortid.scru64_time(i)", "sortid.scru64_first(at)",
+		"sortid.euid_text(u)", "sortid.euid_parse(e)",
+		"sortid.scru128_new()", "sortid.scru128_new_counted()", "sortid.scru128_new_ordered()",
+		"sortid.scru64_new(1, 4)", "sortid.euid_new()", "sortid.scru160_new()",
+	}
+	query := func(expression string) float64 {
+		took := timed(func() { p.number("SELECT count(" + expression + ") FROM samples") })
+		return took / float64(p.calls)
+	}
+	for range *rounds {
+		result.Write(os.Stdout, "Baseline", "column", query("u"), "ns/op")
+		for _, call := range calls {
+			name, _, _ := strings.Cut(strings.TrimPrefix(call, "sortid."), "(")
+			result.Write(os.Stdout, "Functions", name, query(call), "ns/op")
+		}
+	}
+}
+
+func (p *postgres) defaults() {
+	defaults := map[string]string{
+		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
+		"nextval":             "bigint DEFAULT nextval('plain')",
+		"scru128_new":         "uuid DEFAULT sortid.scru128_new()",
+		"scru128_new_counted": "uuid DEFAULT sortid.scru128_new_counted()",
+		"scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
+		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)",
+	}
+	names := slices.Sorted(maps.Keys(defaults))
+	for range *rounds {
+		for _, name := range names {
+			p.run("CREATE TABLE filled (id " + defaults[name] + " PRIMARY KEY, n int)")
+			statements := max(1, p.calls/10_000)
+			took := timed(func() {
+				for range statements {
+					p.run("INSERT INTO filled (n) SELECT generate_series(1, 10000)")
+				}
+			})
+			result.Write(os.Stdout, "Defaults", name, float64(statements*10_000)/took*1e9, "rows/s")
+			p.run("DROP TABLE filled")
+		}
+	}
+
+	for _, name := range names {
+		p.run(fmt.Sprintf(`CREATE TABLE filled (id %s, n int);
+			INSERT INTO filled (n) SELECT generate_series(1, %d);
+			ALTER TABLE filled ADD PRIMARY KEY (id); CHECKPOINT`, defaults[name], p.old))
+		took := timed(func() {
+			for left := p.checkpoint; left > 0; left -= 10_000 {
+				p.run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)",
+					min(left, 10_000)))
+			}
+		})
+		result.Write(os.Stdout, "DefaultsOnto", name, float64(p.checkpoint)/took*1e9, "rows/s")
+		p.run("DROP TABLE filled")
+	}
+}
+
+// copies measures CopyFrom without the time to make the IDs.
+func (p *postgres) copies() {
+	ids := make([]scru128.ID, p.calls)
+	for i := range ids {
+		ids[i] = scru128.New()
+	}
+	plain, err := pgx.Connect(p.t.Context(), p.url) // without pgxid
+	check(p.t, err)
+	defer plain.Close(p.t.Context())
+	copies := []struct {
+		name  string
+		conn  *pgx.Conn
+		value func(scru128.ID) any
+	}{
+		{"pgtype.UUID", plain,
+			func(id scru128.ID) any { return pgtype.UUID{Bytes: id, Valid: true} }},
+		{"scru128.ID with pgxid", p.conn, func(id scru128.ID) any { return id }},
+		{"scru128.UUID without pgxid", plain, func(id scru128.ID) any { return scru128.UUID(id) }},
+	}
+	for range *rounds {
+		for _, c := range copies {
+			p.run("CREATE TABLE copied (id uuid)")
+			took := timed(func() {
+				_, err := c.conn.CopyFrom(p.t.Context(), pgx.Identifier{"copied"}, []string{"id"},
+					pgx.CopyFromSlice(len(ids),
+						func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
+				check(p.t, err)
+			})
+			result.Write(os.Stdout, "Copy", c.name, took/float64(p.calls), "ns/row")
+			p.run("DROP TABLE copied")
+		}
+	}
+}
+
+func measureMariaDB(t *testing.T) {
+	sizes := size()
+	server := testserver.StartMySQL(t, fmt.Sprintf("innodb-buffer-pool-size=%dM", sizes.buffers),
+		"innodb-flush-log-at-trx-commit=0", "local-infile=1", "innodb-log-file-size=1G")
+	u, err := url.Parse(server.URL)
+	check(t, err)
+	config := mysql.NewConfig()
+	config.Net, config.Addr = "tcp", u.Host
+	config.User, config.DBName = u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	connector, err := mysql.NewConnector(config)
+	check(t, err)
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	run := func(statement string) {
+		t.Helper()
+		_, err := db.Exec(statement)
+		check(t, err)
+	}
+	status := func(name string) (n float64) {
+		t.Helper()
+		check(t, db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n))
+		return n
+	}
+	old, rows := sizes.old/2, sizes.rows/4
+	var version string
+	check(t, db.QueryRow("SELECT VERSION()").Scan(&version))
+	version, _, _ = strings.Cut(version, "-")
+	fmt.Println("mariadb:", version)
+	result.Write(os.Stdout, "Sizes", "KeysMariaDB", old, "old", rows, "rows", sizes.buffers, "MB")
+	for i, k := range keys(t) {
+		table := fmt.Sprint("keys", i)
+		run("CREATE TABLE " + table + " (id " + k.mysql + " PRIMARY KEY, what VARCHAR(100))")
+		columns := "(id, what)"
+		if k.serial {
+			columns = "(what)"
+		} else if k.hexBytes {
+			columns = "(@id, what) SET id = UNHEX(@id)"
+		}
+		add := func(rows int) {
+			for left := rows; left > 0; left -= 10_000 {
+				var lines strings.Builder
+				for range min(left, 10_000) {
+					if !k.serial {
+						lines.WriteString(k.text())
+						lines.WriteByte('\t')
+					}
+					fmt.Fprintln(&lines, payload)
+				}
+				mysql.RegisterReaderHandler(
+					"rows", func() io.Reader { return strings.NewReader(lines.String()) })
+				run("LOAD DATA LOCAL INFILE 'Reader::rows' INTO TABLE " + table + " " + columns)
+			}
+		}
+		add(old)
+		reads, written := status("Innodb_buffer_pool_reads"), status("Innodb_os_log_written")
+		begin := time.Now()
+		add(rows)
+		perSecond := float64(rows) / time.Since(begin).Seconds()
+		log := status("Innodb_os_log_written") - written
+		read := status("Innodb_buffer_pool_reads") - reads
+		run("ANALYZE TABLE " + table)
+		var index float64
+		check(t, db.QueryRow("SELECT DATA_LENGTH FROM information_schema.TABLES "+
+			"WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table).Scan(&index))
+		printKey(t, "KeysMariaDB", k.name, perSecond, log/1e6, index/1e6, read)
+		run("DROP TABLE " + table)
+	}
+}

@@ -1,0 +1,359 @@
+package release
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/internal/testserver"
+	"sigs.k8s.io/yaml"
+)
+
+type deployment struct {
+	args   []string
+	tokens string
+	store  bool
+}
+
+// test runs the server of an example on a free port. It must answer probes, and not start without
+// tokens.
+func (d deployment) test(t *testing.T, sortid string) {
+	t.Helper()
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens")
+	args := slices.Clone(d.args)
+	listen, file := slices.Index(args, "--listen")+1, slices.Index(args, "--tokens")+1
+	if listen == 0 || file == 0 || args[file] != d.tokens {
+		t.Fatalf("%q: want --listen, and --tokens %s", args, d.tokens)
+	}
+	host, _, err := net.SplitHostPort(args[listen])
+	check(t, err)
+	args[listen], args[file] = net.JoinHostPort(host, "0"), tokens
+	start := func(args []string) (*exec.Cmd, *bytes.Buffer) {
+		var stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), sortid, args...)
+		cmd.Env = os.Environ()
+		if d.store {
+			cmd.Env = append(cmd.Env, "STORE_URL=bolt:"+filepath.Join(dir, "leases.db"))
+		}
+		cmd.Stderr = &stderr
+		return cmd, &stderr
+	}
+
+	cmd, stderr := start(args)
+	if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), tokens) {
+		t.Errorf("without a file of tokens: %v, %s", err, stderr)
+	}
+	if host == "" {
+		cmd, stderr = start(slices.Delete(slices.Clone(args), file-1, file+1))
+		if err := cmd.Run(); err == nil ||
+			!strings.Contains(stderr.String(), "can be reached from other machines") {
+			t.Errorf("without --tokens: %v, %s", err, stderr)
+		}
+	}
+
+	run(t, "", nil, sortid, "serve", "token", "shop", "--tokens", tokens)
+	cmd, _ = start(args)
+	cmd.Stderr = nil
+	log, err := cmd.StderrPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	defer cmd.Process.Kill()
+	address := serving(t, log)
+	var rest bytes.Buffer
+	read := make(chan bool)
+	go func() {
+		io.Copy(&rest, log)
+		close(read)
+	}()
+	for path, want := range map[string]int{"/healthz": http.StatusOK, "/readyz": http.StatusOK,
+		"/v1/ids/scru128": http.StatusUnauthorized} {
+		code := 0
+		for range 1200 {
+			if code = get(t, address+path); code == want {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		if code != want {
+			t.Errorf("%s: %d, want %d", path, code, want)
+		}
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	<-read
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v, and the log:\n%s", err, &rest)
+	}
+}
+
+func serving(t *testing.T, log io.Reader) (address string) {
+	t.Helper()
+	var all strings.Builder
+	for lines := bufio.NewScanner(log); lines.Scan(); all.WriteString(lines.Text() + "\n") {
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+			_, port, err := net.SplitHostPort(strings.TrimPrefix(line.Address, "http://"))
+			check(t, err)
+			return "http://127.0.0.1:" + port
+		}
+	}
+	t.Fatalf("the server does not serve:\n%s", &all)
+	return ""
+}
+
+// get sends a request like a probe of Kubernetes, whose host is the address of a pod.
+func get(t *testing.T, url string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	check(t, err)
+	request.Host = "10.1.2.3:8420"
+	answer, err := http.DefaultClient.Do(request)
+	check(t, err)
+	answer.Body.Close()
+	return answer.StatusCode
+}
+
+// instruction returns the arguments of the Dockerfile's last instruction of this name.
+func instruction(t *testing.T, name string) (args []string) {
+	t.Helper()
+	for line := range strings.Lines(file(t, "Dockerfile")) {
+		if text, ok := strings.CutPrefix(line, name+" "); ok {
+			args = nil
+			if err := json.Unmarshal([]byte(text), &args); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+	}
+	return args
+}
+
+// The image's server accepts other machines only if it has tokens.
+func TestImageServes(t *testing.T) {
+	if entry := instruction(t, "ENTRYPOINT"); !slices.Equal(entry, []string{"/usr/bin/sortid"}) {
+		t.Errorf("ENTRYPOINT %q", entry)
+	}
+	args := instruction(t, "CMD")
+	if !slices.Contains(args, ":8420") || !strings.Contains(file(t, "Dockerfile"),
+		"\nEXPOSE 8420\n") {
+		t.Errorf("CMD %q: want the port that EXPOSE names, of all addresses", args)
+	}
+	deployment{args: args, tokens: "/etc/sortid/tokens"}.test(t, testserver.Sortid(t))
+}
+
+// A workload is what these tests read of a Deployment or a Job. The fields are kubeconform's
+// subject: see check-kubernetes in the Makefile.
+type workload struct {
+	Kind string
+	Spec struct {
+		Selector struct{ MatchLabels map[string]string }
+		Template struct {
+			Metadata struct{ Labels map[string]string }
+			Spec     struct {
+				SecurityContext            struct{ RunAsUser int }
+				InitContainers, Containers []container
+				Volumes                    []struct {
+					Name     string
+					EmptyDir *struct{}
+					Secret   struct {
+						SecretName string
+						Items      []struct{ Key, Path string }
+					}
+				}
+			}
+		}
+	}
+}
+
+type service struct {
+	Kind string
+	Spec struct {
+		Selector map[string]string
+		Ports    []struct{ TargetPort string }
+	}
+}
+
+type container struct {
+	Name          string
+	Command, Args []string
+	Env           []struct {
+		Name      string
+		ValueFrom struct {
+			SecretKeyRef struct{ Name, Key string }
+		}
+	}
+	Ports        []struct{ Name string }
+	VolumeMounts []struct{ Name, MountPath string }
+
+	LivenessProbe, ReadinessProbe, StartupProbe probe
+}
+
+type probe struct {
+	HTTPGet struct{ Path, Port string }
+}
+
+func parse[T any](t *testing.T, text string) (object T) {
+	t.Helper()
+	check(t, yaml.Unmarshal([]byte(text), &object))
+	return object
+}
+
+// The labels, ports, probes, volume and secret of the server fit each other and the server.
+func TestKubernetesServe(t *testing.T) {
+	text := file(t, "packaging/kubernetes/serve.yaml")
+	first, second, _ := strings.Cut(text, "\n---\n")
+	service, servers := parse[service](t, first), parse[workload](t, second)
+	if service.Kind != "Service" || servers.Kind != "Deployment" {
+		t.Fatal("serve.yaml is not a Service and a Deployment")
+	}
+	pod := servers.Spec.Template
+	for name, value := range service.Spec.Selector {
+		if pod.Metadata.Labels[name] != value || servers.Spec.Selector.MatchLabels[name] != value {
+			t.Errorf("the label %s=%s does not connect the Service, the Deployment and its pods",
+				name, value)
+		}
+	}
+	if len(service.Spec.Selector) == 0 || len(pod.Spec.Containers) != 1 ||
+		len(pod.Spec.Volumes) != 1 {
+		t.Fatal("want a selector, a container and a volume")
+	}
+	c, volume := pod.Spec.Containers[0], pod.Spec.Volumes[0]
+	ports := []string{service.Spec.Ports[0].TargetPort}
+	for _, p := range []probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		ports = append(ports, p.HTTPGet.Port)
+	}
+	for _, port := range ports {
+		if port != c.Ports[0].Name {
+			t.Errorf("the port %q is not the container's", port)
+		}
+	}
+	if c.LivenessProbe.HTTPGet.Path != "/healthz" || c.ReadinessProbe.HTTPGet.Path != "/readyz" {
+		t.Error("a probe requests a path that the server does not have")
+	}
+	if c.VolumeMounts[0].Name != volume.Name || c.Env[0].Name != "STORE_URL" {
+		t.Error("the container lacks the volume or STORE_URL")
+	}
+	secret := c.Env[0].ValueFrom.SecretKeyRef
+	if secret.Name != volume.Secret.SecretName || !strings.Contains(text, "create secret generic "+
+		secret.Name+" --from-file="+volume.Secret.Items[0].Key+" --from-literal="+secret.Key+"=") {
+		t.Error("the secret in the comment is not the one that the pods use")
+	}
+	if pod.Spec.SecurityContext.RunAsUser != 65532 {
+		t.Error("the user of the pods is not the user of the image")
+	}
+	path := filepath.Join(c.VolumeMounts[0].MountPath, volume.Secret.Items[0].Path)
+	deployment{args: c.Args, tokens: path, store: true}.test(t, testserver.Sortid(t))
+}
+
+// The application of the example finds its worker ID, and not the secret.
+func TestKubernetesApplication(t *testing.T) {
+	text := file(t, "packaging/kubernetes/your-app.yaml")
+	app := parse[workload](t, text)
+	if app.Kind != "Deployment" {
+		t.Fatalf("your-app.yaml is a %s, want a Deployment", app.Kind)
+	}
+	pod := app.Spec.Template
+	if len(app.Spec.Selector.MatchLabels) == 0 {
+		t.Error("there is no selector")
+	}
+	for name, value := range app.Spec.Selector.MatchLabels {
+		if pod.Metadata.Labels[name] != value {
+			t.Errorf("the label %s=%s does not connect the Deployment and its pods", name, value)
+		}
+	}
+	if len(pod.Spec.InitContainers) != 1 || len(pod.Spec.Containers) != 1 ||
+		len(pod.Spec.Volumes) != 1 || pod.Spec.Volumes[0].EmptyDir == nil {
+		t.Fatal("want two containers and an empty folder")
+	}
+	from, to, volume := pod.Spec.InitContainers[0], pod.Spec.Containers[0], pod.Spec.Volumes[0]
+	for _, c := range []container{from, to} {
+		if c.VolumeMounts[0].Name != volume.Name ||
+			c.VolumeMounts[0].MountPath != path.Dir(to.Command[0]) {
+			t.Errorf("%s does not mount the folder of %s", c.Name, to.Command[0])
+		}
+	}
+	if want := []string{"install", to.Command[0]}; !slices.Equal(from.Args, want) {
+		t.Errorf("the init container runs %q, want %q", from.Args, want)
+	}
+	secret := to.Env[0].ValueFrom.SecretKeyRef
+	if !strings.Contains(text, "create secret generic "+secret.Name+" --from-literal="+secret.Key+
+		"=$STORE") {
+		t.Error("the secret in the comment is not the one that the pods use")
+	}
+
+	dir := t.TempDir()
+	store := "bolt:" + filepath.Join(dir, "leases.db")
+	sortid := filepath.Join(dir, "sortid")
+	run(t, "", nil, testserver.Sortid(t), "install", sortid)
+	for line := range strings.Lines(text) {
+		if create, ok := strings.CutPrefix(line, "#   sortid lease create $STORE "); ok {
+			create, _, _ = strings.Cut(create, "#")
+			run(t, "", nil, sortid, append([]string{"lease", "create", store},
+				strings.Fields(create)...)...)
+		}
+	}
+	end := slices.Index(to.Command, "--") + 1
+	args := append(slices.Clone(to.Command[1:end]), testserver.Program(t, "env"))
+	out := run(t, "", []string{to.Env[0].Name + "=" + store}, sortid, args...)
+	if !regexp.MustCompile(`(?m)^TSIDCREATOR_NODE=\d+$`).MatchString(out) {
+		t.Errorf("the application gets no worker ID:\n%s", out)
+	}
+	if strings.Contains(out, to.Env[0].Name+"=") {
+		t.Errorf("the application gets %s", to.Env[0].Name)
+	}
+}
+
+func TestSystemdServe(t *testing.T) {
+	const name = "packaging/systemd/sortid.service"
+	var args []string
+	for line := range strings.Lines(file(t, name)) {
+		if command, ok := strings.CutPrefix(line, "ExecStart=/usr/bin/sortid "); ok {
+			command = strings.NewReplacer("${LISTEN}", "127.0.0.1:8420", "${CREDENTIALS_DIRECTORY}",
+				"/run/credentials/sortid.service").Replace(command)
+			args = strings.Fields(command)
+		}
+	}
+	sortid := testserver.Sortid(t)
+	t.Run("run", func(t *testing.T) {
+		deployment{args: args, tokens: "/run/credentials/sortid.service/tokens",
+			store: true}.test(t, sortid)
+	})
+	t.Run("verify", func(t *testing.T) {
+		unit := filepath.Join(t.TempDir(), "sortid.service")
+		text := strings.ReplaceAll(file(t, name), "/usr/bin/sortid", sortid)
+		check(t, os.WriteFile(unit, []byte(text), 0o644))
+		out, err := exec.Command(testserver.Program(t, "systemd-analyze"), "verify", "--man=no",
+			unit).CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		// The output also has messages about other units.
+		for line := range strings.Lines(string(out)) {
+			if strings.Contains(line, "sortid") {
+				t.Error(line)
+			}
+		}
+	})
+}
+
+func TestDockerfile(t *testing.T) {
+	_, last, ok := strings.Cut(file(t, "Dockerfile"), "\nFROM scratch\n")
+	if !ok || strings.Contains(last, "\nFROM ") || strings.Contains(last, "\nRUN ") ||
+		!strings.Contains(last, "\nUSER 65532") {
+		t.Errorf("the last stage is:\n%s", last)
+	}
+}
