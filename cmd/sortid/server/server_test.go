@@ -194,7 +194,8 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
-	expect("unknown format", "GET /v1/ids/scru12", 422, strings.Join(catalog.Names(format.Ours()), ", "), "")
+	expect("unknown format", "GET /v1/ids/scru12", 422,
+		strings.Join(catalog.Names(format.Ours()), ", "), "")
 	expect("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
 	expect("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
 	expect("negative", "GET /v1/ids/scru128?n=-1", 422, `"field":"n"`, "")
