@@ -167,7 +167,7 @@ func Create(ctx context.Context, store Store, config Config) (bool, error) {
 			return false, err
 		}
 	}
-	return false, cmp.Or(checkTerms(root), config.check(root.Terms))
+	return false, config.check(root)
 }
 
 func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
@@ -325,7 +325,7 @@ func (c Config) fencedTerms(root Record) (Terms, error) {
 	case known:
 		same := c
 		same.NodeBits, same.Window, same.MaxLead = 0, 0, 0
-		if err := cmp.Or(checkTerms(root), same.check(terms)); err != nil {
+		if err := same.check(root); err != nil {
 			return terms, err
 		}
 	}

@@ -153,8 +153,12 @@ func (c Config) terms() Terms {
 	return t
 }
 
-func (c Config) check(t Terms) error {
-	mine := c.terms()
+// check reports whether the realm's terms make sense and are those of c.
+func (c Config) check(root Record) error {
+	if err := checkTerms(root); err != nil {
+		return err
+	}
+	t, mine := root.Terms, c.terms()
 	wrong := func(what string, has, want any, advice string) error {
 		return fmt.Errorf("%w: %q has %s %v, this process wants %v; %s", ErrRealm, c.Realm, what,
 			has, want, advice)

@@ -96,7 +96,7 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	case known && root.Generation == s.root.Generation && s.forgotten != nil:
 		return s.forgotten
 	}
-	if err := cmp.Or(checkTerms(root), s.config.check(root.Terms)); err != nil {
+	if err := s.config.check(root); err != nil {
 		return err
 	}
 	if known && root.Generation != s.root.Generation && root.HWM < s.top {
@@ -622,7 +622,7 @@ func (s *session) settle(ctx context.Context) error {
 		return nil
 	}
 	s.fresh = false
-	if root != s.root && cmp.Or(checkTerms(root), s.config.check(root.Terms)) == nil {
+	if root != s.root && s.config.check(root) == nil {
 		s.setRoot(root)
 	}
 	if s.claimant != nil {

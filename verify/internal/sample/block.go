@@ -2,11 +2,13 @@ package sample
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -169,10 +171,10 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 		b.found(check, nil)
 		return
 	}
-	// The report shows the text before the note, so the note omits the text.
 	note := err.Error()
-	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
-		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")
+	var wrong *sortid.ParseError
+	if errors.As(err, &wrong) && wrong.Input == parseerr.Clip(text) {
+		note = wrong.Reason() // the report shows the text before the note
 	}
 	if b.first && b.Lines == 0 {
 		for start, what := range map[string]string{

@@ -3,7 +3,6 @@ package input
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +30,10 @@ func Texts(c *console.Console, args []string,
 		}
 		if err != nil {
 			w.progress.End()
-			return cmp.Or(w.out.Flush(), err)
+			if flushed := w.out.Flush(); flushed != nil {
+				return flushed
+			}
+			return err
 		}
 	}
 	w.progress.End()

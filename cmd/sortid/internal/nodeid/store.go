@@ -1,7 +1,6 @@
 package nodeid
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -65,8 +64,10 @@ func (s *StoreFlags) Print(url string,
 	if err != nil && !errors.Is(err, console.ErrReported) {
 		return err
 	}
-	_, failed := s.Out.Write(out)
-	return cmp.Or(failed, err)
+	if _, failed := s.Out.Write(out); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // ChooseTerms adds flags for the window and the lead of a realm.
