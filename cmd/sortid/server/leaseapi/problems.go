@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
@@ -29,7 +28,7 @@ func (e *Endpoints) problem(in *request, err error) error {
 	conflict := func(code api.Code, detail string, args ...any) error {
 		return api.NewProblem(http.StatusConflict, code, detail, args...)
 	}
-	text := strings.TrimPrefix(err.Error(), "lease: ")
+	text := textOf(err)
 	switch {
 	case errors.As(err, &problem):
 		return problem
@@ -87,9 +86,20 @@ func (e *Endpoints) problem(in *request, err error) error {
 			"send the same again; the server's log says more")
 }
 
-// configDetail returns the text of an error that matches [lease.ErrConfig].
+// textOf returns the text of an error of package lease without the package's name.
+func textOf(err error) string {
+	if of := interface{ Text() string }(nil); errors.As(err, &of) {
+		return of.Text()
+	}
+	return err.Error()
+}
+
+// configDetail returns what is wrong, for an error that matches [lease.ErrConfig].
 func configDetail(err error) string {
-	return strings.TrimPrefix(err.Error(), lease.ErrConfig.Error()+": ")
+	if of := (*lease.Error)(nil); errors.As(err, &of) {
+		return of.Detail
+	}
+	return err.Error()
 }
 
 // noneFree returns the problem for errors that match [lease.ErrFull] or [lease.ErrLead].
