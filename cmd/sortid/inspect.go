@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
@@ -20,7 +21,7 @@ import (
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 
-var sharedNames = strings.Join(format.NamesOf(shared), ", ")
+var sharedNames = strings.Join(catalog.Names(shared), ", ")
 
 func inspectCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{

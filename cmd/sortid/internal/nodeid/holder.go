@@ -9,6 +9,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -99,7 +100,7 @@ func (h *Holder) Release() {
 	defer cancel()
 	if err := h.Lease.Close(ctx); err != nil {
 		h.Say("node ID %s could not be given back; it becomes free soon after %s: %v",
-			h.Node(), format.FormatTime(until), err)
+			h.Node(), words.Time(until), err)
 	}
 	h.source.Close()
 }
@@ -129,7 +130,7 @@ func (h *Holder) tell(ctx context.Context) {
 				reason = errors.New("the store does not answer")
 			}
 			h.Say("node ID %s was leased until %s; waiting for it to be renewed: %v", h.Node(),
-				format.FormatTime(until), reason)
+				words.Time(until), reason)
 		}
 	}
 }

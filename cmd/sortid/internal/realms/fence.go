@@ -10,7 +10,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -61,7 +61,7 @@ func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 			continue
 		}
 		f.done = append(f.done, name)
-		_, err = fmt.Fprintf(f.Out, "%s\t%s\n", name, format.FormatTime(from))
+		_, err = fmt.Fprintf(f.Out, "%s\t%s\n", name, words.Time(from))
 		f.failed = cmp.Or(f.failed, err)
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // look is the time between checks of the leases.
@@ -65,7 +65,7 @@ func (k *keeper) look(now time.Time) {
 	switch {
 	case k.why != "":
 	case late:
-		k.ends("its lease ends at "+format.FormatTime(k.until), true)
+		k.ends("its lease ends at "+words.Time(k.until), true)
 		if !now.Before(k.until) {
 			k.stood = stood
 		}
@@ -95,7 +95,7 @@ func (k *keeper) renewed(now time.Time) {
 			reason = err.Error()
 		}
 		k.end(fmt.Sprintf("its lease ends at %s and cannot be renewed: %s",
-			format.FormatTime(k.until), reason), true)
+			words.Time(k.until), reason), true)
 		return
 	}
 	switch away := err != nil; {
@@ -127,7 +127,7 @@ func (k *keeper) result(code int, last time.Time, late bool) error {
 	if k.why == "" && k.program.unguarded() {
 		k.why = noWatchdog
 	}
-	end := format.FormatTime(k.until)
+	end := words.Time(k.until)
 	stopped := late && last.Before(k.until)
 	switch {
 	case stopped && (k.why == "" || k.stood != 0):

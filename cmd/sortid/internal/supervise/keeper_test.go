@@ -14,8 +14,8 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -221,7 +221,7 @@ func TestStoreGone(t *testing.T) {
 		said, err := s.end()
 		var lost *lossError
 		if !errors.As(err, &lost) ||
-			!strings.Contains(said, "the program goes on until "+format.FormatTime(want)+": ") {
+			!strings.Contains(said, "the program goes on until "+words.Time(want)+": ") {
 			t.Errorf("%v; %s", err, said)
 		}
 	})

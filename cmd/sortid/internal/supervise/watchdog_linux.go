@@ -19,7 +19,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 const watchdogName = "exec-watchdog"
@@ -248,7 +248,7 @@ func (w *warden) act(now time.Time) {
 		w.terminate(time.Until(w.deadlines.Kill))
 		// The reader of standard error must not block the watchdog.
 		go w.c.Say("ending the program: its lease ends at %s, "+
-			"and sortid, process %d, is stopped or hangs", format.FormatTime(w.Until), w.parent)
+			"and sortid, process %d, is stopped or hangs", words.Time(w.Until), w.parent)
 	}
 }
 
