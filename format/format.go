@@ -69,10 +69,8 @@ type Format struct {
 	// NeedsNode: IDs are certain to be unique only with node IDs.
 	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
-	// counter is full, the generator uses the next tick. See SplitNode.
+	// counter is full, the generator uses the next tick.
 	NodeCounter int
-	// Stateless: generators can choose random counters for each ID.
-	Stateless bool
 
 	alphabet class // The classes of the text's symbols.
 	letters  class // The case of the letters in written texts; 0 means both.
@@ -90,8 +88,6 @@ type Format struct {
 	// in the inner ID.
 	within []*Format
 	usual  *Format // The inner format that generators use; its IDs are in order.
-
-	usages func(f *Format, nodeBits int) []Usage // See Usages; can be nil.
 
 	mostNodeBits int // the largest size of node IDs in bits; 0 means NodeBits
 
@@ -170,10 +166,6 @@ type Field struct {
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
-	// The rest is for tests of generators; see [Usage].
-	Start Start  `json:"-"` // for KindCounter: its start in a new tick
-	Every uint64 `json:"-"` // for KindCounter: ticks between new random values; 0 means 1
-	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
 	// Loose: some generators have a counter or a finer time in a random field, or a random node ID.
 	Loose bool `json:"-"`
 }
@@ -326,21 +318,6 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
-
-// SplitNode splits the field that node ID and counter share; see NodeCounter. The caller gives the
-// node ID's size in bits, which IDs do not show. SplitNode fails if no node ID can have this size.
-func (f *Format) SplitNode(size int) ([]Field, error) {
-	if limit := f.NodeCounter - 1; size < 1 || size > limit {
-		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", limit, size)
-	}
-	fields := []Field{
-		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
-		{Name: "counter", Bits: f.NodeCounter - size, Kind: KindCounter,
-			Meaning: "+1 per ID, random start in each tick"},
-	}
-	place(fields)
-	return fields, nil
-}
 
 // Range returns the first and last time that IDs can show, including the reserved timestamps.
 func (f *Format) Range() (first, last time.Time) {

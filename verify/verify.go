@@ -26,6 +26,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/verify/internal/exact"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -88,8 +89,8 @@ const None = exact.None
 
 // The usages of scru160's counter.
 const (
-	UsageDefault      = format.UsageDefault
-	UsageMicroseconds = format.UsageMicroseconds
+	UsageDefault      = usage.Default
+	UsageMicroseconds = usage.Microseconds
 )
 
 // Progress is how much of a source has been read.
