@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -45,8 +45,8 @@ func (e *Endpoints) problem(in *request, err error) error {
 			"%s; wait, or leave out node_id to get another node ID", text).
 			After(until(held.FreeFrom))
 		p.Holder, p.State = held.Holder, string(held.State)
-		p.ValidUntilMS, p.ValidUntil = held.Until.UnixMilli(), format.FormatTime(held.Until)
-		p.FreeFromMS, p.FreeFrom = held.FreeFrom.UnixMilli(), format.FormatTime(held.FreeFrom)
+		p.ValidUntilMS, p.ValidUntil = held.Until.UnixMilli(), words.Time(held.Until)
+		p.FreeFromMS, p.FreeFrom = held.FreeFrom.UnixMilli(), words.Time(held.FreeFrom)
 		return p
 	case errors.Is(err, lease.ErrNoRealm):
 		return api.NewProblem(http.StatusNotFound, api.NoRealm,
@@ -127,7 +127,7 @@ func noneFree(err error, text string) error {
 	p := api.Busy(until(from), api.NoneFree,
 		"%s; wait, give node IDs back, or use a realm with more of them", text)
 	if !from.IsZero() {
-		p.FreeFromMS, p.FreeFrom = from.UnixMilli(), format.FormatTime(from)
+		p.FreeFromMS, p.FreeFrom = from.UnixMilli(), words.Time(from)
 	}
 	return p
 }
