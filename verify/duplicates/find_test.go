@@ -19,6 +19,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/extsort"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -55,8 +56,8 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 }
 
 func TestFind(t *testing.T) {
-	for _, formatName := range format.Names() {
-		f, _ := format.LookupAny(formatName)
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			lines := map[string][]string{}
@@ -219,7 +220,8 @@ func TestFindTrouble(t *testing.T) {
 
 // Find counts the same duplicates as a map, in any input that is cut into three sources.
 func FuzzFind(f *testing.F) {
-	for i, formatName := range format.Names() {
+	for i, known := range format.Ours() {
+		formatName := known.Name
 		lines := append(controls.Sample(formatName, 30), controls.Sample(formatName, 20)...)
 		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(controls.Text(lines)))
 		slices.Sort(lines)
@@ -269,13 +271,13 @@ func FuzzFind(f *testing.F) {
 func TestGeneratorsUnique(t *testing.T) {
 	const generators, each = 6, 50_000
 	for _, f := range format.Ours() {
-		if f.NeedsNode {
+		if generate.NeedsNode(f) {
 			continue
 		}
 		var sources []Source
 		var wg sync.WaitGroup
 		for i := range generators {
-			g, err := f.NewGenerator(format.Options{})
+			g, err := generate.New(f, generate.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 )
 
 // A Table is partitioned by the time of its IDs.
@@ -19,7 +20,7 @@ type Table struct {
 }
 
 // With more partitions, databases get slow.
-const MaxPartitions = 8000
+const maxPartitions = 8000
 
 // A partition contains the IDs from first up to but not including end.
 type partition struct {
@@ -55,8 +56,8 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 			return nil, next, err
 		}
 		all = append(all, p)
-		if len(all) > MaxPartitions {
-			return nil, next, fmt.Errorf("more than %d partitions", MaxPartitions)
+		if len(all) > maxPartitions {
+			return nil, next, fmt.Errorf("more than %d partitions", maxPartitions)
 		}
 	}
 	if len(all) < 2 {
@@ -95,7 +96,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 ) PARTITION BY RANGE (id);
 
 `, s.Name, name, facts.Postgres, value)
-	if node, ok := s.Option(s.Node); ok && node.Needed {
+	if node, _ := generate.NodeOption(s); node.Needed {
 		b.WriteString(
 			"-- The DEFAULT uses node ID 1 of 8 bits. Give each database a node ID of its own.\n\n")
 	}
