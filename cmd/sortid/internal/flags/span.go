@@ -5,7 +5,6 @@ import (
 	_ "time/tzdata" // for --tz on systems without time zones, such as containers
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/spf13/cobra"
 )
@@ -60,7 +59,7 @@ func (f *Span) Read(now time.Time,
 	}
 	switch {
 	case f.given("on"):
-		r.From, r.To, err = when.Day(f.on, now, zone)
+		r.From, r.To, err = words.Day(f.on, now, zone)
 		if err != nil {
 			err = console.UsageErrorf("--on: %w", err)
 		}
@@ -104,14 +103,14 @@ func TimeOf(name, text string, now time.Time) (time.Time, error) {
 }
 
 // Times lists the times that flags accept.
-const Times = when.Accepted + ", or the start of today or yesterday"
+const Times = words.AcceptedTimes + ", or the start of today or yesterday"
 
 func timeIn(name, text string, now time.Time, zone *time.Location) (time.Time, error) {
-	if when.IsDay(text) {
-		t, _, err := when.Day(text, now, zone)
+	if words.IsDay(text) {
+		t, _, err := words.Day(text, now, zone)
 		return t, err
 	}
-	t, err := when.ParseIn(text, now, zone)
+	t, err := words.ParseTime(text, now, zone)
 	if err != nil {
 		return t, console.UsageErrorf("--%s: %w", name, err)
 	}
