@@ -6,6 +6,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
@@ -40,16 +41,16 @@ func euidFormat() *Format {
 		}, commonOptions...),
 
 		alphabet: classCrockford, letters: classUpper,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := euid.Parse(s)
 			return euidWords(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id euid.ID
 			err := id.UnmarshalText(b)
 			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), err
 		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = euidID(w).AppendText(b)
 			return b
 		},
@@ -59,12 +60,12 @@ func euidFormat() *Format {
 	}
 }
 
-func euidWords(id euid.ID) Words {
+func euidWords(id euid.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return Words{0, hi, lo}
+	return integer.Words{0, hi, lo}
 }
 
-func euidID(w Words) euid.ID { return euid.FromUint128(w[1], w[2]) }
+func euidID(w integer.Words) euid.ID { return euid.FromUint128(w[1], w[2]) }
 
 func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
 	for i := range ids {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/words"
 )
@@ -221,7 +222,7 @@ type source[T any] interface {
 type generator[T any] struct {
 	format *Format
 	source source[T]
-	words  func(T) Words
+	words  func(T) integer.Words
 	// texts appends the texts of all IDs in one call. A call for each ID would take as long as
 	// making the ID.
 	texts func(b []byte, ids []T, sep byte) []byte

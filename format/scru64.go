@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru64"
 )
@@ -40,20 +41,20 @@ func scru64Format() *Format {
 		Node: "node", Lease: lease.SCRU64, NeedsNode: true, NodeCounter: 24,
 
 		alphabet: classBase36, letters: classLower,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru64.Parse(s)
 			return scru64Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id scru64.ID
 			err := id.UnmarshalText(b)
 			return scru64Words(id), !hasCapital(b), err
 		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru64.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w Words) error {
+		check: func(w integer.Words) error {
 			_, err := scru64.FromUint64(w[2])
 			return err
 		},
@@ -63,7 +64,7 @@ func scru64Format() *Format {
 	}
 }
 
-func scru64Words(id scru64.ID) Words { return Words{0, 0, id.Uint64()} }
+func scru64Words(id scru64.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }
 
 func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 	for _, id := range ids {
@@ -99,7 +100,7 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts,
+	return &generator[scru64.ID]{format: f, source: source, words: scru64integer.Words, texts: scru64Texts,
 		fixed: fixed}, err
 }
 

@@ -3,6 +3,7 @@ package format
 import (
 	"time"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/uid60"
 )
@@ -36,22 +37,22 @@ func uid60Format() *Format {
 		Node: "worker", Lease: lease.UID60, NeedsNode: true,
 
 		alphabet: classBase64,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := uid60.Parse(s)
 			return uid60Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id uid60.ID
 			err := id.UnmarshalText(b)
 			var buf [uid60.MaxTextLen]byte
 			written, _ := id.AppendText(buf[:0])
 			return uid60Words(id), string(written) == string(b), err
 		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = uid60.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w Words) error {
+		check: func(w integer.Words) error {
 			_, err := uid60.FromUint64(w[2])
 			return err
 		},
@@ -61,7 +62,7 @@ func uid60Format() *Format {
 	}
 }
 
-func uid60Words(id uid60.ID) Words { return Words{0, 0, id.Uint64()} }
+func uid60Words(id uid60.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }
 
 func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 	for _, id := range ids {
@@ -81,6 +82,6 @@ func newUID60(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := uid60.NewGenerator(opts)
-	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts,
+	return &generator[uid60.ID]{format: f, source: g, words: uid60integer.Words, texts: uid60Texts,
 		fixed: fixed}, err
 }
