@@ -113,7 +113,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 	if o.Create && o.MustExist {
 		return false, console.UsageErrorf("--create and --must-exist exclude each other")
 	}
-	return o.URL != "", CheckRealm(cmd)
+	return o.URL != "", checkRealm(cmd)
 }
 
 // RealmOf returns the realm's name. The default is the format's name.
@@ -128,8 +128,8 @@ func (o *Options) CheckBits(f *format.Format) error {
 	return nil
 }
 
-// CheckRealm refuses an empty name, because it may come from an unset variable.
-func CheckRealm(cmd *cobra.Command) error {
+// checkRealm refuses an empty name, because it may come from an unset variable.
+func checkRealm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
 		return console.UsageErrorf("--realm wants the name of a realm, but is empty")
 	}
