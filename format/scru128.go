@@ -88,6 +88,6 @@ func newSCRU128(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := scru128.NewGenerator(opts)
-	return &generator[scru128.ID]{format: f, source: g, words: scru128integer.Words,
+	return &generator[scru128.ID]{format: f, source: g, words: scru128Words,
 		texts: textcodec.AppendBase36Lines[scru128.ID], fixed: fixed}, err
 }

@@ -114,6 +114,6 @@ func newSCRU160(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := scru160.NewGenerator(opts)
-	return &generator[scru160.ID]{format: f, source: g, words: scru160integer.Words, texts: scru160Texts,
+	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts,
 		fixed: fixed}, err
 }

@@ -100,7 +100,7 @@ func newSCRU64(f *Format, o Options) (Generator, error) {
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{format: f, source: source, words: scru64integer.Words, texts: scru64Texts,
+	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts,
 		fixed: fixed}, err
 }
 

@@ -82,6 +82,6 @@ func newUID60(f *Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := uid60.NewGenerator(opts)
-	return &generator[uid60.ID]{format: f, source: g, words: uid60integer.Words, texts: uid60Texts,
+	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts,
 		fixed: fixed}, err
 }
