@@ -140,7 +140,7 @@ func TestTimestamps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := id.Words()
+		w := integer.Words(id.Words())
 		if got := f.TimeOf(f.Timestamp(&w)); !got.Equal(id.Time()) {
 			t.Errorf("%s %s: %v, want %v", f.Name, id, got, id.Time())
 		}
