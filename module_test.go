@@ -86,7 +86,7 @@ var layers = []string{
 	"lease",
 	"internal/conformance",
 	"format",
-	"internal/extsort",
+	"internal/extsort internal/usage",
 	"verify",
 	"store pgxid",
 	"cmd/sortid",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/words"
 )
 
 func BenchmarkAppend(b *testing.B) {
@@ -62,7 +63,7 @@ func described(id ID) any {
 		Time   string            `json:"time"`
 		Fields map[string]string `json:"fields"`
 		Notes  []string          `json:"notes,omitempty"`
-	}{id.format.Name, id.In(Text), id.In(Hex), id.In(Int), "", FormatTime(id.Time()), fields,
+	}{id.format.Name, id.In(Text), id.In(Hex), id.In(Int), "", words.Time(id.Time()), fields,
 		id.Notes()}
 	if id.format.HasEncoding(UUID) {
 		v.UUID = id.In(UUID)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/words"
 )
 
 func TestDetect(t *testing.T) {
@@ -111,9 +112,9 @@ func TestPlausible(t *testing.T) {
 		from, to := s.PlausibleRange(now)
 		want := "2010-01-01T00:00:00.000Z"
 		if s.Epoch.Year() >= 2010 {
-			want = FormatTime(s.Epoch.AddDate(0, 1, 0))
+			want = words.Time(s.Epoch.AddDate(0, 1, 0))
 		}
-		if FormatTime(from) != want || FormatTime(to) != "2027-11-21T12:00:00.000Z" {
+		if words.Time(from) != want || words.Time(to) != "2027-11-21T12:00:00.000Z" {
 			t.Errorf("%s: from %v to %v", s.Name, from, to)
 		}
 		for at, want := range map[time.Time]bool{

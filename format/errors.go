@@ -2,7 +2,6 @@ package format
 
 import (
 	"fmt"
-	"strings"
 )
 
 type kindError struct {
@@ -16,12 +15,4 @@ func (e *kindError) Unwrap() []error { return []error{e.error, e.kind} }
 // it.
 func kindErrorf(kind error, format string, args ...any) error {
 	return &kindError{fmt.Errorf(format, args...), kind}
-}
-
-func list(names []string, last string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	n := len(names) - 1
-	return strings.Join(names[:n], ", ") + " " + last + " " + names[n]
 }

@@ -38,20 +38,6 @@ func euidFormat() *Format {
 				Usage:  "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length",
 				fields: []string{"Extension", "ExtensionLength"}},
 		}, commonOptions...),
-		Stateless: true,
-		usages: func(f *Format, nodeBits int) []Usage {
-			if nodeBits > 0 {
-				return nil
-			}
-			return []Usage{{Layout: []Field{
-				f.Layout[0],
-				{Name: "header", Bits: 15, Kind: KindData, PartBits: "extension_length"},
-				f.Layout[2],
-				{Name: "version", Bits: 3, Kind: KindFixed},
-				{Name: "random_high", Bits: 32, Kind: KindCounter},
-				{Name: "random_low", Bits: 32, Kind: KindRandom},
-			}}}
-		},
 
 		alphabet: classCrockford, letters: classUpper,
 		parse: func(s string) (Words, error) {

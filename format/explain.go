@@ -10,6 +10,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // Reasons in the errors of [Explain].
@@ -105,7 +106,7 @@ func implausible(text string, alphabets class, now time.Time) error {
 	from, to := f.PlausibleRange(now)
 	reason := fmt.Sprintf(
 		"as %s its time would be %s, which is outside the plausible range, %s to %s",
-		as, FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly))
+		as, words.Time(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly))
 	if id.Plausible(now) {
 		reason = fmt.Sprintf("it would be %s, but of a version that no generator makes", as)
 	}
@@ -139,7 +140,7 @@ func damaged(text string, now time.Time) error {
 			lengths = one[:]
 		}
 		_, rest := f.cutPrefix(text)
-		if f.Search.Mixed && !Mixed(rest) {
+		if f.Search.Mixed && !textcodec.Mixed(rest) {
 			continue
 		}
 		prefix := text[:len(text)-len(rest)]

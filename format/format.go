@@ -11,14 +11,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/typed"
 )
 
 // A Format describes one format. Each format has one *Format, so programs may compare pointers. Do
@@ -71,10 +69,8 @@ type Format struct {
 	// NeedsNode: IDs are certain to be unique only with node IDs.
 	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
-	// counter is full, the generator uses the next tick. See SplitNode.
+	// counter is full, the generator uses the next tick.
 	NodeCounter int
-	// Stateless: generators can choose random counters for each ID.
-	Stateless bool
 
 	alphabet class // The classes of the text's symbols.
 	letters  class // The case of the letters in written texts; 0 means both.
@@ -92,8 +88,6 @@ type Format struct {
 	// in the inner ID.
 	within []*Format
 	usual  *Format // The inner format that generators use; its IDs are in order.
-
-	usages func(f *Format, nodeBits int) []Usage // See Usages; can be nil.
 
 	mostNodeBits int // the largest size of node IDs in bits; 0 means NodeBits
 
@@ -172,10 +166,6 @@ type Field struct {
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
-	// The rest is for tests of generators; see [Usage].
-	Start Start  `json:"-"` // for KindCounter: its start in a new tick
-	Every uint64 `json:"-"` // for KindCounter: ticks between new random values; 0 means 1
-	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
 	// Loose: some generators have a counter or a finer time in a random field, or a random node ID.
 	Loose bool `json:"-"`
 }
@@ -199,9 +189,6 @@ func All() []*Format { return slices.Clone(all) }
 // Ours returns the formats with generators, in the order in which tables list them.
 func Ours() []*Format { return slices.Clone(ours) }
 
-// Names returns the names of [Ours].
-func Names() []string { return NamesOf(ours) }
-
 // Leased returns the formats for which a server leases node IDs.
 func Leased() (formats []*Format) {
 	for _, f := range ours {
@@ -212,8 +199,7 @@ func Leased() (formats []*Format) {
 	return formats
 }
 
-// NamesOf returns the formats' names.
-func NamesOf(formats []*Format) []string {
+func namesOf(formats []*Format) []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
 		names[i] = f.Name
@@ -321,7 +307,7 @@ func lookup(formats []*Format, name string) (*Format, error) {
 			return f, nil
 		}
 	}
-	return nil, &sortid.UnknownError{What: "format", Name: name, Known: NamesOf(formats)}
+	return nil, &sortid.UnknownError{What: "format", Name: name, Known: namesOf(formats)}
 }
 
 // String returns the name.
@@ -332,21 +318,6 @@ func (f *Format) Max() ID { return ID{f, f.max} }
 
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
-
-// SplitNode splits the field that node ID and counter share; see NodeCounter. The caller gives the
-// node ID's size in bits, which IDs do not show. SplitNode fails if no node ID can have this size.
-func (f *Format) SplitNode(size int) ([]Field, error) {
-	if limit := f.NodeCounter - 1; size < 1 || size > limit {
-		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", limit, size)
-	}
-	fields := []Field{
-		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
-		{Name: "counter", Bits: f.NodeCounter - size, Kind: KindCounter,
-			Meaning: "+1 per ID, random start in each tick"},
-	}
-	place(fields)
-	return fields, nil
-}
 
 // Range returns the first and last time that IDs can show, including the reserved timestamps.
 func (f *Format) Range() (first, last time.Time) {
@@ -364,7 +335,7 @@ func (f *Format) CheckTime(t time.Time) error {
 func (f *Format) timeError(t time.Time) error {
 	first, last := f.Range()
 	return kindErrorf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s",
-		f.Name, FormatTime(t), FormatTime(first), FormatTime(last))
+		f.Name, words.Time(t), words.Time(first), words.Time(last))
 }
 
 // Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
@@ -390,11 +361,11 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	case !from.Before(to):
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: the range from %s to %s is empty: its end must be later than its start",
-			f.Name, FormatTime(from), FormatTime(to))
+			f.Name, words.Time(from), words.Time(to))
 	case first == end:
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: the range from %s to %s is within one tick of %v, so its bounds would be equal",
-			f.Name, FormatTime(from), FormatTime(to), f.Tick)
+			f.Name, words.Time(from), words.Time(to), f.Tick)
 	}
 	return first, end, nil
 }
@@ -431,26 +402,6 @@ func (p *Prefix) allows(name string) bool {
 	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
 }
 
-// CheckPrefix returns an error if no ID can have the prefix. The prefix does not include the
-// underscore.
-func (f *Format) CheckPrefix(prefix string) error {
-	switch {
-	case f.Prefix != nil && !f.Prefix.allows(prefix):
-		return fmt.Errorf("%q is not a prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
-	case f.Prefix == nil && !f.Generates():
-		return fmt.Errorf("%s IDs have no prefix", f.Name)
-	case f.Prefix == nil:
-		return typed.CheckPrefix(prefix)
-	}
-	return nil
-}
-
-// TimeLayout is RFC 3339 in UTC, to the millisecond.
-const TimeLayout = clock.Layout
-
-// FormatTime formats the time in [TimeLayout].
-func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
-
 // UsualLengths returns the lengths of texts. It omits the shorter lengths of the first IDs after
 // the epoch.
 func (f *Format) UsualLengths() []int {
@@ -458,17 +409,4 @@ func (f *Format) UsualLengths() []int {
 		return f.TextLengths
 	}
 	return f.TextLengths[max(0, len(f.TextLengths)-2):]
-}
-
-// Lengths returns the usual lengths in words, such as "9 or 10".
-func (f *Format) Lengths() string {
-	lengths := f.UsualLengths()
-	words := make([]string, len(lengths))
-	for i, n := range lengths {
-		words[i] = strconv.Itoa(n)
-	}
-	if f.HexText {
-		words = append(words, strconv.Itoa(2*f.Size))
-	}
-	return list(words, "or")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // A Generator makes IDs of one format. A call can wait for a later tick. The wait ends if the
@@ -109,7 +110,7 @@ func (f *Format) NewGenerator(o Options) (Generator, error) {
 	if !o.At.IsZero() {
 		if o.At.Before(f.First) || o.At.After(f.Last) {
 			return nil, fmt.Errorf("%w; a generator makes IDs from %s to %s", f.timeError(o.At),
-				FormatTime(f.First), FormatTime(f.Last))
+				words.Time(f.First), words.Time(f.Last))
 		}
 	}
 	g, err := f.newGenerator(f, o)
@@ -126,12 +127,12 @@ func (f *Format) checkLease(o Options) error {
 		with := slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" })
 		return f.optionErrorf(
 			"%s IDs have no node ID, so there is nothing to lease; %s IDs have one", f.Name,
-			list(NamesOf(with), "and"))
+			words.List(namesOf(with), "and"))
 	case node:
 		return &sortid.OptionError{Format: f.Name, Options: []string{f.Node, leaseOption},
 			Value: o.Values[f.Node], Err: errors.New("the lease has the node ID")}
 	case !o.At.IsZero():
-		return f.optionErrorf("a lease grants only future ticks, not %s", FormatTime(o.At))
+		return f.optionErrorf("a lease grants only future ticks, not %s", words.Time(o.At))
 	}
 	return nil
 }
@@ -180,7 +181,7 @@ func (f *Format) unknownOption(name, value string) error {
 			e.Value = "" // a switch
 		}
 		e.Err = fmt.Errorf("%s does not have this option; it is for %s", f.Name,
-			list(NamesOf(have), "and"))
+			words.List(namesOf(have), "and"))
 		if name == have[0].Node {
 			e.Instead = f.Node
 		}

@@ -8,12 +8,12 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Call
@@ -33,16 +33,6 @@ const (
 	Int  Encoding = "int"  // a decimal integer
 	UUID Encoding = "uuid" // 36 characters; our IDs have no UUID version or variant
 )
-
-// LookupEncoding returns the named encoding, or a [*sortid.UnknownError].
-func LookupEncoding(name string) (Encoding, error) {
-	switch f := Encoding(strings.ToLower(name)); f {
-	case Text, Hex, Int, UUID:
-		return f, nil
-	}
-	return "", &sortid.UnknownError{What: "encoding", Name: name,
-		Known: []string{"text", "hex", "int", "uuid"}}
-}
 
 // Format returns the ID's format. For the zero ID it returns nil.
 func (id ID) Format() *Format { return id.format }
@@ -121,8 +111,8 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [sortid.ErrOption] with the reason if IDs do not have the encoding.
-func (f *Format) CheckEncoding(e Encoding) error {
+// checkEncoding returns [sortid.ErrOption] with the reason if IDs do not have the encoding.
+func (f *Format) checkEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
 	}
@@ -135,7 +125,7 @@ func (f *Format) CheckEncoding(e Encoding) error {
 		why = fmt.Sprintf("have %d bits, so they ", f.Bits)
 	}
 	return kindErrorf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
-		f.Name, why, e, list(names, "and"))
+		f.Name, why, e, words.List(names, "and"))
 }
 
 // Parse returns the ID of a text in the format's first encoding.
@@ -147,7 +137,7 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
 		return f.id(f.parse(text))
 	}
-	if err := f.CheckEncoding(e); err != nil {
+	if err := f.checkEncoding(e); err != nil {
 		return ID{}, err
 	}
 	switch e {

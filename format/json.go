@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/sortid/sortid/internal/words"
 )
 
 // MarshalJSON returns the JSON object of [ID.AppendJSON], or null for the zero ID.
@@ -63,7 +65,7 @@ func (id ID) AppendJSON(b []byte, extra ...Field) []byte {
 	return append(b, '}')
 }
 
-// appendTime appends the time in [TimeLayout], faster than time.Time.Format.
+// appendTime appends the time in the layout of [words.Time], faster than time.Time.Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z
@@ -124,7 +126,7 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
 		Generates: f.Generates(),
-		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: NamesOf(f.within),
+		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: namesOf(f.within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
 		Search: f.Search,
 		Text: rowText{
@@ -146,9 +148,9 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	}
 	if f.HasTime() {
 		plausible, _ := f.PlausibleRange(f.Epoch)
-		r.Time = &rowTime{FormatTime(f.Epoch), f.Tick.Nanoseconds(), FormatTime(f.First),
-			FormatTime(f.Last),
-			f.Reserved, FormatTime(plausible)}
+		r.Time = &rowTime{words.Time(f.Epoch), f.Tick.Nanoseconds(), words.Time(f.First),
+			words.Time(f.Last),
+			f.Reserved, words.Time(plausible)}
 	}
 	return json.Marshal(r)
 }

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -21,7 +20,7 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 	if textErr == nil {
 		return w, Text, canonical, nil
 	}
-	digits, prefixed := CutHexPrefix(text)
+	digits, prefixed := textcodec.CutHexPrefix(text)
 	var id ID
 	var typed string // the prefix of a typed ID
 	if prefixed {
@@ -93,7 +92,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 			return Words{}, false
 		}
 	} else {
-		text, _ = CutHexPrefix(text)
+		text, _ = textcodec.CutHexPrefix(text)
 		if len(text) != 2*f.Size {
 			return Words{}, false
 		}
@@ -106,16 +105,6 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 	}
 	w = wordsOf(&raw)
 	return w, f.check(w) == nil
-}
-
-// CutHexPrefix cuts 0x, \x, or \\x. PostgreSQL's COPY writes two backslashes for one.
-func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
-	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
-		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
-			return digits, true
-		}
-	}
-	return text, false
 }
 
 func letterCases(digits []byte) (capitals, small bool) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -21,11 +22,11 @@ func LookupWithNode(name string) (*Format, error) {
 	switch {
 	case err != nil:
 		return nil, &sortid.UnknownError{What: "format with node IDs", Name: name,
-			Known: NamesOf(WithNode())}
+			Known: namesOf(WithNode())}
 	case f.NodeBits == 0:
 		return nil, kindErrorf(sortid.ErrOption,
 			"IDs of %s have no node ID; the formats with one are %s", f.Name,
-			list(NamesOf(WithNode()), "and"))
+			words.List(namesOf(WithNode()), "and"))
 	}
 	return f, nil
 }

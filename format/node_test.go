@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -80,7 +81,7 @@ func TestLeaseConfig(t *testing.T) {
 	_, none := SCRU128.LeaseConfig(0)
 	for _, err := range []error{without, none} {
 		if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "have no node ID") ||
-			!strings.HasSuffix(err.Error(), list(NamesOf(WithNode()), "and")) {
+			!strings.HasSuffix(err.Error(), words.List(namesOf(WithNode()), "and")) {
 			t.Error(err)
 		}
 	}

@@ -31,15 +31,6 @@ func scru128Format() *Format {
 				Usage: "make each ID from the clock and 80 random bits alone, " +
 					"in no order within a millisecond"},
 		}, commonOptions...),
-		Stateless: true,
-		usages: func(f *Format, nodeBits int) []Usage {
-			if nodeBits > 0 {
-				return nil
-			}
-			layout := slices.Clone(f.Layout)
-			layout[1].Every = 1000
-			return []Usage{{Layout: layout}}
-		},
 
 		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {

@@ -2,7 +2,6 @@ package format
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strings"
 	"time"
 
@@ -45,7 +44,6 @@ func scru160Format() *Format {
 				fields: []string{"CounterExtension"}},
 		}, commonOptions...),
 		Node: "node", Lease: lease.SCRU160,
-		usages: scru160Usages,
 
 		alphabet: classBase32hex, letters: classUpper,
 		parse: func(s string) (Words, error) {
@@ -88,34 +86,6 @@ func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
 		b = append(b, sep)
 	}
 	return b
-}
-
-func scru160Usages(f *Format, nodeBits int) (usages []Usage) {
-	add := func(u Usage, counter ...Field) {
-		layout := append([]Field{f.Layout[0]}, counter...)
-		if nodeBits > 0 {
-			layout = append(layout, Field{Name: "node", Bits: nodeBits, Kind: KindNode})
-		}
-		if rest := 16 - u.Extension - nodeBits; rest > 0 {
-			layout = append(layout, Field{Name: "random16", Bits: rest, Kind: KindRandom})
-		}
-		u.Layout = append(layout, f.Layout[3])
-		usages = append(usages, u)
-	}
-	for extension := range max(17-nodeBits, 0) {
-		u := Usage{Name: UsageDefault, Title: "counter of 16 bits", Extension: extension}
-		if extension > 0 {
-			u.Title = fmt.Sprintf("counter of %d bits, the low %d in random16", 16+extension,
-				extension)
-		}
-		add(u, Field{Name: "counter", Bits: 16 + extension, Kind: KindCounter, Start: StartHalf})
-	}
-	if nodeBits <= 16 {
-		add(Usage{Name: UsageMicroseconds, Title: "microseconds and 6 bits of counter"},
-			Field{Name: "micros", Bits: 10, Kind: KindTime, Most: 999},
-			Field{Name: "counter", Bits: 6, Kind: KindCounter, Start: StartHalf})
-	}
-	return usages
 }
 
 func newSCRU160(f *Format, o Options) (Generator, error) {

@@ -38,19 +38,6 @@ func scru64Format() *Format {
 				fields: []string{"OverflowGuard"}},
 		}, commonOptions...),
 		Node: "node", Lease: lease.SCRU64, NeedsNode: true, NodeCounter: 24,
-		usages: func(f *Format, nodeBits int) []Usage {
-			if nodeBits == 0 { // node ID and counter together
-				return []Usage{{Layout: []Field{f.Layout[0],
-					{Name: "counter", Bits: 24, Kind: KindCounter, Start: StartGuard}}}}
-			}
-			split, err := f.SplitNode(nodeBits)
-			if err != nil {
-				return nil
-			}
-			node, counter := split[0], split[1]
-			node.Name, counter.Start = "node", StartGuard
-			return []Usage{{Layout: []Field{f.Layout[0], node, counter}}}
-		},
 
 		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {

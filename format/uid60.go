@@ -34,21 +34,6 @@ func uid60Format() *Format {
 				fields: []string{"WorkerID", "WorkerIDSize"}},
 		}, commonOptions...),
 		Node: "worker", Lease: lease.UID60, NeedsNode: true,
-		usages: func(f *Format, nodeBits int) []Usage {
-			sequence := f.Layout[2]
-			sequence.Start = StartNever
-			layout := []Field{f.Layout[0], f.Layout[1], sequence}
-			if nodeBits > 0 {
-				layout = append(layout, Field{Name: "worker", Bits: nodeBits, Kind: KindNode})
-			}
-			switch rest := 9 - nodeBits; {
-			case rest < 0:
-				return nil
-			case rest > 0:
-				layout = append(layout, Field{Name: "random", Bits: rest, Kind: KindRandom})
-			}
-			return []Usage{{Layout: layout}}
-		},
 
 		alphabet: classBase64,
 		parse: func(s string) (Words, error) {

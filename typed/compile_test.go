@@ -14,7 +14,8 @@ import (
 )
 
 func TestFormats(t *testing.T) {
-	for _, name := range format.Names() {
+	for _, f := range format.Ours() {
+		name := f.Name
 		if typed.Tested[name] == nil {
 			t.Errorf("%s cannot be typed", name)
 		}

@@ -72,7 +72,8 @@ type control struct {
 }
 
 func broken(t *testing.T) (cs []control) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		c := control{Subject: controls.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {
 			c.fault, c.want, c.edit = fault, want, edit
@@ -126,7 +127,8 @@ func broken(t *testing.T) (cs []control) {
 			}
 		}
 	}
-	for _, name := range format.Names() {
+	for _, f := range format.Ours() {
+		name := f.Name
 		if !own[name] {
 			t.Errorf("Controls has no fault of %s", name)
 		}
@@ -200,7 +202,8 @@ func TestUID60Wrap(t *testing.T) {
 }
 
 func TestOutliers(t *testing.T) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		s := controls.Find(formatName, "")
 		m := controls.New(1, "", 1, 1)
 		m.MS = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()

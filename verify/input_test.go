@@ -195,7 +195,8 @@ func TestReserved(t *testing.T) {
 
 // After a line without an ID, a gap in a counter is no fault.
 func TestStepsAcrossBadLines(t *testing.T) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		lines := controls.Sample(formatName, 5000)
 		for i := 100; i < len(lines); i += 100 {
 			lines[i] = "# a comment"

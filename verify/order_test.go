@@ -15,13 +15,13 @@ import (
 )
 
 func TestDisorder(t *testing.T) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		var all []string
 		for seed := range uint64(3) {
 			all = append(all,
 				controls.Find(formatName, "").Make(controls.New(seed, "", 2000, 0.5))...)
 		}
-		f, _ := format.LookupAny(formatName)
 		byID := map[string]format.Words{}
 		for _, l := range all {
 			v, _, _, err := f.ReadLine([]byte(l))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 func formatsCommand(c *console.Console) *cobra.Command {
@@ -43,7 +45,7 @@ func comparison(c *console.Console) []byte {
 	fmt.Fprintln(w, "FORMAT\tBITS\tTEXT\tTICK\tUNTIL\tTEXT SORTS\t")
 	for _, s := range ours {
 		sorts := map[bool]string{true: "yes", false: "no"}[s.TextSorts]
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d ms\t%d\t%s\t\n", s.Name, s.Bits, s.Lengths(),
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d ms\t%d\t%s\t\n", s.Name, s.Bits, lengths(s),
 			s.Tick.Milliseconds(), s.Last.Year(), sorts)
 	}
 	w.Flush()
@@ -80,4 +82,16 @@ func comparison(c *console.Console) []byte {
 	section("FORMATS OF OTHERS, WHICH SORTID READS", format.All()[len(ours):],
 		func(s *format.Format) string { return s.Summary })
 	return b
+}
+
+// lengths returns the usual lengths of texts in words, such as "9 or 10".
+func lengths(f *format.Format) string {
+	var lengths []string
+	for _, n := range f.UsualLengths() {
+		lengths = append(lengths, strconv.Itoa(n))
+	}
+	if f.HexText {
+		lengths = append(lengths, strconv.Itoa(2*f.Size))
+	}
+	return words.List(lengths, "or")
 }

@@ -8,18 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 )
 
 // shared has the formats whose node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 
-var sharedNames = strings.Join(format.NamesOf(shared), ", ")
+var sharedNames = strings.Join(catalog.Names(shared), ", ")
 
 func inspectCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
@@ -80,7 +82,7 @@ func inspection(c *console.Console,
 
 func checkNodeBits(size int, given *format.Format) error {
 	for _, s := range shared {
-		if _, err := s.SplitNode(size); err != nil {
+		if _, err := usage.SplitNode(s, size); err != nil {
 			return console.UsageErrorf("--node-bits: %w", err)
 		}
 	}
@@ -96,7 +98,7 @@ func splitNode(r *inspect.Reading, size int) (err error) {
 		return console.UsageErrorf("--node-bits is for %s, but %s is read as %s", sharedNames,
 			inspect.Quote(r.Input), r.As())
 	}
-	r.Split, err = r.ID.Format().SplitNode(size)
+	r.Split, err = usage.SplitNode(r.ID.Format(), size)
 	return err
 }
 

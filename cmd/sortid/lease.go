@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
@@ -147,7 +148,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		if of.One() == nil && *bits == 0 {
 			return console.UsageErrorf(
 				"create wants --format: one of %s; for generators of other formats, "+
-					"--node-bits", strings.Join(format.NamesOf(format.WithNode()), ", "))
+					"--node-bits", strings.Join(catalog.Names(format.WithNode()), ", "))
 		}
 		config, err := newRealm(of.One(), st.Realm, int(*bits))
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
@@ -98,7 +99,7 @@ func (m *making) how() (how productionOptions, err error) {
 	}
 	if m.output.Value != "json" {
 		encoding := format.Encoding(m.output.Value)
-		if err := m.format.CheckEncoding(encoding); err != nil {
+		if err := catalog.CheckEncoding(m.format, encoding); err != nil {
 			return how, console.UsageError(err)
 		}
 		how.Encode = func(batch format.Batch, b []byte, sep byte) []byte {

@@ -55,8 +55,8 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 }
 
 func TestFind(t *testing.T) {
-	for _, formatName := range format.Names() {
-		f, _ := format.LookupAny(formatName)
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			lines := map[string][]string{}
@@ -219,7 +219,8 @@ func TestFindTrouble(t *testing.T) {
 
 // Find counts the same duplicates as a map, in any input that is cut into three sources.
 func FuzzFind(f *testing.F) {
-	for i, formatName := range format.Names() {
+	for i, known := range format.Ours() {
+		formatName := known.Name
 		lines := append(controls.Sample(formatName, 30), controls.Sample(formatName, 20)...)
 		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(controls.Text(lines)))
 		slices.Sort(lines)

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
@@ -188,7 +189,7 @@ func (w *watcher) can() (formats string) {
 	return formats
 }
 
-var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
+var both = strings.Join(catalog.Names(format.Leased()), " ") + " "
 
 // look checks that requests, /readyz and metrics agree. It returns the leased formats whose IDs the
 // server makes.
@@ -199,7 +200,7 @@ func (w *watcher) look() string {
 		time.Sleep(api.ReadyFor)
 		return w.look()
 	}
-	for _, name := range format.NamesOf(format.Leased()) {
+	for _, name := range catalog.Names(format.Leased()) {
 		made := strings.Contains(can, name+" ")
 		labels := "{format=" + name + "}"
 		held := values["sortid_lease_held"+labels]
@@ -311,7 +312,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				check.Write(t, path+".new", string(older))
 				rename(t, path+".new", path)
 			}, func() {
-				for _, realm := range format.NamesOf(format.Leased()) {
+				for _, realm := range catalog.Names(format.Leased()) {
 					check.Must(lease.Fence(t.Context(), store, lease.Config{Realm: realm}, 0))(t)
 				}
 				time.Sleep(2 * time.Minute) // a fence permits no lease for about one minute

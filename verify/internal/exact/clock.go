@@ -113,11 +113,11 @@ func (k *Clock) tick(n uint64) {
 		if !k.anyOutside {
 			k.outside, k.anyOutside = ts, true
 		}
-		k.possible.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
+		k.possible.Found(k.line, words.Time(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
 		k.possible.Count += here - 1
 	}
 	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered {
-		k.frozen.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s have this timestamp",
+		k.frozen.Found(k.line, words.Time(k.f.TimeOf(ts)), "%s have this timestamp",
 			words.Plural(here, "ID"))
 	}
 }
@@ -170,7 +170,7 @@ func (k *Clock) Finish(r *report.Report) {
 
 	seconds := float64(k.last-k.first) * f.Tick.Seconds()
 	if k.last > k.first {
-		k.found.Fact("time", "%s to %s, %s", format.FormatTime(r.First), format.FormatTime(r.Last),
+		k.found.Fact("time", "%s to %s, %s", words.Time(r.First), words.Time(r.Last),
 			words.Duration(seconds))
 		k.found.Fact("rate", "%s IDs a second on average, at most %s in %s",
 			words.Count(uint64(float64(k.n)/seconds)), words.Count(k.maxPerTick),
@@ -179,7 +179,7 @@ func (k *Clock) Finish(r *report.Report) {
 			k.found.Fact("longest pause", "%s", words.Span(f.Tick, k.longestPause))
 		}
 	} else {
-		k.found.Fact("time", "%s", format.FormatTime(r.First))
+		k.found.Fact("time", "%s", words.Time(r.First))
 	}
 	if k.live != nil {
 		r.Lead = k.live.finish()
@@ -187,7 +187,7 @@ func (k *Clock) Finish(r *report.Report) {
 }
 
 func (k *Clock) explainOutside() {
-	from, to := format.FormatTime(k.f.TimeOf(k.lowest)), format.FormatTime(k.f.TimeOf(k.highest))
+	from, to := words.Time(k.f.TimeOf(k.lowest)), words.Time(k.f.TimeOf(k.highest))
 	n := k.possible.Count
 	if n == 0 {
 		return

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/report"
@@ -15,7 +16,7 @@ import (
 // A head is the part of an ID from its highest bit to the lowest bit of the counter. The tick is
 // the part from the highest bit to the lowest bit of the time.
 type heads struct {
-	field     format.Field // The counter.
+	field     usage.Field  // The counter.
 	high, low format.Place // The head's two words.
 	tickShift uint         // Number of bits below the tick.
 	within    uint64       // Mask of the bits below the tick.
@@ -26,7 +27,7 @@ type heads struct {
 
 type head struct{ high, low uint64 }
 
-func newHeads(f *format.Format, layout []format.Field) (hs heads) {
+func newHeads(f *format.Format, layout []usage.Field) (hs heads) {
 	end := f.Bits
 	for _, field := range layout {
 		switch field.Kind {
@@ -34,7 +35,7 @@ func newHeads(f *format.Format, layout []format.Field) (hs heads) {
 			end = field.Low
 		case format.KindCounter:
 			hs.field, hs.counter = field, 1<<field.Bits-1
-			if hs.maxStart = hs.counter; field.Start == format.StartHalf {
+			if hs.maxStart = hs.counter; field.Start == usage.StartHalf {
 				hs.maxStart >>= 1
 			}
 		}
@@ -95,7 +96,7 @@ func (r *Rules) addCounter() {
 		c.changed = r.check("header", "the header stays the same within a tick")
 	}
 	name := c.field.Name
-	if c.field.Start == format.StartNever {
+	if c.field.Start == usage.StartNever {
 		c.step = r.check("step", "the %s goes up by one, or from %d to 0", name, c.counter)
 		c.overflow = r.check("overflow",
 			"within a tick the %s does not go from %d back to 0", name, c.counter)
@@ -160,7 +161,7 @@ func (c *counter) judge(last, h head, v *format.Words, line uint64) {
 		if c.renewal != nil {
 			c.renewal.begin(tick, c.renewal.of(h) != c.renewal.of(last))
 		}
-	case c.field.Start == format.StartNever:
+	case c.field.Start == usage.StartNever:
 		if now != (before+1)&c.counter && h != last { // counterRepeats reports h == last
 			c.step.FoundID(line, v, "%s %d after %d", c.field.Name, now, before)
 		}
@@ -284,7 +285,7 @@ func (c *counter) concludeStarts() {
 	if c.withNode {
 		c.concludeNode()
 	}
-	if s.n > 1 && c.field.Start != format.StartRandom {
+	if s.n > 1 && c.field.Start != usage.StartRandom {
 		c.Found.Fact("counter start", "%s", words.Plural(uint64(s.width), "random bit"))
 	}
 	// A counter of one bit can always start at 0. Wider counters must have random bits.
@@ -293,7 +294,7 @@ func (c *counter) concludeStarts() {
 		size = bits.Len64(c.changedBits)
 	}
 	bad := c.Options.CounterStart == 0 && size >= 2
-	if c.field.Start == format.StartHalf { // this counter can always start at 0
+	if c.field.Start == usage.StartHalf { // this counter can always start at 0
 		bad = s.top != 0
 	}
 	if s.width == 0 && s.n >= fewStarts && bad {

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -9,13 +10,13 @@ import (
 
 // A watched field must be at most Most. If Most is 0, the field must be the same in all IDs.
 type watched struct {
-	format.Field
+	usage.Field
 	place format.Place
 	check *findings.Check
 	known bool // Value is set, by the previous ID or by the format
 }
 
-func watchedIn(layout []format.Field) (all []watched) {
+func watchedIn(layout []usage.Field) (all []watched) {
 	for _, f := range layout {
 		if f.Kind == format.KindNode || f.Most > 0 {
 			all = append(all, watched{Field: f, place: f.Place()})
@@ -108,7 +109,7 @@ type mixed struct {
 	lengths       []uint64 // number of IDs for each number of data bits
 }
 
-func newMixed(set *chance.Set, f format.Field, layout []format.Field) *mixed {
+func newMixed(set *chance.Set, f usage.Field, layout []usage.Field) *mixed {
 	t := &mixed{set: set, name: f.Name, place: f.Place(), bits: -1}
 	for _, other := range layout {
 		if other.Name == f.PartBits {

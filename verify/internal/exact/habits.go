@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
 )
@@ -13,7 +14,7 @@ import (
 // another project's format, Habits also say how the IDs of a tick are ordered.
 type Habits struct {
 	// Usage is how the counter is used. The zero Usage means the format's only usage.
-	Usage format.Usage
+	Usage usage.Usage
 	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
 	// Ordered is the position of the lowest bit that orders the IDs of a tick. The bit belongs to a
@@ -68,7 +69,7 @@ func (s *HabitSample) Habits(o *Options) Habits {
 	s.order.Finish()
 	f, list := s.f, s.list
 	usages, _ := o.layouts(f)
-	h := Habits{Usage: slices.MinFunc(usages, func(a, b format.Usage) int {
+	h := Habits{Usage: slices.MinFunc(usages, func(a, b usage.Usage) int {
 		return s.steps.faults(f, a) - s.steps.faults(f, b)
 	}), Ordered: f.Bits}
 	up, down, lowest := 0, 0, f.Bits
@@ -128,7 +129,7 @@ func (s *steps) Gap() { s.gaps[len(s.list)] = true }
 func (s *steps) Restart() { s.Gap() }
 
 // faults counts the IDs that would be wrong under a usage.
-func (s *steps) faults(f *format.Format, u format.Usage) (n int) {
+func (s *steps) faults(f *format.Format, u usage.Usage) (n int) {
 	list := s.list
 	heads, fields := newHeads(f, u.Layout), watchedIn(u.Layout)
 	for i := 1; i < len(list); i++ {

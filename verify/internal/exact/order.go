@@ -218,7 +218,7 @@ func (o *Order) wentBack() {
 	}
 	foundRollback(o.rollback, &o.largestRollback, f, from-to)
 	o.rollback.FoundID(v.line, &v.id, "the timestamp goes back by %s, from %s",
-		words.Span(f.Tick, from-to), format.FormatTime(f.TimeOf(from)))
+		words.Span(f.Tick, from-to), words.Time(f.TimeOf(from)))
 }
 
 func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {

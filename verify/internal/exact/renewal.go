@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -13,7 +14,7 @@ import (
 // A renewal checks an upper counter, such as counter_hi of scru128. An upper counter gets a new
 // random value only after many ticks.
 type renewal struct {
-	format.Field
+	usage.Field
 	shift  uint // position in head.low
 	mask   uint64
 	values *chance.Field
@@ -25,7 +26,7 @@ type renewal struct {
 
 const never = math.MaxUint64
 
-func newRenewal(c *counter, f format.Field) *renewal {
+func newRenewal(c *counter, f usage.Field) *renewal {
 	return &renewal{Field: f, shift: uint(f.Low - c.field.Low), mask: 1<<f.Bits - 1,
 		values: c.Fields.Add(f.Name, f.Bits), since: never,
 		missed: c.Found.Chance("rules."+f.Name,

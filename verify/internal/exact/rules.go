@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/chance"
@@ -28,7 +29,7 @@ type Context struct {
 
 type Rules struct {
 	*Context
-	usage          format.Usage
+	usage          usage.Usage
 	nodes          []scru64.NodeSpec // From the options.
 	node           *findings.Check   // Nil if node IDs are not checked.
 	fixed          []watched
@@ -91,7 +92,7 @@ func (c *Context) check(name, title string, args ...any) *findings.Check {
 
 // watch adds a check for each field that must not change, or has a largest value, in one of the
 // usages.
-func (r *Rules) watch(usages []format.Usage) {
+func (r *Rules) watch(usages []usage.Usage) {
 	checks := map[string]*findings.Check{}
 	for _, u := range usages {
 		for _, f := range watchedIn(u.Layout) {

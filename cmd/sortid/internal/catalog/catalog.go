@@ -1,8 +1,10 @@
-// Package catalog writes the descriptions of all formats, with what the command knows about ours.
+// Package catalog describes formats for users: their names and encodings, and a table of all, with
+// what the command knows about ours.
 package catalog
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
@@ -52,4 +54,22 @@ func membersOf(f *format.Format) members {
 			&facts.Model
 	}
 	return m
+}
+
+// Names returns the formats' names.
+func Names(formats []*format.Format) []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// CheckEncoding returns an error with the reason if IDs do not have the encoding.
+func CheckEncoding(f *format.Format, e format.Encoding) error {
+	if slices.Contains(f.Encodings, e) {
+		return nil
+	}
+	_, err := f.ParseAs(e, "")
+	return err
 }

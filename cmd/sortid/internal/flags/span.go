@@ -6,7 +6,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/when"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/spf13/cobra"
 )
 
@@ -84,7 +84,7 @@ func (f *Span) Read(now time.Time,
 	if !r.From.IsZero() && !r.To.IsZero() && !r.From.Before(r.To) {
 		return r, console.UsageErrorf(
 			"the range from %s to %s is empty: its end must be later than its start",
-			format.FormatTime(r.From), format.FormatTime(r.To))
+			words.Time(r.From), words.Time(r.To))
 	}
 	return r, nil
 }

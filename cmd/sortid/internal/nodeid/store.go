@@ -14,7 +14,7 @@ import (
 )
 
 type StoreFlags struct {
-	*console.Console
+	console *console.Console
 	Realm   string
 	cmd     *cobra.Command
 	timeout time.Duration
@@ -22,7 +22,7 @@ type StoreFlags struct {
 
 // ChooseStore adds --realm, and --timeout with the default patience.
 func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
-	s := &StoreFlags{Console: c, cmd: cmd}
+	s := &StoreFlags{console: c, cmd: cmd}
 	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")
 	cmd.Flags().DurationVar(&s.timeout, "timeout", patience,
 		"how long the store may take, a `DURATION`")
@@ -45,7 +45,7 @@ func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	st, err := openURL(ctx, s.Console, open, url)
+	st, err := openURL(ctx, s.console, open, url)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *StoreFlags) Print(url string,
 	if err != nil && !errors.Is(err, console.ErrReported) {
 		return err
 	}
-	if _, failed := s.Out.Write(out); failed != nil {
+	if _, failed := s.console.Out.Write(out); failed != nil {
 		return failed
 	}
 	return err

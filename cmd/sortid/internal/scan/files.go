@@ -23,7 +23,7 @@ const Stdin = "-"
 type files struct {
 	console  *console.Console
 	progress *console.Progress
-	in       console.Counter // counts the bytes of all files
+	in       input.Counter // counts the bytes of all files
 	buf      []byte
 
 	name   string // of the current file, for people
@@ -41,7 +41,7 @@ func newFiles(c *console.Console) *files {
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
-		size := console.SizeOf(f.console.In)
+		size := input.SizeOf(f.console.In)
 		if name != Stdin {
 			size = -1
 			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -59,7 +59,7 @@ func (f *files) begin(names []string) {
 
 // open reads a file. It adds the file's name to errors, except to errors from the function part.
 func (f *files) open(name string) error {
-	f.in.Reader, f.name = f.console.In, "standard input"
+	f.in.From, f.name = f.console.In, "standard input"
 	if name == Stdin {
 		if f.console.InTerminal && !f.console.Quiet {
 			fmt.Fprintln(f.console.Err, "sortid: reading text from the terminal; Ctrl-D ends")
@@ -70,7 +70,7 @@ func (f *files) open(name string) error {
 			return err
 		}
 		defer file.Close()
-		f.in.Reader, f.name = file, name
+		f.in.From, f.name = file, name
 	}
 	r, err := input.Decompress(&f.in)
 	if err == nil {

@@ -19,6 +19,8 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
+	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/words"
 )
 
 func find(f *finder, text string) (found []match) {
@@ -53,7 +55,7 @@ func TestCases(t *testing.T) {
 		for _, m := range find(newFinder(file.Now, formats...), c.Text) {
 			time := ""
 			if m.ID.HasTime() {
-				time = format.FormatTime(m.ID.Time())
+				time = words.Time(m.ID.Time())
 			}
 			got = append(got, id{m.Start, m.End, m.ID.Format().Name, string(m.Encoding), time,
 				c.Text[m.Start:m.End]})
@@ -165,7 +167,7 @@ func TestOthers(t *testing.T) {
 			}
 			if !s.Search.Mixed {
 				t.Errorf("%s where it is named: %s: %v", s, v.Text, found)
-			} else if format.Mixed(id.String()) {
+			} else if textcodec.Mixed(id.String()) {
 				t.Errorf("%s where it is named: %s: %v", s, v.Text, found)
 			}
 		}

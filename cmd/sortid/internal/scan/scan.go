@@ -281,7 +281,7 @@ func (s *scan) appendJSON(m match, text []byte, column int64) {
 	}
 }
 
-// appendTime appends the text of [format.FormatTime]. It keeps the date's text, because
+// appendTime appends the text of [words.Time]. It keeps the date's text, because
 // neighbouring log lines mostly have the same date.
 func (s *scan) appendTime(b []byte, ms int64) []byte {
 	const perDay = 24 * 60 * 60 * 1000

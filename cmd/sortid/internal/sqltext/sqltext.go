@@ -49,7 +49,9 @@ func inOrder(formats []*format.Format) []*format.Format {
 // read joins files of a folder, with empty lines between them: first the named files, then the
 // formats' files.
 func read(folder string, names []string, formats []*format.Format) (string, error) {
-	names = append(names, format.NamesOf(formats)...)
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
 	texts := make([]string, len(names))
 	for i, name := range names {
 		b, err := files.ReadFile(folder + "/" + name + ".sql")
