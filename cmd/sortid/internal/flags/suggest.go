@@ -19,8 +19,8 @@ func Unknown(what, name string, known []string) error {
 	return &sortid.UnknownError{What: what, Name: name, Known: known}
 }
 
-// Nearest returns the known name that the user probably means, or "".
-func Nearest(name string, known []string) string {
+// nearest returns the known name that the user probably means, or "".
+func nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
 		if d := levenshtein.ComputeDistance(strings.ToLower(name), k); d < least && d < len(k) {
@@ -34,7 +34,7 @@ func Nearest(name string, known []string) string {
 func WithSuggestion(err error) string {
 	var unknown *sortid.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
-		if near := Nearest(unknown.Name, unknown.Known); near != "" {
+		if near := nearest(unknown.Name, unknown.Known); near != "" {
 			return fmt.Sprintf("%v; did you mean %q?", err, near)
 		}
 	}
@@ -52,7 +52,7 @@ func Explain(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 		near := synonyms[unknown.GetSpecifiedName()]
 		if !slices.Contains(known, near) {
-			near = Nearest(unknown.GetSpecifiedName(), known)
+			near = nearest(unknown.GetSpecifiedName(), known)
 		}
 		if near != "" {
 			return fmt.Errorf("%w; did you mean --%s?", err, near)

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// MaxRisk limits the probability of two equal IDs over all years.
-	MaxRisk = 1e-6
+	// maxRisk limits the probability of two equal IDs over all years.
+	maxRisk = 1e-6
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
 
@@ -111,7 +111,7 @@ func (l *load) format(s *format.Format, end time.Time) Format {
 	if l.request.Processes == 1 && f.Fits {
 		f.Reasons = []string{"one generator never makes an ID twice"}
 	}
-	if f.Collision > MaxRisk {
+	if f.Collision > maxRisk {
 		f.refuse("collision: %s; the limit is one in a million", Odds(f.Collision))
 	}
 	if end.After(s.Last) {

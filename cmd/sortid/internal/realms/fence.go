@@ -39,7 +39,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 		}
 		return err
 	}
-	f.Names, err = Names(ctx, st)
+	f.Names, err = realmNames(ctx, st)
 	if f.Lost != nil && !slices.Contains(f.Names, f.Lost.Realm) {
 		f.Names = append(f.Names, f.Lost.Realm)
 	}

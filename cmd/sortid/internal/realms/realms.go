@@ -64,7 +64,7 @@ func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
 	return realms, err
 }
 
-func Names(ctx context.Context, st store.Store) ([]string, error) {
+func realmNames(ctx context.Context, st store.Store) ([]string, error) {
 	names, err := st.Realms(ctx)
 	slices.Sort(names)
 	return names, err
@@ -72,7 +72,7 @@ func Names(ctx context.Context, st store.Store) ([]string, error) {
 
 func namesOf(ctx context.Context, source *store.Source) (names []string, err error) {
 	if source.Store != nil {
-		return Names(ctx, source.Store)
+		return realmNames(ctx, source.Store)
 	}
 	for next := ""; len(names) == 0 || next != ""; {
 		var some []lease.RealmInfo

@@ -18,7 +18,7 @@ import (
 // bufferSize limits the part of a file in memory. A longer line is read in parts.
 const bufferSize = 256 << 10
 
-const Stdin = "-"
+const stdin = "-"
 
 type files struct {
 	console  *console.Console
@@ -42,7 +42,7 @@ func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
 		size := input.SizeOf(f.console.In)
-		if name != Stdin {
+		if name != stdin {
 			size = -1
 			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 				size = info.Size()
@@ -60,7 +60,7 @@ func (f *files) begin(names []string) {
 // open reads a file. It adds the file's name to errors, except to errors from the function part.
 func (f *files) open(name string) error {
 	f.in.From, f.name = f.console.In, "standard input"
-	if name == Stdin {
+	if name == stdin {
 		if f.console.InTerminal && !f.console.Quiet {
 			fmt.Fprintln(f.console.Err, "sortid: reading text from the terminal; Ctrl-D ends")
 		}
@@ -160,7 +160,7 @@ var errBinary = errors.New("binary file, skipped")
 func (f *files) walk(names []string, recursive bool, include []string,
 	open func(name string, err error)) {
 	visit := func(name string) {
-		if name == Stdin || len(include) == 0 || slices.ContainsFunc(include,
+		if name == stdin || len(include) == 0 || slices.ContainsFunc(include,
 			func(pattern string) bool {
 				ok, _ := filepath.Match(pattern, filepath.Base(name))
 				return ok
@@ -189,5 +189,5 @@ func (f *files) walk(names []string, recursive bool, include []string,
 
 func isFolder(name string) bool {
 	info, err := os.Stat(name)
-	return name != Stdin && err == nil && info.IsDir()
+	return name != stdin && err == nil && info.IsDir()
 }

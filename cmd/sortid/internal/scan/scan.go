@@ -81,7 +81,7 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 // Run scans files, or standard input. Its error has the exit code that grep would return.
 func Run(c *console.Console, o Options, files []string) error {
 	if len(files) == 0 {
-		files = []string{Stdin}
+		files = []string{stdin}
 		if o.Recursive {
 			files[0] = "."
 		}

@@ -19,7 +19,7 @@ type Table struct {
 }
 
 // With more partitions, databases get slow.
-const MaxPartitions = 8000
+const maxPartitions = 8000
 
 // A partition contains the IDs from first up to but not including end.
 type partition struct {
@@ -55,8 +55,8 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 			return nil, next, err
 		}
 		all = append(all, p)
-		if len(all) > MaxPartitions {
-			return nil, next, fmt.Errorf("more than %d partitions", MaxPartitions)
+		if len(all) > maxPartitions {
+			return nil, next, fmt.Errorf("more than %d partitions", maxPartitions)
 		}
 	}
 	if len(all) < 2 {

@@ -37,7 +37,7 @@ func (s *StoreFlags) Use(url string, f func(context.Context, *store.Source) erro
 // UseWith opens a URL with the function open for the function f.
 func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, string) (T, error),
 	f func(context.Context, T) error) error {
-	if err := CheckRealm(s.cmd); err != nil {
+	if err := checkRealm(s.cmd); err != nil {
 		return err
 	}
 	if s.timeout <= 0 {

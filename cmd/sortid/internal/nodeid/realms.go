@@ -111,7 +111,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 			return false, console.UsageErrorf("--%s needs --lease URL", name)
 		}
 	}
-	return o.URL != "", CheckRealm(cmd)
+	return o.URL != "", checkRealm(cmd)
 }
 
 // RealmOf returns the realm's name. The default is the format's name.
@@ -126,8 +126,8 @@ func (o *Options) CheckBits(f *format.Format) error {
 	return nil
 }
 
-// CheckRealm refuses an empty name, because it may come from an unset variable.
-func CheckRealm(cmd *cobra.Command) error {
+// checkRealm refuses an empty name, because it may come from an unset variable.
+func checkRealm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
 		return console.UsageErrorf("--realm wants the name of a realm, but is empty")
 	}
