@@ -28,6 +28,8 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 		"how far the range reaches before and after the time of --around, a `DURATION`")
 	flags.StringVar(&f.zone, "tz", "",
 		"the time `ZONE` of times without an offset, such as Europe/Berlin (default UTC)")
+	cmd.MarkFlagsMutuallyExclusive("on", "around", "from")
+	cmd.MarkFlagsMutuallyExclusive("on", "around", "to")
 	return f
 }
 
@@ -37,12 +39,6 @@ type Range struct{ From, To time.Time }
 // Read returns the range. The function timeOf returns the time of the ID of --around.
 func (f *Span) Read(now time.Time,
 	timeOf func(id string) (time.Time, error)) (r Range, err error) {
-	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
-		{"around", "from"}, {"around", "to"}} {
-		if f.given(pair[0]) && f.given(pair[1]) {
-			return r, console.UsageErrorf("--%s and --%s exclude each other", pair[0], pair[1])
-		}
-	}
 	if f.given("within") && !f.given("around") {
 		return r, console.UsageErrorf("--within needs --around")
 	}
