@@ -113,6 +113,31 @@ func TestPostgresPrunesPartitions(t *testing.T) {
 	}
 }
 
+// A role without rights on the schema can use the DEFAULTs that docs/databases.md names.
+func TestPostgresDefaultsWithoutUsage(t *testing.T) {
+	d := install(t)
+	role := "sortid_test_" + strconv.FormatUint(rand.Uint64(), 36)
+	d.run("CREATE SCHEMA " + role + "; CREATE ROLE " + role)
+	defer d.run("RESET ROLE; DROP SCHEMA " + role + " CASCADE; DROP ROLE " + role)
+	d.run("GRANT USAGE ON SCHEMA " + role + " TO " + role)
+	for i, g := range generators {
+		table := fmt.Sprintf("%s.t%d", role, i)
+		d.run("CREATE TABLE " + table + " (id " + formatOf(g.format).typ + " DEFAULT " + g.name +
+			", n int); GRANT INSERT ON " + table + " TO " + role + "; SET ROLE " + role)
+		_, err := d.Exec(t.Context(), "INSERT INTO "+table+" (n) VALUES (1)")
+		works := slices.Contains([]string{"sortid.scru128_new()", "sortid.scru128_new_counted()",
+			"sortid.euid_new()"}, g.name)
+		if (err == nil) != works {
+			t.Errorf("DEFAULT %s without USAGE: %v; want an error: %v", g.name, err, !works)
+		}
+		d.run("RESET ROLE")
+	}
+}
+
+func formatOf(name string) tested {
+	return formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
+}
+
 // A role can use the generators, but cannot move their sequences.
 func TestPostgresRoleCannotMoveSequences(t *testing.T) {
 	d := install(t)
@@ -201,7 +226,7 @@ func TestPostgresInstallsOneFormatAlone(t *testing.T) {
 		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
 		d := connect(t, testserver.Postgres(t), schema)
 		d.run(check.Must(Postgres(schema, []*format.Format{only}))(t))
-		f := formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
+		f := formatOf(name)
 		if got := d.one(f.sql("F_text(F_first('infinity'))")); got != f.max {
 			t.Errorf("%s alone: first of infinity is %s, want %s", name, got, f.max)
 		}
