@@ -86,6 +86,7 @@ var layers = []string{
 	"lease",
 	"internal/conformance",
 	"format",
+	"generate lease/nodefield",
 	"internal/extsort internal/usage",
 	"verify",
 	"store pgxid",

@@ -2,9 +2,7 @@ package format
 
 import (
 	"bytes"
-	"strings"
 
-	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/internal/textcodec"
 )
@@ -33,11 +31,6 @@ func euidFormat() *Format {
 		Aliases: "O0I1L1",
 		Groups:  []Group{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}},
 		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
-		Options: append([]Option{
-			{Name: "ext", Value: "N[/BITS]",
-				Usage:  "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length",
-				fields: []string{"Extension", "ExtensionLength"}},
-		}, commonOptions...),
 
 		alphabet: classCrockford, letters: classUpper,
 		parse: func(s string) (Words, error) {
@@ -55,7 +48,7 @@ func euidFormat() *Format {
 		},
 		max: euidWords(euid.Max),
 
-		newGenerator: newEUID,
+		generates: true,
 	}
 }
 
@@ -65,36 +58,3 @@ func euidWords(id euid.ID) Words {
 }
 
 func euidID(w Words) euid.ID { return euid.FromUint128(w[1], w[2]) }
-
-func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
-	for i := range ids {
-		b, _ = ids[i].AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
-func newEUID(f *Format, o Options) (Generator, error) {
-	var opts euid.Options
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		opts.Extension, opts.ExtensionLength, err = extension(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := euid.NewGenerator(opts)
-	// In a full tick, the EUID generator fails until the next millisecond.
-	source := retrying[euid.ID]{g, sortid.ErrOverflow}
-	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
-		fixed: fixed}, err
-}
-
-// extension reads a number of up to 15 bits, "5", or with its length, "5/8".
-func extension(s string) (value uint16, length int, err error) {
-	if strings.Contains(s, "/") {
-		return pair(s)
-	}
-	v, err := number(s, euid.MaxRandomAndExtension)
-	return uint16(v), 0, err
-}

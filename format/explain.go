@@ -33,9 +33,9 @@ func explain(text string, now time.Time) error {
 	n := len(text)
 	switch {
 	case n == 0:
-		return kindErrorf(ErrUnlike, "it is empty")
+		return parseerr.Kindf(ErrUnlike, "it is empty")
 	case c&classDecimal != 0 && n > len(SCRU160.Max().In(Int)):
-		return kindErrorf(ErrUnlike, "it is larger than the largest ID of any format")
+		return parseerr.Kindf(ErrUnlike, "it is larger than the largest ID of any format")
 	case c&classHex != 0 && c&classDecimal == 0 && hashes[n] != "":
 		return fmt.Errorf("it looks like a hash: "+
 			"it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n])
@@ -53,16 +53,16 @@ func explain(text string, now time.Time) error {
 	for _, word := range words {
 		for _, c := range AppendDetect(nil, word, now) {
 			if c.sure() {
-				return kindErrorf(ErrWithin, "other text is around %s, which can be read as %s", c,
+				return parseerr.Kindf(ErrWithin, "other text is around %s, which can be read as %s", c,
 					c.ID.format.Name)
 			}
 		}
 	}
 	if c&classDecimal != 0 {
-		return kindErrorf(ErrUnlike,
+		return parseerr.Kindf(ErrUnlike,
 			"no format known to sortid has a plausible time in this integer")
 	}
-	return kindErrorf(ErrUnlike, "no format known to sortid has such IDs")
+	return parseerr.Kindf(ErrUnlike, "no format known to sortid has such IDs")
 }
 
 func (c Candidate) sure() bool {

@@ -3,8 +3,8 @@
 // formats it needs. If you know the format, import the format's package instead, for shorter and
 // faster code.
 //
-// A [Format] has the layout, text, time and options of a format, and parses, converts and generates
-// its IDs. An [ID] is an ID of any format. [Detect] lists the formats that a text may have.
+// A [Format] has the layout, text and time of a format, and parses and converts its IDs. An [ID] is
+// an ID of any format. [Detect] lists the formats that a text may have. Package generate makes IDs.
 package format
 
 import (
@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/words"
-	"github.com/sortid/sortid/lease"
 )
 
 // A Format describes one format. Each format has one *Format, so programs may compare pointers. Do
@@ -57,17 +57,7 @@ type Format struct {
 	Reserved    bool          // Whether the first and the last timestamp are unused.
 	First, Last time.Time     // The first and last time in generated IDs.
 
-	// NodeBits is the size in bits of the field for node IDs, which may also have the name worker,
-	// machine or shard. It is 0 if there is none. It is 10 for tsid, whose IDs do not show the size,
-	// and the largest size for scru64.
-	NodeBits int
-	Lease    lease.Format // How node IDs are leased; zero if NodeBits is 0.
-
 	// The rest is for our formats.
-	Options []Option // The options of generators.
-	Node    string   // The option for the node ID; empty if there is none.
-	// NeedsNode: IDs are certain to be unique only with node IDs.
-	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
 	// counter is full, the generator uses the next tick.
 	NodeCounter int
@@ -89,9 +79,7 @@ type Format struct {
 	within []*Format
 	usual  *Format // The inner format that generators use; its IDs are in order.
 
-	mostNodeBits int // the largest size of node IDs in bits; 0 means NodeBits
-
-	newGenerator func(*Format, Options) (Generator, error)
+	generates bool // See Generates.
 
 	digits        int // How many digits the largest decimal integer has.
 	timestamp     []Field
@@ -189,16 +177,6 @@ func All() []*Format { return slices.Clone(all) }
 // Ours returns the formats with generators, in the order in which tables list them.
 func Ours() []*Format { return slices.Clone(ours) }
 
-// Leased returns the formats for which a server leases node IDs.
-func Leased() (formats []*Format) {
-	for _, f := range ours {
-		if f.NeedsNode {
-			formats = append(formats, f)
-		}
-	}
-	return formats
-}
-
 func namesOf(formats []*Format) []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
@@ -207,8 +185,8 @@ func namesOf(formats []*Format) []string {
 	return names
 }
 
-// Generates reports whether [Format.NewGenerator] makes IDs of the format.
-func (f *Format) Generates() bool { return f.newGenerator != nil }
+// Generates reports whether package generate makes IDs of the format.
+func (f *Format) Generates() bool { return f.generates }
 
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
@@ -250,7 +228,7 @@ func newFormat(f *Format) *Format {
 		}
 	}
 	if f.timestamp == nil {
-		return f // without a time, there are no ticks to lease
+		return f
 	}
 	f.Tick, f.Epoch = cmp.Or(f.Tick, time.Millisecond), cmp.Or(f.Epoch, unix(0))
 	f.epochMilli = f.Epoch.UnixMilli()
@@ -262,7 +240,6 @@ func newFormat(f *Format) *Format {
 	from, _ := f.PlausibleRange(f.Epoch)
 	f.plausibleFrom = from.UnixMilli()
 	f.ordered = f.inOrder()
-	f.completeNode()
 	return f
 }
 
@@ -334,7 +311,7 @@ func (f *Format) CheckTime(t time.Time) error {
 
 func (f *Format) timeError(t time.Time) error {
 	first, last := f.Range()
-	return kindErrorf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s",
+	return parseerr.Kindf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s",
 		f.Name, words.Time(t), words.Time(first), words.Time(last))
 }
 

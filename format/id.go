@@ -124,7 +124,7 @@ func (f *Format) checkEncoding(e Encoding) error {
 	if e == UUID && f.Bits != 128 {
 		why = fmt.Sprintf("have %d bits, so they ", f.Bits)
 	}
-	return kindErrorf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
+	return parseerr.Kindf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
 		f.Name, why, e, words.List(names, "and"))
 }
 
@@ -384,7 +384,7 @@ func (id ID) As(g *Format) (ID, error) {
 		return id, nil
 	}
 	if !f.ConvertsTo(g) {
-		return ID{}, kindErrorf(sortid.ErrOption,
+		return ID{}, parseerr.Kindf(sortid.ErrOption,
 			"%s IDs are not %s IDs: their bits mean something else", f.Name, g.Name)
 	}
 	other, err := g.FromWords(id.words)

@@ -26,11 +26,6 @@ func scru128Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru128.TextLen}, TextSorts: true,
 		Example:  "0372ijojuxuhjsfkeryi2mrtm",
 		Reserved: true,
-		Options: append([]Option{
-			{Name: "stateless",
-				Usage: "make each ID from the clock and 80 random bits alone, " +
-					"in no order within a millisecond"},
-		}, commonOptions...),
 
 		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {
@@ -49,7 +44,7 @@ func scru128Format() *Format {
 		},
 		max: scru128Words(scru128.Max),
 
-		newGenerator: newSCRU128,
+		generates: true,
 	}
 }
 
@@ -75,18 +70,4 @@ func scru128Lines(list []Words, text []byte) []Words {
 		text = text[length+1:]
 	}
 	return list
-}
-
-func newSCRU128(f *Format, o Options) (Generator, error) {
-	var opts scru128.Options
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		opts.Stateless, err = flag(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := scru128.NewGenerator(opts)
-	return &generator[scru128.ID]{format: f, source: g, words: scru128Words,
-		texts: textcodec.AppendBase36Lines[scru128.ID], fixed: fixed}, err
 }

@@ -3,10 +3,8 @@ package format
 import (
 	"encoding/binary"
 	"strings"
-	"time"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/scru160"
 )
 
@@ -29,21 +27,6 @@ func scru160Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru160.TextLen}, HexText: true, TextSorts: true,
 		Example:  "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
 		Reserved: true,
-		Options: append([]Option{
-			{Name: "node", Value: "ID/BITS",
-				Usage: "a node ID and its size in bits, as in 42/8, " +
-					"for the bits of random16 that do not extend the counter",
-				fields: []string{"NodeID", "NodeBits"}},
-			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits",
-				fields: []string{"Microseconds"}},
-			{Name: "counter-width", Value: "BITS",
-				Usage: "bits of the counter that start at random; " +
-					"with fewer bits, more IDs fit in a tick",
-				fields: []string{"CounterWidth"}},
-			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter",
-				fields: []string{"CounterExtension"}},
-		}, commonOptions...),
-		Node: "node", Lease: lease.SCRU160,
 
 		alphabet: classBase32hex, letters: classUpper,
 		parse: func(s string) (Words, error) {
@@ -64,7 +47,7 @@ func scru160Format() *Format {
 		},
 		max: scru160Words(scru160.Max),
 
-		newGenerator: newSCRU160,
+		generates: true,
 	}
 }
 
@@ -78,41 +61,4 @@ func scru160ID(w Words) (id scru160.ID) {
 	binary.BigEndian.PutUint64(id[4:], w[1])
 	binary.BigEndian.PutUint64(id[12:], w[2])
 	return id
-}
-
-func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
-	for i := range ids {
-		b, _ = ids[i].AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
-func newSCRU160(f *Format, o Options) (Generator, error) {
-	tick := f.Tick
-	if on, err := flag(o.Values["micros"]); err == nil && on {
-		tick = time.Microsecond
-	}
-	opts := scru160.Options{Lease: o.Lease}
-	fixed, err := o.set(&opts.GeneratorOptions, tick, func(name, value string) (err error) {
-		switch name {
-		case "node":
-			opts.NodeID, opts.NodeBits, err = pair(value)
-		case "micros":
-			opts.Microseconds, err = flag(value)
-		case "counter-width":
-			opts.CounterWidth, err = size(value, 16)
-		case "counter-ext":
-			var bits uint64
-			bits, err = number(value, 16)
-			opts.CounterExtension = int(bits)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := scru160.NewGenerator(opts)
-	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts,
-		fixed: fixed}, err
 }

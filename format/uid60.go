@@ -3,7 +3,6 @@ package format
 import (
 	"time"
 
-	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -27,13 +26,6 @@ func uid60Format() *Format {
 		Example: "xinaS8QBh",
 		Epoch:   time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC), Reserved: true,
 		Search: Search{WordLike: true},
-		Options: append([]Option{
-			{Name: "worker", Value: "ID/BITS",
-				Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4; " +
-					"uniqueness is certain with worker IDs",
-				fields: []string{"WorkerID", "WorkerIDSize"}},
-		}, commonOptions...),
-		Node: "worker", Lease: lease.UID60, NeedsNode: true,
 
 		alphabet: classBase64,
 		parse: func(s string) (Words, error) {
@@ -57,30 +49,8 @@ func uid60Format() *Format {
 		},
 		max: uid60Words(uid60.Max),
 
-		newGenerator: newUID60,
+		generates: true,
 	}
 }
 
 func uid60Words(id uid60.ID) Words { return Words{0, 0, id.Uint64()} }
-
-func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
-	for _, id := range ids {
-		b, _ = id.AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
-func newUID60(f *Format, o Options) (Generator, error) {
-	opts := uid60.Options{Lease: o.Lease}
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		opts.WorkerID, opts.WorkerIDSize, err = pair(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := uid60.NewGenerator(opts)
-	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts,
-		fixed: fixed}, err
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/supervise"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -149,7 +150,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		if of.One() == nil && *bits == 0 {
 			return console.UsageErrorf(
 				"create wants --format: one of %s; for generators of other formats, "+
-					"--node-bits", strings.Join(catalog.Names(format.WithNode()), ", "))
+					"--node-bits", strings.Join(catalog.Names(nodefield.Formats()), ", "))
 		}
 		config, err := newRealm(of.One(), st.Realm, int(*bits))
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/spf13/cobra"
 )
 
@@ -69,7 +70,7 @@ func (m *making) run() error {
 	if err != nil {
 		return err
 	}
-	g, err := m.format.NewGenerator(options)
+	g, err := generate.New(m.format, options)
 	if err != nil {
 		return console.UsageError(flags.OptionError(err))
 	}
@@ -84,14 +85,15 @@ func (m *making) run() error {
 		holder.Watch(ctx)
 	}
 	last, err := produce(ctx, m.console, g, how)
-	if _, own := options.Values[m.format.Node]; own && options.At.IsZero() && !last.IsZero() {
+	node, _ := generate.NodeOption(m.format)
+	if _, own := options.Values[node.Name]; own && options.At.IsZero() && !last.IsZero() {
 		m.settle(last)
 	}
 	return console.Cause(ctx, err)
 }
 
 func (m *making) how() (how productionOptions, err error) {
-	how = productionOptions{Encode: format.Batch.AppendJSON, Count: uint64(m.count),
+	how = productionOptions{Encode: generate.Batch.AppendJSON, Count: uint64(m.count),
 		Rate: float64(m.rate)}
 	if m.forever {
 		if m.cmd.Flags().Changed("count") {
@@ -104,7 +106,7 @@ func (m *making) how() (how productionOptions, err error) {
 		if err := catalog.CheckEncoding(m.format, encoding); err != nil {
 			return how, console.UsageError(err)
 		}
-		how.Encode = func(batch format.Batch, b []byte, sep byte) []byte {
+		how.Encode = func(batch generate.Batch, b []byte, sep byte) []byte {
 			return batch.Append(b, encoding, sep)
 		}
 	}
@@ -112,7 +114,7 @@ func (m *making) how() (how productionOptions, err error) {
 }
 
 // generatorOptions returns the options. For a leased node ID, it also returns the lease's holder.
-func (m *making) generatorOptions() (o format.Options, holder *nodeid.Holder, err error) {
+func (m *making) generatorOptions() (o generate.Options, holder *nodeid.Holder, err error) {
 	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
 		return o, nil, err
 	}
@@ -123,7 +125,7 @@ func (m *making) generatorOptions() (o format.Options, holder *nodeid.Holder, er
 	if o.Values, err = m.options.Values(m.format, leased); err != nil || !leased {
 		return o, nil, err
 	}
-	if m.format.Node != "" {
+	if _, ok := generate.NodeOption(m.format); ok {
 		err = m.lease.CheckBits(m.format)
 	}
 	holder = nodeid.NewHolder(m.console, &m.lease, m.format)

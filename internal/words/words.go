@@ -1,4 +1,4 @@
-// Package words puts numbers and times into words for reports.
+// Package words puts numbers, times and lists into words.
 package words
 
 import (

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/extsort"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -270,13 +271,13 @@ func FuzzFind(f *testing.F) {
 func TestGeneratorsUnique(t *testing.T) {
 	const generators, each = 6, 50_000
 	for _, f := range format.Ours() {
-		if f.NeedsNode {
+		if generate.NeedsNode(f) {
 			continue
 		}
 		var sources []Source
 		var wg sync.WaitGroup
 		for i := range generators {
-			g, err := f.NewGenerator(format.Options{})
+			g, err := generate.New(f, generate.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/cmd/sortid/server/idapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
@@ -403,7 +404,7 @@ func TestClose(t *testing.T) {
 	s := newServer(t, Config{Store: store})
 	waitReady(t, s)
 	held := func() (n int) {
-		for _, realm := range catalog.Names(format.Leased()) {
+		for _, realm := range catalog.Names(idapi.Leased()) {
 			root := check.Must(store.Get(t.Context(), realm, lease.Block{}))(t)
 			records := check.Must(store.List(t.Context(), realm+"@"+root.Generation))(t)
 			for _, r := range records {

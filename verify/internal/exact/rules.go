@@ -212,8 +212,8 @@ func (r *Rules) Finish() {
 	if r.counter != nil {
 		r.counter.countCarries()
 	}
-	if !r.Options.Unordered && r.Options.NodeBits == 0 && r.Format.Node != "" &&
-		r.Format.NodeCounter == 0 {
+	if _, err := usage.Of(r.Format, 1); err == nil && r.Format.Generates() &&
+		r.Format.NodeCounter == 0 && !r.Options.Unordered && r.Options.NodeBits == 0 {
 		for _, f := range r.randoms {
 			f.hintNode(r.Found)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/lease/nodefield"
 )
 
 // Table returns a line of JSON for each format; see docs/schemas/formats.json.
@@ -34,21 +36,24 @@ func object(v any) []byte {
 
 // members follow those of [format.Format.MarshalJSON].
 type members struct {
-	NodeBits    int             `json:"node_bits,omitempty"`
-	Unique      string          `json:"unique,omitempty"`
-	PerTick     string          `json:"per_tick,omitempty"`
-	Choose      string          `json:"choose,omitempty"`
-	Options     []format.Option `json:"options,omitempty"`
-	Node        string          `json:"node,omitempty"`
-	NeedsNode   bool            `json:"needs_node,omitempty"`
-	NodeCounter int             `json:"node_counter,omitempty"`
-	Plan        *plan.Model     `json:"plan,omitempty"`
-	SQL         *sqltext.Facts  `json:"sql,omitempty"`
+	NodeBits    int               `json:"node_bits,omitempty"`
+	Unique      string            `json:"unique,omitempty"`
+	PerTick     string            `json:"per_tick,omitempty"`
+	Choose      string            `json:"choose,omitempty"`
+	Options     []generate.Option `json:"options,omitempty"`
+	Node        string            `json:"node,omitempty"`
+	NeedsNode   bool              `json:"needs_node,omitempty"`
+	NodeCounter int               `json:"node_counter,omitempty"`
+	Plan        *plan.Model       `json:"plan,omitempty"`
+	SQL         *sqltext.Facts    `json:"sql,omitempty"`
 }
 
 func membersOf(f *format.Format) members {
-	m := members{NodeBits: f.NodeBits, Options: f.Options, Node: f.Node, NeedsNode: f.NeedsNode,
-		NodeCounter: f.NodeCounter, SQL: sqltext.FactsOf(f)}
+	m := members{NodeBits: nodefield.Bits(f), Options: generate.OptionsOf(f),
+		NeedsNode: generate.NeedsNode(f), NodeCounter: f.NodeCounter, SQL: sqltext.FactsOf(f)}
+	if node, ok := generate.NodeOption(f); ok {
+		m.Node = node.Name
+	}
 	if facts := plan.FactsOf(f); facts != nil {
 		m.Unique, m.PerTick, m.Choose, m.Plan = facts.Unique, facts.PerTick, facts.Choose,
 			&facts.Model

@@ -11,6 +11,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 )
 
@@ -35,10 +36,10 @@ func NewHolder(c *console.Console, o *Options, f *format.Format) *Holder {
 
 func (h *Holder) NodeBits() int { return int(h.options.Bits) }
 
-func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
+func (h *Holder) TickLength() time.Duration { return nodefield.LeaseFormat(h.format).Tick }
 
 // Epoch is when tick 0 begins.
-func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
+func (h *Holder) Epoch() time.Time { return nodefield.LeaseFormat(h.format).Epoch }
 
 func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
 
@@ -51,8 +52,8 @@ func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
 func (h *Holder) Acquire(ctx context.Context) error {
 	o := h.options
 	config := lease.Config{
-		Realm: o.RealmOf(h.format), Format: h.format.Lease, NodeBits: int(o.Bits), Window: o.Window,
-		Name: MyName(),
+		Realm: o.RealmOf(h.format), Format: nodefield.LeaseFormat(h.format), NodeBits: int(o.Bits),
+		Window: o.Window, Name: MyName(),
 	}
 	if err := config.Validate(); err != nil {
 		return console.UsageError(err)

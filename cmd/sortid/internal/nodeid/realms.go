@@ -16,6 +16,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -72,7 +73,7 @@ func NewRealm(f *format.Format, name string, bits int) (lease.Config, error) {
 	if f == nil {
 		return lease.Config{Realm: name, NodeBits: bits, OneSize: true}, nil
 	}
-	c, err := f.LeaseConfig(bits)
+	c, err := nodefield.Config(f, bits)
 	if err != nil {
 		return c, console.UsageErrorf("--node-bits: %w", err)
 	}
@@ -121,7 +122,7 @@ func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Na
 
 // CheckBits returns an error if no node ID of the format has this size.
 func (o *Options) CheckBits(f *format.Format) error {
-	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
+	if most := nodefield.LeaseFormat(f).Bits; o.Bits > flags.Count(most) {
 		return console.UsageErrorf(
 			"--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -83,5 +83,5 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 // ChooseFormat adds --format for formats with leased node IDs.
 func ChooseFormat(cmd *cobra.Command, usage string) *flags.Formats {
 	return flags.ChooseFormat(cmd, "format", usage+", such as scru64, sonyflake or tsid",
-		format.WithNode(), format.LookupWithNode)
+		nodefield.Formats(), nodefield.Lookup)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 )
 
 const (
@@ -178,12 +179,12 @@ func (l *load) byChance(s *format.Format, m *Model, f *Format) {
 	if sizes := nodeSizes(l.request.Processes, m.NodeBits); nodes && l.request.Processes > 1 &&
 		len(sizes) > 0 {
 		f.Options[nodeBits] = sizes[0]
-		f.because("a %s ID of %d bits for each process", s.Node, sizes[0])
+		f.because("a %s ID of %d bits for each process", nodeOption(s), sizes[0])
 		return
 	}
 	f.Collision = l.collision(m.RandomBits)
 	if nodes {
-		f.because("there are %s IDs for at most %d processes", s.Node, 1<<m.NodeBits)
+		f.because("there are %s IDs for at most %d processes", nodeOption(s), 1<<m.NodeBits)
 	} else {
 		f.because("%s", m.Unique)
 	}
@@ -272,7 +273,7 @@ func (f *Format) command(s *format.Format, processes int) string {
 	switch size := f.Options[nodeBits]; {
 	case size == 0:
 	case processes == 1:
-		command += fmt.Sprintf(" --%s 0/%d", s.Node, size)
+		command += fmt.Sprintf(" --%s 0/%d", nodeOption(s), size)
 	default:
 		command += fmt.Sprintf(" --lease STORE --node-bits %d", size)
 	}
@@ -280,4 +281,10 @@ func (f *Format) command(s *format.Format, processes int) string {
 		command += fmt.Sprintf(" --guard %d", guard)
 	}
 	return command
+}
+
+// nodeOption returns the name of the generators' option for the node ID.
+func nodeOption(f *format.Format) string {
+	node, _ := generate.NodeOption(f)
+	return node.Name
 }

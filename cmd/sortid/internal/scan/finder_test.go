@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/internal/textcodec"
@@ -69,14 +70,14 @@ func TestCases(t *testing.T) {
 // generated returns IDs of a whole year, because UID60 texts of a few hours share letters.
 func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	t.Helper()
-	o := format.Options{}
+	o := generate.Options{}
 	if s == format.SCRU64 {
 		o.Values = map[string]string{"node": "42/8"}
 	}
 	now := time.Now()
 	for i := range n {
 		o.At = now.AddDate(-1, 0, 0).Add(365 * 24 * time.Hour / time.Duration(n) * time.Duration(i))
-		g := check.Must(s.NewGenerator(o))(t)
+		g := check.Must(generate.New(s, o))(t)
 		id := check.Must(g.Next(context.Background()))(t)
 		ids = append(ids, id)
 	}

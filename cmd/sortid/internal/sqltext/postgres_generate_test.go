@@ -41,8 +41,8 @@ func (g generator) text() string { return "sortid." + g.format + "_text(" + g.na
 
 const clients, perClient = 8, 25_000
 
-// generate lets clients make IDs until the context ends, and until each client has made n.
-func generate(until context.Context, d *database, expression string, n int) [][]string {
+// makeIDs lets clients make IDs until the context ends, and until each client has made n.
+func makeIDs(until context.Context, d *database, expression string, n int) [][]string {
 	d.t.Helper()
 	all := make([][]string, clients)
 	errs := make([]error, clients)
@@ -131,7 +131,7 @@ func TestPostgresMakesUniqueIDs(t *testing.T) {
 			n /= 5
 		}
 		begin := time.Now()
-		all := generate(ended, d, g.text(), n)
+		all := makeIDs(ended, d, g.text(), n)
 		r := unique(t, g.format, all)
 		if r.Status != report.Pass || r.IDs < uint64(clients*n) {
 			t.Errorf("%s: %d IDs, %d twice; want at least %d, none twice", g.name, r.IDs,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 )
 
 // A Table is partitioned by the time of its IDs.
@@ -95,7 +96,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 ) PARTITION BY RANGE (id);
 
 `, s.Name, name, facts.Postgres, value)
-	if node, ok := s.Option(s.Node); ok && node.Needed {
+	if node, _ := generate.NodeOption(s); node.Needed {
 		b.WriteString(
 			"-- The DEFAULT uses node ID 1 of 8 bits. Give each database a node ID of its own.\n\n")
 	}

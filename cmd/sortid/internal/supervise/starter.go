@@ -11,8 +11,8 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/sortid/sortid/store/http"
 )
@@ -195,8 +195,8 @@ func (s *starter) window() time.Duration {
 // leaseFormat returns the format of a realm. A realm of an old version has no format's name.
 func leaseFormat(t lease.Terms) lease.Format {
 	is := t.LeaseFormat()
-	for _, f := range format.WithNode() {
-		of := f.Lease
+	for _, f := range nodefield.Formats() {
+		of := nodefield.LeaseFormat(f)
 		if is.Name == "" && t.Only == 0 && of.Bits == is.Bits && of.Tick == is.Tick &&
 			of.Epoch.Equal(is.Epoch) {
 			return of

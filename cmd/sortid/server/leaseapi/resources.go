@@ -3,9 +3,9 @@ package leaseapi
 import (
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 )
 
 // The bodies of requests. fields.go describes the fields to users.
@@ -210,11 +210,11 @@ func realmConfig(realm string, b realmBody) (lease.Config, error) {
 	case b.Format == nil && b.NodeBits == nil:
 		return c, invalid("format", "missing; want a format, node_bits, or both")
 	case b.Format != nil:
-		f, err := format.LookupWithNode(*b.Format)
+		f, err := nodefield.Lookup(*b.Format)
 		if err != nil {
 			return c, invalid("format", "%v", err)
 		}
-		if c, err = f.LeaseConfig(bits); err != nil {
+		if c, err = nodefield.Config(f, bits); err != nil {
 			return c, invalid("node_bits", "%v", err)
 		}
 	}
