@@ -6,6 +6,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/lease"
 )
@@ -36,15 +37,15 @@ func TestEveryFormat(t *testing.T) {
 		} else if facts.Choose == "" || facts.Unique == "" || facts.PerTick == "" {
 			t.Errorf("cmd/sortid/internal/plan/facts.go: %s lacks a text: %+v", f.Name, facts)
 		}
-		if !f.Generates() {
-			lacks("format/" + f.Name + ".go")
+		if generate.OptionsOf(f) == nil {
+			lacks("generate/generate.go")
 		}
 		if _, ok := usage.FactsOf(f); !ok {
 			lacks("internal/usage/usage.go")
 		} else if _, err := usage.Of(f, 0); err != nil {
 			t.Errorf("internal/usage/usage.go: %v", err)
 		}
-		if f.Node != "" && (f.Lease == lease.Format{}) {
+		if _, ok := generate.NodeOption(f); ok && lease.FormatOf(f.Name).Bits == 0 {
 			lacks("lease/record.go")
 		}
 	}

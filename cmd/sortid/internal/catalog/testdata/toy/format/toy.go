@@ -1,9 +1,6 @@
 package format
 
-import (
-	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/toy"
-)
+import "github.com/sortid/sortid/toy"
 
 func toyFormat() *Format {
 	return &Format{
@@ -15,11 +12,7 @@ func toyFormat() *Format {
 		},
 		Alphabet: "13 Base36 digits", Symbols: digits36,
 		FoldsCase: true, TextLengths: []int{toy.TextLen}, TextSorts: true,
-		Example: "1ha42pg0b4nlh",
-		Options: append([]Option{{Name: "node", Value: "ID/BITS",
-			Usage:  "the node ID and its size of 1 to 12 bits, as in 5/4",
-			fields: []string{"NodeID", "NodeBits"}}}, commonOptions...),
-		Node: "node", Lease: lease.Toy,
+		Example:  "1ha42pg0b4nlh",
 		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (Words, error) {
 			id, err := toy.Parse(s)
@@ -32,28 +25,7 @@ func toyFormat() *Format {
 		},
 		appendText: func(b []byte, w Words) []byte { return append(b, toy.ID(w[2]).String()...) },
 		max:        toyWords(toy.Max),
-
-		newGenerator: newToy,
 	}
 }
 
 func toyWords(id toy.ID) Words { return Words{0, 0, uint64(id)} }
-
-func newToy(f *Format, o Options) (Generator, error) {
-	opts := toy.Options{Lease: o.Lease}
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		opts.NodeID, opts.NodeBits, err = pair(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := toy.NewGenerator(opts)
-	return &generator[toy.ID]{format: f, source: g, words: toyWords, fixed: fixed,
-		texts: func(b []byte, ids []toy.ID, sep byte) []byte {
-			for _, id := range ids {
-				b = append(append(b, id.String()...), sep)
-			}
-			return b
-		}}, err
-}
