@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/words"
 )
@@ -45,7 +46,7 @@ type Format struct {
 	Guess       []Encoding // See [Format.Guesses].
 	HexText     bool       // Whether the document also has a hexadecimal text.
 	Prefix      *Prefix    // The prefix, which an underscore separates from the text; or nil.
-	Mark        string     // Words to append to a description of the text, such as " of 64 bits".
+	Mark        string     // integer.Words to append to a description of the text, such as " of 64 bits".
 	Example     string     // An ID's text.
 	Grouped     bool       // Whether texts often have hyphens between symbols.
 	TextSorts   bool
@@ -65,15 +66,15 @@ type Format struct {
 	alphabet class // The classes of the text's symbols.
 	letters  class // The case of the letters in written texts; 0 means both.
 
-	parse func(string) (Words, error)
+	parse func(string) (integer.Words, error)
 	// unmarshal parses a text. The result canonical says whether generators write the ID like this.
-	unmarshal func([]byte) (w Words, canonical bool, err error)
+	unmarshal func([]byte) (w integer.Words, canonical bool, err error)
 	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
-	appendLines func([]Words, []byte) []Words
-	appendText  func([]byte, Words) []byte
-	check       func(Words) error
+	appendLines func([]integer.Words, []byte) []integer.Words
+	appendText  func([]byte, integer.Words) []byte
+	check       func(integer.Words) error
 	ordered     bool // Whether IDs are in order of time.
-	max         Words
+	max         integer.Words
 	// within lists the formats that an inner ID may have, such as the UUID in a TypeID. The time is
 	// in the inner ID.
 	within []*Format
@@ -84,12 +85,12 @@ type Format struct {
 	digits        int // How many digits the largest decimal integer has.
 	timestamp     []Field
 	constants     []Field
-	places        []Place // The places of the fields in timestamp.
+	places        []integer.Place // The places of the fields in timestamp.
 	epochMilli    int64
 	tickMilli     int64
 	perMilli      uint64
 	plausibleFrom int64
-	shared        Words // The bits that are the same in all IDs.
+	shared        integer.Words // The bits that are the same in all IDs.
 }
 
 // A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
@@ -215,16 +216,16 @@ func newFormat(f *Format) *Format {
 		}
 	}
 	if f.check == nil {
-		f.check = func(Words) error { return nil }
+		f.check = func(integer.Words) error { return nil }
 	}
-	f.digits = len(f.max.appendInt(nil))
+	f.digits = len(f.max.AppendDecimal(nil))
 	for _, field := range f.Layout {
 		if field.Constant {
 			f.constants = append(f.constants, field)
 		}
 		if field.Kind == KindTime {
 			f.timestamp = append(f.timestamp, field)
-			f.places = append(f.places, field.Place())
+			f.places = append(f.places, integer.PlaceOf(field.Low, field.Bits))
 		}
 	}
 	if f.timestamp == nil {
@@ -290,6 +291,33 @@ func lookup(formats []*Format, name string) (*Format, error) {
 // String returns the name.
 func (f *Format) String() string { return f.Name }
 
+// Timestamp returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
+func (f *Format) Timestamp(w *integer.Words) uint64 {
+	if len(f.places) == 1 {
+		return f.places[0].Of(w)
+	}
+	ticks := uint64(0)
+	for i := range f.places {
+		ticks |= f.places[i].Of(w) << f.timestamp[i].Shift
+	}
+	return ticks
+}
+
+// InEncoding returns the integer in an encoding of the format, or in hexadecimal if the integer is
+// not an ID.
+func (f *Format) InEncoding(w integer.Words, e Encoding) string {
+	if f.check(w) != nil {
+		return ID{f, w}.In(Hex)
+	}
+	return ID{f, w}.In(e)
+}
+
+// InOrder reports whether IDs, as integers, are in order of time.
+func (f *Format) InOrder() bool { return f.ordered }
+
+// LastTimestamp returns the largest timestamp.
+func (f *Format) LastTimestamp() uint64 { return f.Timestamp(&f.max) }
+
 // Max returns the largest ID.
 func (f *Format) Max() ID { return ID{f, f.max} }
 
@@ -348,10 +376,10 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 }
 
 // first returns the smallest integer of t's tick.
-func (f *Format) first(t time.Time) Words {
-	w, ticks := f.shared, Words{0, 0, f.ticks(t)}
+func (f *Format) first(t time.Time) integer.Words {
+	w, ticks := f.shared, integer.Words{0, 0, f.ticks(t)}
 	for _, field := range f.timestamp {
-		w = w.or(ticks.shift(-field.Shift).and(ones(field.Bits)).shift(field.Low))
+		w = w.Or(ticks.Shift(-field.Shift).And(integer.Ones(field.Bits)).Shift(field.Low))
 	}
 	return w
 }

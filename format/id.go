@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/internal/words"
@@ -20,7 +20,7 @@ import (
 // only its methods Format, IsZero, MarshalJSON and String.
 type ID struct {
 	format *Format
-	words  Words
+	words  integer.Words
 }
 
 // An Encoding is a way to write an ID.
@@ -62,15 +62,10 @@ func (f *Format) FromBytes(b []byte) (ID, error) {
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return f.FromWords(wordsOf(&full))
+	return f.FromWords(integer.FromBytes(&full))
 }
 
-func wordsOf(b *[24]byte) Words {
-	return Words{binary.BigEndian.Uint64(b[0:]), binary.BigEndian.Uint64(b[8:]),
-		binary.BigEndian.Uint64(b[16:])}
-}
-
-func (f *Format) id(w Words, err error) (ID, error) {
+func (f *Format) id(w integer.Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
@@ -100,7 +95,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 		var raw [20]byte
 		return hex.AppendEncode(b, id.appendBytes(raw[:0]))
 	case Int:
-		return id.words.appendInt(b)
+		return id.words.AppendDecimal(b)
 	case UUID:
 		if id.format.Bits == 128 {
 			var raw [16]byte
@@ -127,6 +122,13 @@ func (f *Format) checkEncoding(e Encoding) error {
 	return parseerr.Kindf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
 		f.Name, why, e, words.List(names, "and"))
 }
+
+// Words returns the ID's integer, the most significant word first.
+func (id ID) Words() [3]uint64 { return id.words }
+
+// FromWords returns the ID with this integer, the most significant word first. It fails if the
+// format has no such ID.
+func (f *Format) FromWords(w [3]uint64) (ID, error) { return f.id(w, f.check(w)) }
 
 // Parse returns the ID of a text in the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
@@ -225,7 +227,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 	if text == "" {
 		return ID{}, f.inputErrorf(text, "an integer has decimal digits")
 	}
-	var w Words
+	var w integer.Words
 	for i := 0; i < len(text); {
 		// A word has room for 19 digits.
 		part, scale := uint64(0), uint64(1)
@@ -236,12 +238,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 			}
 			part, scale = part*10+uint64(digit), scale*10
 		}
-		for j := 2; j >= 0; j-- {
-			over, low := bits.Mul64(w[j], scale)
-			low, carry := bits.Add64(low, part, 0)
-			w[j], part = low, over+carry
-		}
-		if part != 0 || w.Compare(f.max) > 0 {
+		if over := w.TimesPlus(scale, part); over != 0 || w.Compare(f.max) > 0 {
 			return ID{}, f.inputErrorf(text, "larger than %s, the largest ID", f.Max().In(Int))
 		}
 	}
@@ -271,39 +268,6 @@ func (e *symbolError) Error() string {
 }
 
 func (e *symbolError) Is(target error) bool { return target == sortid.ErrSymbol }
-
-const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
-
-func (w Words) appendInt(b []byte) []byte {
-	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
-	n := 0
-	for w[0]|w[1] != 0 {
-		var rest uint64
-		w[0], rest = w[0]/ten19, w[0]%ten19
-		w[1], rest = bits.Div64(rest, w[1], ten19)
-		w[2], rest = bits.Div64(rest, w[2], ten19)
-		parts[n] = rest
-		n++
-	}
-	parts[n] = w[2]
-	if w[2] == 0 && n > 0 {
-		n--
-	}
-	b = strconv.AppendUint(b, parts[n], 10)
-	for n--; n >= 0; n-- {
-		b = appendPadded(b, parts[n], 19)
-	}
-	return b
-}
-
-func appendPadded(b []byte, v uint64, width int) []byte {
-	var buf [20]byte
-	for i := width - 1; i >= 0; i-- {
-		buf[i] = byte('0' + v%10)
-		v /= 10
-	}
-	return append(b, buf[:width]...)
-}
 
 // Big returns the ID as an integer.
 func (id ID) Big() *big.Int { return new(big.Int).SetBytes(id.Bytes()) }
@@ -341,7 +305,7 @@ func (v Value) Append(b []byte) []byte {
 	if v.high == 0 {
 		return strconv.AppendUint(b, v.low, 10)
 	}
-	return Words{0, v.high, v.low}.appendInt(b)
+	return integer.Words{0, v.high, v.low}.AppendDecimal(b)
 }
 
 // String returns the decimal integer.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -70,7 +71,7 @@ func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z
 	b = append(b[:len(b)-1], '.')
-	b = appendPadded(b, uint64(t.Nanosecond()/1e6), 3)
+	b = integer.AppendPadded(b, uint64(t.Nanosecond()/1e6), 3)
 	return append(b, 'Z')
 }
 

@@ -3,6 +3,7 @@ package format
 import (
 	"slices"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/scru128"
 )
@@ -28,17 +29,17 @@ func scru128Format() *Format {
 		Reserved: true,
 
 		alphabet: classBase36, letters: classLower,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru128.Parse(s)
 			return scru128Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id scru128.ID
 			err := id.UnmarshalText(b)
 			return scru128Words(id), !hasCapital(b), err
 		},
 		appendLines: scru128Lines,
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
 		},
@@ -48,12 +49,12 @@ func scru128Format() *Format {
 	}
 }
 
-func scru128Words(id scru128.ID) Words {
+func scru128Words(id scru128.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return Words{0, hi, lo}
+	return integer.Words{0, hi, lo}
 }
 
-func scru128Lines(list []Words, text []byte) []Words {
+func scru128Lines(list []integer.Words, text []byte) []integer.Words {
 	const length = scru128.TextLen
 	var s textcodec.Base36Sequence
 	for len(text) > length && text[length] == '\n' {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/verify/internal/controls"
@@ -171,7 +172,7 @@ func TestReserved(t *testing.T) {
 			continue
 		}
 		lines := controls.Sample(f.Name, 100)
-		least, greatest := f.InEncoding(format.Words{}, format.Text), f.InEncoding(f.Max().Words(),
+		least, greatest := f.InEncoding(integer.Words{}, format.Text), f.InEncoding(f.Max().Words(),
 			format.Text)
 		for _, c := range []struct {
 			lines []string

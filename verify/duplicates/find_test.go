@@ -21,6 +21,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -86,7 +87,7 @@ func TestFind(t *testing.T) {
 				sources = append(sources, sourceOf(name, l, r.IntN(4) == 0))
 			}
 			want := duplicates(lines)
-			var last format.Words
+			var last integer.Words
 			got, err := Find(t.Context(), formatName, sources,
 				Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
 					if !slices.Equal(want[d.Text], d.Places) || d.Count != uint64(len(d.Places)) {
@@ -232,7 +233,7 @@ func FuzzFind(f *testing.F) {
 		fm := format.Ours()[int(which)%len(format.Ours())]
 		cuts := []int{0, min(int(min(a, b)), len(input)), min(int(max(a, b)), len(input)),
 			len(input)}
-		want := map[format.Words]uint64{}
+		want := map[integer.Words]uint64{}
 		total := uint64(0)
 		var sources []Source
 		for i := range 3 {
