@@ -125,7 +125,13 @@ func (e *ParseError) Error() string {
 			b.WriteString("...")
 		}
 	}
-	fmt.Fprintf(&b, ": %v", e.Err)
+	return b.String() + ": " + e.Reason()
+}
+
+// Reason returns the error without the format and the input.
+func (e *ParseError) Reason() string {
+	var b strings.Builder
+	b.WriteString(e.Err.Error())
 	switch {
 	case e.Err == ErrLength || e.Err == ErrBinaryLength || e.Err == ErrUUIDLength:
 		fmt.Fprintf(&b, ": %d bytes", e.Length)

@@ -44,6 +44,10 @@ func TestParseErrorText(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, c.text)
 		}
 	}
+	err := &ParseError{Format: "f", Input: "12u4", Length: 4, Offset: 2, Want: "0-9", Err: reason}
+	if got, want := err.Reason(), "not a digit: 'u' at offset 2, want 0-9"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
 }
 
 func TestOptionErrorText(t *testing.T) {
@@ -75,7 +79,8 @@ func TestUnknownErrorText(t *testing.T) {
 		{"x", []string{"a"}, `unknown f "x"; there are a`},
 		{"x", []string{"a", "b"}, `unknown f "x"; there are a and b`},
 		{"", many[:16], `unknown f ""; there are a, b, c, d, e, f, g, h, i, j, k, l, m, n, o and p`},
-		{"x", many, `unknown f "x"; there are a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p and 1 more`},
+		{"x", many,
+			`unknown f "x"; there are a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p and 1 more`},
 		{strings.Repeat("x", 65), []string{"a"},
 			`unknown f "` + strings.Repeat("x", 64) + `..."; there are a`},
 	} {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // A validCase is a text, and its ID in the format. An empty Canon means Text without its prefix.
@@ -53,7 +54,7 @@ func (v validCase) test(t *testing.T, f *Format) {
 		v.Hex != "" && hex.EncodeToString(id.Bytes()) != v.Hex {
 		t.Errorf("%s: FromBytes(%x): %v, %v", name, id.Bytes(), got, err)
 	}
-	if (v.Time != "") != id.HasTime() || id.HasTime() && FormatTime(id.Time()) != v.Time {
+	if (v.Time != "") != id.HasTime() || id.HasTime() && words.Time(id.Time()) != v.Time {
 		t.Errorf("%s has the time %v, want %s", name, id.Time(), v.Time)
 	}
 	fields, whole := map[string]string{}, new(big.Int)
@@ -116,7 +117,7 @@ func TestDocument(t *testing.T) {
 		}
 		unit := "none"
 		if f.HasTime() {
-			unit = fmt.Sprintf("%v since %s", f.Tick, strings.TrimSuffix(FormatTime(f.Epoch),
+			unit = fmt.Sprintf("%v since %s", f.Tick, strings.TrimSuffix(words.Time(f.Epoch),
 				"T00:00:00.000Z"))
 		}
 		if f.within != nil {

@@ -192,31 +192,13 @@ func (w way) fits(text string, alphabets class) bool {
 	case Text:
 		_, id := w.format.cutPrefix(text)
 		return alphabets&w.format.alphabet == w.format.alphabet &&
-			w.format.hasTextLength(len(id)) && (!w.format.Search.Mixed || Mixed(id))
+			w.format.hasTextLength(len(id)) && (!w.format.Search.Mixed || textcodec.Mixed(id))
 	case Hex:
 		return alphabets&classHex != 0
 	case Int:
 		return alphabets&classDecimal != 0 && text[0] != '0'
 	}
 	return true
-}
-
-// Mixed reports whether digits, small letters and capitals alternate as in random texts. The kind
-// of character must change at least three times. If the text has only letters, the kind must change
-// at about every second character.
-func Mixed(text string) bool {
-	changes, letters := 0, true
-	var last class
-	for i := range len(text) {
-		c := classes[text[i]]
-		kind := c & (classDecimal | classLower | classUpper)
-		if i > 0 && kind != last {
-			changes++
-		}
-		last = kind
-		letters = letters && kind&(classLower|classUpper) != classLower|classUpper
-	}
-	return changes >= 3 && (!letters || changes*2 >= len(text)-3)
 }
 
 // PlausibleRange returns the range of plausible times. It begins in 2010. If the epoch is later, it

@@ -2,10 +2,9 @@ package format
 
 import (
 	"bytes"
-	"strings"
 
-	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
@@ -33,91 +32,30 @@ func euidFormat() *Format {
 		Aliases: "O0I1L1",
 		Groups:  []Group{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}},
 		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
-		Unique:  "79 random bits",
-		PerTick: "2^31 on average, then the generator waits for the next millisecond",
-		Choose:  "people type IDs, or IDs contain 15 bits of your own",
-		Options: append([]Option{
-			{Name: "ext", Value: "N[/BITS]",
-				Usage:  "the extension, a number of up to 15 bits, as in 5, or 5/8 to state its length",
-				fields: []string{"Extension", "ExtensionLength"}},
-		}, commonOptions...),
-		Stateless: true,
-		usages: func(f *Format, nodeBits int) []Usage {
-			if nodeBits > 0 {
-				return nil
-			}
-			return []Usage{{Layout: []Field{
-				f.Layout[0],
-				{Name: "header", Bits: 15, Kind: KindData, PartBits: "extension_length"},
-				f.Layout[2],
-				{Name: "version", Bits: 3, Kind: KindFixed},
-				{Name: "random_high", Bits: 32, Kind: KindCounter},
-				{Name: "random_low", Bits: 32, Kind: KindRandom},
-			}}}
-		},
-		Plan: Plan{
-			Preference: 3, Unique: "79 random bits, while no extension is used",
-			RandomBits: 15 + 32 + 32, // the last 32 are new in each ID, the rest in each millisecond
-			PerTick:    1 << 31,
-		},
-		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "euid_new()", Parts: []string{"crockford"}},
 
 		alphabet: classCrockford, letters: classUpper,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := euid.Parse(s)
 			return euidWords(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id euid.ID
 			err := id.UnmarshalText(b)
 			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), err
 		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = euidID(w).AppendText(b)
 			return b
 		},
 		max: euidWords(euid.Max),
 
-		newGenerator: newEUID,
+		generates: true,
 	}
 }
 
-func euidWords(id euid.ID) Words {
+func euidWords(id euid.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return Words{0, hi, lo}
+	return integer.Words{0, hi, lo}
 }
 
-func euidID(w Words) euid.ID { return euid.FromUint128(w[1], w[2]) }
-
-func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
-	for i := range ids {
-		b, _ = ids[i].AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
-func newEUID(f *Format, o Options) (Generator, error) {
-	var opts euid.Options
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		opts.Extension, opts.ExtensionLength, err = extension(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := euid.NewGenerator(opts)
-	// In a full tick, the EUID generator fails until the next millisecond.
-	source := retrying[euid.ID]{g, sortid.ErrOverflow}
-	return &generator[euid.ID]{format: f, source: source, words: euidWords, texts: euidTexts,
-		fixed: fixed}, err
-}
-
-// extension reads a number of up to 15 bits, "5", or with its length, "5/8".
-func extension(s string) (value uint16, length int, err error) {
-	if strings.Contains(s, "/") {
-		return pair(s)
-	}
-	v, err := number(s, euid.MaxRandomAndExtension)
-	return uint16(v), 0, err
-}
+func euidID(w integer.Words) euid.ID { return euid.FromUint128(w[1], w[2]) }

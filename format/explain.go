@@ -10,6 +10,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // Reasons in the errors of [Explain].
@@ -32,9 +33,9 @@ func explain(text string, now time.Time) error {
 	n := len(text)
 	switch {
 	case n == 0:
-		return kindErrorf(ErrUnlike, "it is empty")
+		return parseerr.Kindf(ErrUnlike, "it is empty")
 	case c&classDecimal != 0 && n > len(SCRU160.Max().In(Int)):
-		return kindErrorf(ErrUnlike, "it is larger than the largest ID of any format")
+		return parseerr.Kindf(ErrUnlike, "it is larger than the largest ID of any format")
 	case c&classHex != 0 && c&classDecimal == 0 && hashes[n] != "":
 		return fmt.Errorf("it looks like a hash: "+
 			"it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n])
@@ -52,16 +53,16 @@ func explain(text string, now time.Time) error {
 	for _, word := range words {
 		for _, c := range AppendDetect(nil, word, now) {
 			if c.sure() {
-				return kindErrorf(ErrWithin, "other text is around %s, which can be read as %s", c,
+				return parseerr.Kindf(ErrWithin, "other text is around %s, which can be read as %s", c,
 					c.ID.format.Name)
 			}
 		}
 	}
 	if c&classDecimal != 0 {
-		return kindErrorf(ErrUnlike,
+		return parseerr.Kindf(ErrUnlike,
 			"no format known to sortid has a plausible time in this integer")
 	}
-	return kindErrorf(ErrUnlike, "no format known to sortid has such IDs")
+	return parseerr.Kindf(ErrUnlike, "no format known to sortid has such IDs")
 }
 
 func (c Candidate) sure() bool {
@@ -105,7 +106,7 @@ func implausible(text string, alphabets class, now time.Time) error {
 	from, to := f.PlausibleRange(now)
 	reason := fmt.Sprintf(
 		"as %s its time would be %s, which is outside the plausible range, %s to %s",
-		as, FormatTime(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly))
+		as, words.Time(id.Time()), from.Format(time.DateOnly), to.Format(time.DateOnly))
 	if id.Plausible(now) {
 		reason = fmt.Sprintf("it would be %s, but of a version that no generator makes", as)
 	}
@@ -139,7 +140,7 @@ func damaged(text string, now time.Time) error {
 			lengths = one[:]
 		}
 		_, rest := f.cutPrefix(text)
-		if f.Search.Mixed && !Mixed(rest) {
+		if f.Search.Mixed && !textcodec.Mixed(rest) {
 			continue
 		}
 		prefix := text[:len(text)-len(rest)]

@@ -3,22 +3,21 @@
 // formats it needs. If you know the format, import the format's package instead, for shorter and
 // faster code.
 //
-// A [Format] has the layout, text, time and options of a format, and parses, converts and generates
-// its IDs. An [ID] is an ID of any format. [Detect] lists the formats that a text may have.
+// A [Format] has the layout, text and time of a format, and parses and converts its IDs. An [ID] is
+// an ID of any format. [Detect] lists the formats that a text may have. Package generate makes IDs.
 package format
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/clock"
-	"github.com/sortid/sortid/lease"
-	"github.com/sortid/sortid/typed"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // A Format describes one format. Each format has one *Format, so programs may compare pointers. Do
@@ -47,7 +46,7 @@ type Format struct {
 	Guess       []Encoding // See [Format.Guesses].
 	HexText     bool       // Whether the document also has a hexadecimal text.
 	Prefix      *Prefix    // The prefix, which an underscore separates from the text; or nil.
-	Mark        string     // Words to append to a description of the text, such as " of 64 bits".
+	Mark        string     // integer.Words to append to a description of the text, such as " of 64 bits".
 	Example     string     // An ID's text.
 	Grouped     bool       // Whether texts often have hyphens between symbols.
 	TextSorts   bool
@@ -59,60 +58,39 @@ type Format struct {
 	Reserved    bool          // Whether the first and the last timestamp are unused.
 	First, Last time.Time     // The first and last time in generated IDs.
 
-	// NodeBits is the size in bits of the field for node IDs, which may also have the name worker,
-	// machine or shard. It is 0 if there is none. It is 10 for tsid, whose IDs do not show the size,
-	// and the largest size for scru64.
-	NodeBits int
-	Lease    lease.Format // How node IDs are leased; zero if NodeBits is 0.
-
 	// The rest is for our formats.
-	Unique  string   // Why no two IDs are the same.
-	PerTick string   // How many IDs a generator makes in one tick.
-	Choose  string   // When to choose the format.
-	Options []Option // The options of generators.
-	Node    string   // The option for the node ID; empty if there is none.
-	// NeedsNode: IDs are certain to be unique only with node IDs.
-	NeedsNode bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
-	// counter is full, the generator uses the next tick. See SplitNode.
+	// counter is full, the generator uses the next tick.
 	NodeCounter int
-	// Stateless: generators can choose random counters for each ID.
-	Stateless bool `json:"-"`
-	Plan      Plan
-	SQL       SQL
 
 	alphabet class // The classes of the text's symbols.
 	letters  class // The case of the letters in written texts; 0 means both.
 
-	parse func(string) (Words, error)
+	parse func(string) (integer.Words, error)
 	// unmarshal parses a text. The result canonical says whether generators write the ID like this.
-	unmarshal func([]byte) (w Words, canonical bool, err error)
+	unmarshal func([]byte) (w integer.Words, canonical bool, err error)
 	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
-	appendLines func([]Words, []byte) []Words
-	appendText  func([]byte, Words) []byte
-	check       func(Words) error
+	appendLines func([]integer.Words, []byte) []integer.Words
+	appendText  func([]byte, integer.Words) []byte
+	check       func(integer.Words) error
 	ordered     bool // Whether IDs are in order of time.
-	max         Words
+	max         integer.Words
 	// within lists the formats that an inner ID may have, such as the UUID in a TypeID. The time is
 	// in the inner ID.
 	within []*Format
 	usual  *Format // The inner format that generators use; its IDs are in order.
 
-	usages func(f *Format, nodeBits int) []Usage // See Usages; can be nil.
-
-	mostNodeBits int // the largest size of node IDs in bits; 0 means NodeBits
-
-	newGenerator func(*Format, Options) (Generator, error)
+	generates bool // See Generates.
 
 	digits        int // How many digits the largest decimal integer has.
 	timestamp     []Field
 	constants     []Field
-	places        []Place // The places of the fields in timestamp.
+	places        []integer.Place // The places of the fields in timestamp.
 	epochMilli    int64
 	tickMilli     int64
 	perMilli      uint64
 	plausibleFrom int64
-	shared        Words // The bits that are the same in all IDs.
+	shared        integer.Words // The bits that are the same in all IDs.
 }
 
 // A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
@@ -147,30 +125,6 @@ type Prefix struct {
 	Known   []string `json:"known,omitempty"` // the only prefixes; nil allows all prefixes
 }
 
-// A Plan has a format's data for planners. The formulas are in docs/command.md.
-type Plan struct {
-	Preference int    `json:"preference"`       // Its rank among recommended formats, from 1.
-	Unique     string `json:"unique,omitempty"` // What makes IDs unique, without node IDs.
-
-	// RandomBits is how many random bits distinguish the IDs of two processes in one millisecond.
-	RandomBits float64 `json:"random_bits,omitempty"`
-	// PerTick is how many IDs a process can make in a tick, on average.
-	PerTick float64 `json:"per_tick,omitempty"`
-	// Least is how many IDs always fit in a tick, or 0 if planners can ignore this limit.
-	Least float64 `json:"least,omitempty"`
-
-	NodeBits int `json:"node_bits,omitempty"` // The size of the largest node ID in bits.
-}
-
-// SQL has a format's data for databases.
-type SQL struct {
-	Postgres string `json:"postgres"`      // The column type in PostgreSQL for binary IDs.
-	Bytes    int    `json:"bytes"`         // The size of a stored value.
-	New      string `json:"new,omitempty"` // The SQL call that makes an ID; or empty.
-
-	Parts []string `json:"-"` // Shared SQL parts that the format's PostgreSQL functions need.
-}
-
 // A Kind is the purpose of a field.
 type Kind string
 
@@ -201,10 +155,6 @@ type Field struct {
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
-	// The rest is for tests of generators; see [Usage].
-	Start Start  `json:"-"` // for KindCounter: its start in a new tick
-	Every uint64 `json:"-"` // for KindCounter: ticks between new random values; 0 means 1
-	Most  uint64 `json:"-"` // the largest value; 0 means all bits set
 	// Loose: some generators have a counter or a finer time in a random field, or a random node ID.
 	Loose bool `json:"-"`
 }
@@ -228,27 +178,7 @@ func All() []*Format { return slices.Clone(all) }
 // Ours returns the formats with generators, in the order in which tables list them.
 func Ours() []*Format { return slices.Clone(ours) }
 
-// Names returns the names of [Ours].
-func Names() []string { return NamesOf(ours) }
-
-// Preferred returns the format to recommend first.
-func Preferred() *Format {
-	return slices.MinFunc(ours,
-		func(a, b *Format) int { return a.Plan.Preference - b.Plan.Preference })
-}
-
-// Leased returns the formats for which a server leases node IDs.
-func Leased() (formats []*Format) {
-	for _, f := range ours {
-		if f.NeedsNode {
-			formats = append(formats, f)
-		}
-	}
-	return formats
-}
-
-// NamesOf returns the formats' names.
-func NamesOf(formats []*Format) []string {
+func namesOf(formats []*Format) []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
 		names[i] = f.Name
@@ -256,8 +186,8 @@ func NamesOf(formats []*Format) []string {
 	return names
 }
 
-// Generates reports whether [Format.NewGenerator] makes IDs of the format.
-func (f *Format) Generates() bool { return f.newGenerator != nil }
+// Generates reports whether package generate makes IDs of the format.
+func (f *Format) Generates() bool { return f.generates }
 
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
@@ -286,20 +216,20 @@ func newFormat(f *Format) *Format {
 		}
 	}
 	if f.check == nil {
-		f.check = func(Words) error { return nil }
+		f.check = func(integer.Words) error { return nil }
 	}
-	f.digits = len(f.max.appendInt(nil))
+	f.digits = len(f.max.AppendDecimal(nil))
 	for _, field := range f.Layout {
 		if field.Constant {
 			f.constants = append(f.constants, field)
 		}
 		if field.Kind == KindTime {
 			f.timestamp = append(f.timestamp, field)
-			f.places = append(f.places, field.Place())
+			f.places = append(f.places, integer.PlaceOf(field.Low, field.Bits))
 		}
 	}
 	if f.timestamp == nil {
-		return f // without a time, there are no ticks to lease
+		return f
 	}
 	f.Tick, f.Epoch = cmp.Or(f.Tick, time.Millisecond), cmp.Or(f.Epoch, unix(0))
 	f.epochMilli = f.Epoch.UnixMilli()
@@ -311,7 +241,6 @@ func newFormat(f *Format) *Format {
 	from, _ := f.PlausibleRange(f.Epoch)
 	f.plausibleFrom = from.UnixMilli()
 	f.ordered = f.inOrder()
-	f.completeNode()
 	return f
 }
 
@@ -356,32 +285,44 @@ func lookup(formats []*Format, name string) (*Format, error) {
 			return f, nil
 		}
 	}
-	return nil, &sortid.UnknownError{What: "format", Name: name, Known: NamesOf(formats)}
+	return nil, &sortid.UnknownError{What: "format", Name: name, Known: namesOf(formats)}
 }
 
 // String returns the name.
 func (f *Format) String() string { return f.Name }
+
+// Timestamp returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
+func (f *Format) Timestamp(w *integer.Words) uint64 {
+	if len(f.places) == 1 {
+		return f.places[0].Of(w)
+	}
+	ticks := uint64(0)
+	for i := range f.places {
+		ticks |= f.places[i].Of(w) << f.timestamp[i].Shift
+	}
+	return ticks
+}
+
+// InEncoding returns the integer in an encoding of the format, or in hexadecimal if the integer is
+// not an ID.
+func (f *Format) InEncoding(w integer.Words, e Encoding) string {
+	if f.check(w) != nil {
+		return ID{f, w}.In(Hex)
+	}
+	return ID{f, w}.In(e)
+}
+
+// InOrder reports whether IDs, as integers, are in order of time.
+func (f *Format) InOrder() bool { return f.ordered }
+
+// LastTimestamp returns the largest timestamp.
+func (f *Format) LastTimestamp() uint64 { return f.Timestamp(&f.max) }
 
 // Max returns the largest ID.
 func (f *Format) Max() ID { return ID{f, f.max} }
 
 // HasEncoding reports whether IDs have the encoding.
 func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
-
-// SplitNode splits the field that node ID and counter share; see NodeCounter. The caller gives the
-// node ID's size in bits, which IDs do not show. SplitNode fails if no node ID can have this size.
-func (f *Format) SplitNode(size int) ([]Field, error) {
-	if limit := f.NodeCounter - 1; size < 1 || size > limit {
-		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", limit, size)
-	}
-	fields := []Field{
-		{Name: "node_id", Bits: size, Kind: KindNode, Meaning: "the node that made the ID"},
-		{Name: "counter", Bits: f.NodeCounter - size, Kind: KindCounter,
-			Meaning: "+1 per ID, random start in each tick"},
-	}
-	place(fields)
-	return fields, nil
-}
 
 // Range returns the first and last time that IDs can show, including the reserved timestamps.
 func (f *Format) Range() (first, last time.Time) {
@@ -398,8 +339,8 @@ func (f *Format) CheckTime(t time.Time) error {
 
 func (f *Format) timeError(t time.Time) error {
 	first, last := f.Range()
-	return kindErrorf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s",
-		f.Name, FormatTime(t), FormatTime(first), FormatTime(last))
+	return parseerr.Kindf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s",
+		f.Name, words.Time(t), words.Time(first), words.Time(last))
 }
 
 // Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
@@ -425,20 +366,20 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	case !from.Before(to):
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: the range from %s to %s is empty: its end must be later than its start",
-			f.Name, FormatTime(from), FormatTime(to))
+			f.Name, words.Time(from), words.Time(to))
 	case first == end:
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: the range from %s to %s is within one tick of %v, so its bounds would be equal",
-			f.Name, FormatTime(from), FormatTime(to), f.Tick)
+			f.Name, words.Time(from), words.Time(to), f.Tick)
 	}
 	return first, end, nil
 }
 
 // first returns the smallest integer of t's tick.
-func (f *Format) first(t time.Time) Words {
-	w, ticks := f.shared, Words{0, 0, f.ticks(t)}
+func (f *Format) first(t time.Time) integer.Words {
+	w, ticks := f.shared, integer.Words{0, 0, f.ticks(t)}
 	for _, field := range f.timestamp {
-		w = w.or(ticks.shift(-field.Shift).and(ones(field.Bits)).shift(field.Low))
+		w = w.Or(ticks.Shift(-field.Shift).And(integer.Ones(field.Bits)).Shift(field.Low))
 	}
 	return w
 }
@@ -466,26 +407,6 @@ func (p *Prefix) allows(name string) bool {
 	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
 }
 
-// CheckPrefix returns an error if no ID can have the prefix. The prefix does not include the
-// underscore.
-func (f *Format) CheckPrefix(prefix string) error {
-	switch {
-	case f.Prefix != nil && !f.Prefix.allows(prefix):
-		return fmt.Errorf("%q is not a prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
-	case f.Prefix == nil && !f.Generates():
-		return fmt.Errorf("%s IDs have no prefix", f.Name)
-	case f.Prefix == nil:
-		return typed.CheckPrefix(prefix)
-	}
-	return nil
-}
-
-// TimeLayout is RFC 3339 in UTC, to the millisecond.
-const TimeLayout = clock.Layout
-
-// FormatTime formats the time in [TimeLayout].
-func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
-
 // UsualLengths returns the lengths of texts. It omits the shorter lengths of the first IDs after
 // the epoch.
 func (f *Format) UsualLengths() []int {
@@ -493,17 +414,4 @@ func (f *Format) UsualLengths() []int {
 		return f.TextLengths
 	}
 	return f.TextLengths[max(0, len(f.TextLengths)-2):]
-}
-
-// Lengths returns the usual lengths in words, such as "9 or 10".
-func (f *Format) Lengths() string {
-	lengths := f.UsualLengths()
-	words := make([]string, len(lengths))
-	for i, n := range lengths {
-		words[i] = strconv.Itoa(n)
-	}
-	if f.HexText {
-		words = append(words, strconv.Itoa(2*f.Size))
-	}
-	return list(words, "or")
 }

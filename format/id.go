@@ -5,22 +5,22 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Call
 // only its methods Format, IsZero, MarshalJSON and String.
 type ID struct {
 	format *Format
-	words  Words
+	words  integer.Words
 }
 
 // An Encoding is a way to write an ID.
@@ -33,16 +33,6 @@ const (
 	Int  Encoding = "int"  // a decimal integer
 	UUID Encoding = "uuid" // 36 characters; our IDs have no UUID version or variant
 )
-
-// LookupEncoding returns the named encoding, or a [*sortid.UnknownError].
-func LookupEncoding(name string) (Encoding, error) {
-	switch f := Encoding(strings.ToLower(name)); f {
-	case Text, Hex, Int, UUID:
-		return f, nil
-	}
-	return "", &sortid.UnknownError{What: "encoding", Name: name,
-		Known: []string{"text", "hex", "int", "uuid"}}
-}
 
 // Format returns the ID's format. For the zero ID it returns nil.
 func (id ID) Format() *Format { return id.format }
@@ -72,15 +62,10 @@ func (f *Format) FromBytes(b []byte) (ID, error) {
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return f.FromWords(wordsOf(&full))
+	return f.FromWords(integer.FromBytes(&full))
 }
 
-func wordsOf(b *[24]byte) Words {
-	return Words{binary.BigEndian.Uint64(b[0:]), binary.BigEndian.Uint64(b[8:]),
-		binary.BigEndian.Uint64(b[16:])}
-}
-
-func (f *Format) id(w Words, err error) (ID, error) {
+func (f *Format) id(w integer.Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
@@ -110,7 +95,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 		var raw [20]byte
 		return hex.AppendEncode(b, id.appendBytes(raw[:0]))
 	case Int:
-		return id.words.appendInt(b)
+		return id.words.AppendDecimal(b)
 	case UUID:
 		if id.format.Bits == 128 {
 			var raw [16]byte
@@ -121,8 +106,8 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 	panic("format: " + id.format.Name + " IDs have no encoding " + strconv.Quote(string(e)))
 }
 
-// CheckEncoding returns [sortid.ErrOption] with the reason if IDs do not have the encoding.
-func (f *Format) CheckEncoding(e Encoding) error {
+// checkEncoding returns [sortid.ErrOption] with the reason if IDs do not have the encoding.
+func (f *Format) checkEncoding(e Encoding) error {
 	if f.HasEncoding(e) {
 		return nil
 	}
@@ -134,9 +119,16 @@ func (f *Format) CheckEncoding(e Encoding) error {
 	if e == UUID && f.Bits != 128 {
 		why = fmt.Sprintf("have %d bits, so they ", f.Bits)
 	}
-	return kindErrorf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
-		f.Name, why, e, list(names, "and"))
+	return parseerr.Kindf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
+		f.Name, why, e, words.List(names, "and"))
 }
+
+// Words returns the ID's integer, the most significant word first.
+func (id ID) Words() [3]uint64 { return id.words }
+
+// FromWords returns the ID with this integer, the most significant word first. It fails if the
+// format has no such ID.
+func (f *Format) FromWords(w [3]uint64) (ID, error) { return f.id(w, f.check(w)) }
 
 // Parse returns the ID of a text in the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
@@ -147,7 +139,7 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	if e == Text && f.parse != nil {
 		return f.id(f.parse(text))
 	}
-	if err := f.CheckEncoding(e); err != nil {
+	if err := f.checkEncoding(e); err != nil {
 		return ID{}, err
 	}
 	switch e {
@@ -235,7 +227,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 	if text == "" {
 		return ID{}, f.inputErrorf(text, "an integer has decimal digits")
 	}
-	var w Words
+	var w integer.Words
 	for i := 0; i < len(text); {
 		// A word has room for 19 digits.
 		part, scale := uint64(0), uint64(1)
@@ -246,12 +238,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 			}
 			part, scale = part*10+uint64(digit), scale*10
 		}
-		for j := 2; j >= 0; j-- {
-			over, low := bits.Mul64(w[j], scale)
-			low, carry := bits.Add64(low, part, 0)
-			w[j], part = low, over+carry
-		}
-		if part != 0 || w.Compare(f.max) > 0 {
+		if over := w.TimesPlus(scale, part); over != 0 || w.Compare(f.max) > 0 {
 			return ID{}, f.inputErrorf(text, "larger than %s, the largest ID", f.Max().In(Int))
 		}
 	}
@@ -281,39 +268,6 @@ func (e *symbolError) Error() string {
 }
 
 func (e *symbolError) Is(target error) bool { return target == sortid.ErrSymbol }
-
-const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
-
-func (w Words) appendInt(b []byte) []byte {
-	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
-	n := 0
-	for w[0]|w[1] != 0 {
-		var rest uint64
-		w[0], rest = w[0]/ten19, w[0]%ten19
-		w[1], rest = bits.Div64(rest, w[1], ten19)
-		w[2], rest = bits.Div64(rest, w[2], ten19)
-		parts[n] = rest
-		n++
-	}
-	parts[n] = w[2]
-	if w[2] == 0 && n > 0 {
-		n--
-	}
-	b = strconv.AppendUint(b, parts[n], 10)
-	for n--; n >= 0; n-- {
-		b = appendPadded(b, parts[n], 19)
-	}
-	return b
-}
-
-func appendPadded(b []byte, v uint64, width int) []byte {
-	var buf [20]byte
-	for i := width - 1; i >= 0; i-- {
-		buf[i] = byte('0' + v%10)
-		v /= 10
-	}
-	return append(b, buf[:width]...)
-}
 
 // Big returns the ID as an integer.
 func (id ID) Big() *big.Int { return new(big.Int).SetBytes(id.Bytes()) }
@@ -351,7 +305,7 @@ func (v Value) Append(b []byte) []byte {
 	if v.high == 0 {
 		return strconv.AppendUint(b, v.low, 10)
 	}
-	return Words{0, v.high, v.low}.appendInt(b)
+	return integer.Words{0, v.high, v.low}.AppendDecimal(b)
 }
 
 // String returns the decimal integer.
@@ -394,7 +348,7 @@ func (id ID) As(g *Format) (ID, error) {
 		return id, nil
 	}
 	if !f.ConvertsTo(g) {
-		return ID{}, kindErrorf(sortid.ErrOption,
+		return ID{}, parseerr.Kindf(sortid.ErrOption,
 			"%s IDs are not %s IDs: their bits mean something else", f.Name, g.Name)
 	}
 	other, err := g.FromWords(id.words)

@@ -1,10 +1,12 @@
 package format
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // MarshalJSON returns the JSON object of [ID.AppendJSON], or null for the zero ID.
@@ -64,29 +66,16 @@ func (id ID) AppendJSON(b []byte, extra ...Field) []byte {
 	return append(b, '}')
 }
 
-// appendTime appends the time in [TimeLayout], faster than time.Time.Format.
+// appendTime appends the time in the layout of [words.Time], faster than time.Time.Format.
 func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z
 	b = append(b[:len(b)-1], '.')
-	b = appendPadded(b, uint64(t.Nanosecond()/1e6), 3)
+	b = integer.AppendPadded(b, uint64(t.Nanosecond()/1e6), 3)
 	return append(b, 'Z')
 }
 
-// Table returns a line of JSON for each format; see [Format.MarshalJSON].
-func Table() []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	for _, f := range all {
-		if err := e.Encode(f); err != nil {
-			panic(err) // a bug: the table is part of the program
-		}
-	}
-	return b.Bytes()
-}
-
-// A row is a format as JSON. Its last members exist only for our formats. See
-// docs/schemas/formats.json.
+// A row is a format as JSON. See docs/schemas/formats.json.
 type row struct {
 	Name      string     `json:"name"`
 	Title     string     `json:"title"`
@@ -104,17 +93,6 @@ type row struct {
 	Search    Search     `json:"search,omitzero"`
 	Example   string     `json:"example"`
 	Time      *rowTime   `json:"time,omitempty"`
-	NodeBits  int        `json:"node_bits,omitempty"`
-
-	Unique      string   `json:"unique,omitempty"`
-	PerTick     string   `json:"per_tick,omitempty"`
-	Choose      string   `json:"choose,omitempty"`
-	Options     []Option `json:"options,omitempty"`
-	Node        string   `json:"node,omitempty"`
-	NeedsNode   bool     `json:"needs_node,omitempty"`
-	NodeCounter int      `json:"node_counter,omitempty"`
-	Plan        Plan     `json:"plan,omitzero"`
-	SQL         SQL      `json:"sql,omitzero"`
 }
 
 type rowText struct {
@@ -149,11 +127,9 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
 		Generates: f.Generates(),
-		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: NamesOf(f.within),
+		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: namesOf(f.within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
-		Search: f.Search, NodeBits: f.NodeBits,
-		Unique: f.Unique, PerTick: f.PerTick, Choose: f.Choose, Options: f.Options,
-		Node: f.Node, NeedsNode: f.NeedsNode, NodeCounter: f.NodeCounter, Plan: f.Plan, SQL: f.SQL,
+		Search: f.Search,
 		Text: rowText{
 			Alphabet: f.Alphabet, Mark: f.Mark, Symbols: f.Symbols, FoldsCase: f.FoldsCase,
 			Lengths: f.TextLengths,
@@ -173,9 +149,9 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	}
 	if f.HasTime() {
 		plausible, _ := f.PlausibleRange(f.Epoch)
-		r.Time = &rowTime{FormatTime(f.Epoch), f.Tick.Nanoseconds(), FormatTime(f.First),
-			FormatTime(f.Last),
-			f.Reserved, FormatTime(plausible)}
+		r.Time = &rowTime{words.Time(f.Epoch), f.Tick.Nanoseconds(), words.Time(f.First),
+			words.Time(f.Last),
+			f.Reserved, words.Time(plausible)}
 	}
 	return json.Marshal(r)
 }

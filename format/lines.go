@@ -1,11 +1,11 @@
 package format
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
@@ -16,12 +16,12 @@ var ErrSmall = errors.New("the number is too small: its timestamp would be 0")
 // ReadLine returns the ID of a text in any encoding, and the encoding. The text is canonical if the
 // format writes the ID in this way. The text may have the prefix of a typed ID, or \x or 0x before
 // hexadecimal digits.
-func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err error) {
+func (f *Format) ReadLine(text []byte) (w integer.Words, e Encoding, canonical bool, err error) {
 	w, canonical, textErr := f.readText(text)
 	if textErr == nil {
 		return w, Text, canonical, nil
 	}
-	digits, prefixed := CutHexPrefix(text)
+	digits, prefixed := textcodec.CutHexPrefix(text)
 	var id ID
 	var typed string // the prefix of a typed ID
 	if prefixed {
@@ -39,20 +39,20 @@ func (f *Format) ReadLine(text []byte) (w Words, e Encoding, canonical bool, err
 	}
 	switch {
 	case err != nil && e == Text:
-		return Words{}, e, false, textErr
+		return integer.Words{}, e, false, textErr
 	case err != nil:
-		return Words{}, e, false, err
+		return integer.Words{}, e, false, err
 	case e == Int && f.HasTime() && f.Timestamp(&id.words) == 0:
-		return Words{}, e, false, ErrSmall
+		return integer.Words{}, e, false, ErrSmall
 	}
 	return id.words, e, typed+id.In(e) == string(digits), nil
 }
 
-func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
+func (f *Format) readText(text []byte) (w integer.Words, canonical bool, err error) {
 	if f.unmarshal == nil {
 		id, err := f.ParseAs(Text, string(text))
 		if err != nil {
-			return Words{}, false, err
+			return integer.Words{}, false, err
 		}
 		prefix, _ := f.cutPrefix(string(text))
 		return id.words, prefix+string(f.appendText(nil, id.words)) == string(text), nil
@@ -62,12 +62,12 @@ func (f *Format) readText(text []byte) (w Words, canonical bool, err error) {
 
 // AppendLines appends the IDs of the text's first lines. It stops at the first line that is not a
 // canonical ID of this encoding and length, or that does not end with LF.
-func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) []Words {
+func (f *Format) AppendLines(list []integer.Words, text []byte, e Encoding, length int) []integer.Words {
 	if e == Text && f.appendLines != nil {
 		return f.appendLines(list, text)
 	}
 	for length < len(text) && text[length] == '\n' {
-		var w Words
+		var w integer.Words
 		var ok bool
 		switch e {
 		case Text:
@@ -86,36 +86,26 @@ func (f *Format) AppendLines(list []Words, text []byte, e Encoding, length int) 
 	return list
 }
 
-func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
+func (f *Format) readBytes(text []byte, e Encoding) (w integer.Words, ok bool) {
 	var raw [24]byte
 	if e == UUID {
 		if len(text) != textcodec.UUIDLen || textcodec.DecodeUUID((*[16]byte)(raw[8:]), text) >= 0 {
-			return Words{}, false
+			return integer.Words{}, false
 		}
 	} else {
-		text, _ = CutHexPrefix(text)
+		text, _ = textcodec.CutHexPrefix(text)
 		if len(text) != 2*f.Size {
-			return Words{}, false
+			return integer.Words{}, false
 		}
 		if _, err := hex.Decode(raw[24-f.Size:], text); err != nil {
-			return Words{}, false
+			return integer.Words{}, false
 		}
 	}
 	if hasCapital(text) {
-		return Words{}, false
+		return integer.Words{}, false
 	}
-	w = wordsOf(&raw)
+	w = integer.FromBytes(&raw)
 	return w, f.check(w) == nil
-}
-
-// CutHexPrefix cuts 0x, \x, or \\x. PostgreSQL's COPY writes two backslashes for one.
-func CutHexPrefix(text []byte) (digits []byte, prefixed bool) {
-	for _, prefix := range []string{`\x`, `\\x`, "0x", "0X"} {
-		if digits, ok := bytes.CutPrefix(text, []byte(prefix)); ok {
-			return digits, true
-		}
-	}
-	return text, false
 }
 
 func letterCases(digits []byte) (capitals, small bool) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 )
 
 func texts(t *testing.T, f *format.Format, encoding format.Encoding, n int) (lines []string) {
@@ -94,7 +95,7 @@ func TestAppendLines(t *testing.T) {
 				n++
 				for _, end := range []string{"\n", others[n%len(others)]} {
 					input := fmt.Sprint(around[0], "\n", text, end, around[1], "\n")
-					var want []format.Words
+					var want []integer.Words
 					for rest := input; encoding != format.Int && len(rest) > length &&
 						rest[length] == '\n'; rest = rest[length+1:] {
 						v, as, canonical, err := f.ReadLine([]byte(rest[:length]))
@@ -139,7 +140,7 @@ func TestTimestamps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := id.Words()
+		w := integer.Words(id.Words())
 		if got := f.TimeOf(f.Timestamp(&w)); !got.Equal(id.Time()) {
 			t.Errorf("%s %s: %v, want %v", f.Name, id, got, id.Time())
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/words"
 )
 
 func bigOnes(bits int) *big.Int {
@@ -145,7 +146,7 @@ func TestTypeID(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	v7 := AppendDetect(nil, "user_01h455vb4pex5vsknk084sn02q", now)
 	if len(v7) != 1 || v7[0].Prefix != "user_" ||
-		FormatTime(v7[0].ID.Time()) != "2023-06-30T03:34:18.518Z" {
+		words.Time(v7[0].ID.Time()) != "2023-06-30T03:34:18.518Z" {
 		t.Error(v7)
 	}
 	v4 := gencore.Must(rowOf("uuidv4").Parse(rowOf("uuidv4").Example))

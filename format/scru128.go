@@ -3,6 +3,7 @@ package format
 import (
 	"slices"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/scru128"
 )
@@ -26,58 +27,34 @@ func scru128Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru128.TextLen}, TextSorts: true,
 		Example:  "0372ijojuxuhjsfkeryi2mrtm",
 		Reserved: true,
-		Unique:   "80 random bits",
-		PerTick:  "no limit: full counters use the next millisecond",
-		Choose:   "you want unique, sortable IDs and no trouble: the default choice",
-		Options: append([]Option{
-			{Name: "stateless",
-				Usage: "make each ID from the clock and 80 random bits alone, " +
-					"in no order within a millisecond"},
-		}, commonOptions...),
-		Stateless: true,
-		usages: func(f *Format, nodeBits int) []Usage {
-			if nodeBits > 0 {
-				return nil
-			}
-			layout := slices.Clone(f.Layout)
-			layout[1].Every = 1000
-			return []Usage{{Layout: layout}}
-		},
-		Plan: Plan{
-			Preference: 1, Unique: "80 random bits",
-			RandomBits: 24 + 24 + 32, // counters start at random; each ID has new entropy
-			PerTick:    1 << 47,      // half of the 2^48 values, on average
-		},
-		SQL: SQL{Postgres: "uuid", Bytes: 16, New: "scru128_new()",
-			Parts: []string{"base36", "ordered"}},
 
 		alphabet: classBase36, letters: classLower,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru128.Parse(s)
 			return scru128Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id scru128.ID
 			err := id.UnmarshalText(b)
 			return scru128Words(id), !hasCapital(b), err
 		},
 		appendLines: scru128Lines,
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
 		},
 		max: scru128Words(scru128.Max),
 
-		newGenerator: newSCRU128,
+		generates: true,
 	}
 }
 
-func scru128Words(id scru128.ID) Words {
+func scru128Words(id scru128.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return Words{0, hi, lo}
+	return integer.Words{0, hi, lo}
 }
 
-func scru128Lines(list []Words, text []byte) []Words {
+func scru128Lines(list []integer.Words, text []byte) []integer.Words {
 	const length = scru128.TextLen
 	var s textcodec.Base36Sequence
 	for len(text) > length && text[length] == '\n' {
@@ -94,18 +71,4 @@ func scru128Lines(list []Words, text []byte) []Words {
 		text = text[length+1:]
 	}
 	return list
-}
-
-func newSCRU128(f *Format, o Options) (Generator, error) {
-	var opts scru128.Options
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		opts.Stateless, err = flag(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := scru128.NewGenerator(opts)
-	return &generator[scru128.ID]{format: f, source: g, words: scru128Words,
-		texts: textcodec.AppendBase36Lines[scru128.ID], fixed: fixed}, err
 }

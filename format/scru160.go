@@ -2,12 +2,10 @@ package format
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru160"
 )
 
@@ -30,130 +28,38 @@ func scru160Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru160.TextLen}, HexText: true, TextSorts: true,
 		Example:  "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
 		Reserved: true,
-		Unique:   "about 111 random bits",
-		PerTick:  "at least 32769, then the generator waits for the next millisecond",
-		Choose:   "you want more randomness, or microseconds",
-		Options: append([]Option{
-			{Name: "node", Value: "ID/BITS",
-				Usage: "a node ID and its size in bits, as in 42/8, " +
-					"for the bits of random16 that do not extend the counter",
-				fields: []string{"NodeID", "NodeBits"}},
-			{Name: "micros", Usage: "put the microsecond into the counter's 10 high bits",
-				fields: []string{"Microseconds"}},
-			{Name: "counter-width", Value: "BITS",
-				Usage: "bits of the counter that start at random; " +
-					"with fewer bits, more IDs fit in a tick",
-				fields: []string{"CounterWidth"}},
-			{Name: "counter-ext", Value: "BITS", Usage: "bits of random16 that extend the counter",
-				fields: []string{"CounterExtension"}},
-		}, commonOptions...),
-		Node: "node", Lease: lease.SCRU160,
-		usages: scru160Usages,
-		Plan: Plan{
-			Preference: 2, Unique: "about 111 random bits",
-			RandomBits: 15 + 16 + 80,      // 2^15 starts of the counter; the rest is new in each ID
-			PerTick:    65536 - 32767.0/2, // 65536 minus the mean start
-			Least:      32769,
-		},
-		SQL: SQL{Postgres: "bytea", Bytes: 20 + 1, // with a byte for the length
-			New: "scru160_new()", Parts: []string{"base32hex"}},
 
 		alphabet: classBase32hex, letters: classUpper,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru160.Parse(s)
 			return scru160Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			if len(b) == scru160.HexLen { // another encoding
-				return Words{}, false, sortid.ErrLength
+				return integer.Words{}, false, sortid.ErrLength
 			}
 			var id scru160.ID
 			err := id.UnmarshalText(b)
 			return scru160Words(id), !hasSmall(b), err
 		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru160ID(w).AppendText(b)
 			return b
 		},
 		max: scru160Words(scru160.Max),
 
-		newGenerator: newSCRU160,
+		generates: true,
 	}
 }
 
-func scru160Words(id scru160.ID) Words {
-	return Words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
+func scru160Words(id scru160.ID) integer.Words {
+	return integer.Words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
 		binary.BigEndian.Uint64(id[12:])}
 }
 
-func scru160ID(w Words) (id scru160.ID) {
+func scru160ID(w integer.Words) (id scru160.ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(w[0]))
 	binary.BigEndian.PutUint64(id[4:], w[1])
 	binary.BigEndian.PutUint64(id[12:], w[2])
 	return id
-}
-
-func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
-	for i := range ids {
-		b, _ = ids[i].AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
-func scru160Usages(f *Format, nodeBits int) (usages []Usage) {
-	add := func(u Usage, counter ...Field) {
-		layout := append([]Field{f.Layout[0]}, counter...)
-		if nodeBits > 0 {
-			layout = append(layout, Field{Name: "node", Bits: nodeBits, Kind: KindNode})
-		}
-		if rest := 16 - u.Extension - nodeBits; rest > 0 {
-			layout = append(layout, Field{Name: "random16", Bits: rest, Kind: KindRandom})
-		}
-		u.Layout = append(layout, f.Layout[3])
-		usages = append(usages, u)
-	}
-	for extension := range max(17-nodeBits, 0) {
-		u := Usage{Name: UsageDefault, Title: "counter of 16 bits", Extension: extension}
-		if extension > 0 {
-			u.Title = fmt.Sprintf("counter of %d bits, the low %d in random16", 16+extension,
-				extension)
-		}
-		add(u, Field{Name: "counter", Bits: 16 + extension, Kind: KindCounter, Start: StartHalf})
-	}
-	if nodeBits <= 16 {
-		add(Usage{Name: UsageMicroseconds, Title: "microseconds and 6 bits of counter"},
-			Field{Name: "micros", Bits: 10, Kind: KindTime, Most: 999},
-			Field{Name: "counter", Bits: 6, Kind: KindCounter, Start: StartHalf})
-	}
-	return usages
-}
-
-func newSCRU160(f *Format, o Options) (Generator, error) {
-	tick := f.Tick
-	if on, err := flag(o.Values["micros"]); err == nil && on {
-		tick = time.Microsecond
-	}
-	opts := scru160.Options{Lease: o.Lease}
-	fixed, err := o.set(&opts.GeneratorOptions, tick, func(name, value string) (err error) {
-		switch name {
-		case "node":
-			opts.NodeID, opts.NodeBits, err = pair(value)
-		case "micros":
-			opts.Microseconds, err = flag(value)
-		case "counter-width":
-			opts.CounterWidth, err = size(value, 16)
-		case "counter-ext":
-			var bits uint64
-			bits, err = number(value, 16)
-			opts.CounterExtension = int(bits)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := scru160.NewGenerator(opts)
-	return &generator[scru160.ID]{format: f, source: g, words: scru160Words, texts: scru160Texts,
-		fixed: fixed}, err
 }

@@ -1,13 +1,7 @@
 package format
 
 import (
-	"context"
-	"errors"
-	"slices"
-	"time"
-
-	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -26,130 +20,31 @@ func scru64Format() *Format {
 		FoldsCase: true, TextLengths: []int{scru64.TextLen}, TextSorts: true,
 		Example: "0u2pf62ji4b9",
 		Tick:    scru64.Tick, Reserved: true,
-		Unique:  "an assigned node ID",
-		PerTick: "2^24 over all nodes; more IDs use the next tick",
-		Choose:  "keys must be 64 bits and you can assign node IDs",
-		Search:  Search{Short: true, Prefix: "0"},
-		Options: append([]Option{
-			{Name: "node", Value: "ID/BITS", Needed: true, Env: scru64.NodeSpecVar,
-				Usage: "the node ID and its size in bits, as in 42/8, " +
-					"or an ID to continue after, as in 0u2r85hm2pt3/16",
-				fields: []string{"NodeSpec"}},
-			{Name: "guard", Value: "BITS",
-				Usage: "high bits of the counter that start at zero, " +
-					"to make room for more IDs in a tick",
-				fields: []string{"OverflowGuard"}},
-		}, commonOptions...),
-		Node: "node", Lease: lease.SCRU64, NeedsNode: true, NodeCounter: 24,
-		usages: func(f *Format, nodeBits int) []Usage {
-			if nodeBits == 0 { // node ID and counter together
-				return []Usage{{Layout: []Field{f.Layout[0],
-					{Name: "counter", Bits: 24, Kind: KindCounter, Start: StartGuard}}}}
-			}
-			split, err := f.SplitNode(nodeBits)
-			if err != nil {
-				return nil
-			}
-			node, counter := split[0], split[1]
-			node.Name, counter.Start = "node", StartGuard
-			return []Usage{{Layout: []Field{f.Layout[0], node, counter}}}
-		},
-		Plan: Plan{Preference: 4, NodeBits: 23},
-		SQL: SQL{Postgres: "bigint", Bytes: 8, New: "scru64_new(1, 8)",
-			Parts: []string{"base36", "ordered"}},
+		Search:      Search{Short: true, Prefix: "0"},
+		NodeCounter: 24,
 
 		alphabet: classBase36, letters: classLower,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru64.Parse(s)
 			return scru64Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id scru64.ID
 			err := id.UnmarshalText(b)
 			return scru64Words(id), !hasCapital(b), err
 		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru64.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w Words) error {
+		check: func(w integer.Words) error {
 			_, err := scru64.FromUint64(w[2])
 			return err
 		},
 		max: scru64Words(scru64.Max),
 
-		newGenerator: newSCRU64,
+		generates: true,
 	}
 }
 
-func scru64Words(id scru64.ID) Words { return Words{0, 0, id.Uint64()} }
-
-func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
-	for _, id := range ids {
-		b, _ = id.AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
-func newSCRU64(f *Format, o Options) (Generator, error) {
-	opts := scru64.Options{Lease: o.Lease}
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		if name == "guard" { // the node spec is set below
-			opts.OverflowGuard, err = size(value, 24)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if o.Lease == nil {
-		if opts.NodeSpec, err = scru64.ParseNodeSpec(o.Values["node"]); err != nil {
-			return nil, &sortid.OptionError{Options: []string{"node"}, Err: err}
-		}
-	}
-	_, chosen := o.Values["rollback"]
-	alone := !chosen && o.Lease == nil
-	if alone {
-		opts.RollbackPolicy = sortid.RollbackWait
-	}
-	g, err := scru64.NewGenerator(opts)
-	var source source[scru64.ID] = g
-	if alone {
-		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
-	}
-	return &generator[scru64.ID]{format: f, source: source, words: scru64Words, texts: scru64Texts,
-		fixed: fixed}, err
-}
-
-// A waiting generator waits for a tick when it is ahead of the clock by the whole allowance. After
-// 2 seconds it fails, because the clock has probably gone back.
-type waiting struct {
-	*scru64.Generator
-	perTick int
-}
-
-var errNoTick = errors.New("the clock did not catch up within 2 seconds")
-
-func (p waiting) GenerateContext(ctx context.Context) (scru64.ID, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)
-	defer cancel()
-	return p.Generator.GenerateContext(ctx)
-}
-
-func (p waiting) FillContext(ctx context.Context, ids []scru64.ID) error {
-	for part := range slices.Chunk(ids, p.perTick) {
-		if err := p.fill(ctx, part); err != nil {
-			clear(ids)
-			return err
-		}
-	}
-	return nil
-}
-
-// fill makes at most the IDs of one tick. It waits at most twice.
-func (p waiting) fill(ctx context.Context, ids []scru64.ID) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errNoTick)
-	defer cancel()
-	return p.Generator.FillContext(ctx, ids)
-}
+func scru64Words(id scru64.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }

@@ -3,7 +3,7 @@ package format
 import (
 	"time"
 
-	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -26,85 +26,32 @@ func uid60Format() *Format {
 		TextLengths: []int{4, 5, 6, 7, 8, 9, 10}, Rotated: 2,
 		Example: "xinaS8QBh",
 		Epoch:   time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC), Reserved: true,
-		Unique:  "a sequence and 9 random bits, or an assigned worker ID",
-		PerTick: "512, then the generator waits for the next millisecond",
-		Choose:  "IDs must be short and look random",
-		Search:  Search{WordLike: true},
-		Options: append([]Option{
-			{Name: "worker", Value: "ID/BITS",
-				Usage: "the worker ID and its size of 1 to 9 bits, as in 5/4; " +
-					"uniqueness is certain with worker IDs",
-				fields: []string{"WorkerID", "WorkerIDSize"}},
-		}, commonOptions...),
-		Node: "worker", Lease: lease.UID60, NeedsNode: true,
-		usages: func(f *Format, nodeBits int) []Usage {
-			sequence := f.Layout[2]
-			sequence.Start = StartNever
-			layout := []Field{f.Layout[0], f.Layout[1], sequence}
-			if nodeBits > 0 {
-				layout = append(layout, Field{Name: "worker", Bits: nodeBits, Kind: KindNode})
-			}
-			switch rest := 9 - nodeBits; {
-			case rest < 0:
-				return nil
-			case rest > 0:
-				layout = append(layout, Field{Name: "random", Bits: rest, Kind: KindRandom})
-			}
-			return []Usage{{Layout: layout}}
-		},
-		Plan: Plan{
-			Preference: 5, Unique: "18 bits that differ by chance",
-			RandomBits: 9 + 9, // sequences start anywhere
-			PerTick:    512, Least: 512, NodeBits: 9,
-		},
-		SQL: SQL{Postgres: "bigint", Bytes: 8},
+		Search: Search{WordLike: true},
 
 		alphabet: classBase64,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := uid60.Parse(s)
 			return uid60Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id uid60.ID
 			err := id.UnmarshalText(b)
 			var buf [uid60.MaxTextLen]byte
 			written, _ := id.AppendText(buf[:0])
 			return uid60Words(id), string(written) == string(b), err
 		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = uid60.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w Words) error {
+		check: func(w integer.Words) error {
 			_, err := uid60.FromUint64(w[2])
 			return err
 		},
 		max: uid60Words(uid60.Max),
 
-		newGenerator: newUID60,
+		generates: true,
 	}
 }
 
-func uid60Words(id uid60.ID) Words { return Words{0, 0, id.Uint64()} }
-
-func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
-	for _, id := range ids {
-		b, _ = id.AppendText(b)
-		b = append(b, sep)
-	}
-	return b
-}
-
-func newUID60(f *Format, o Options) (Generator, error) {
-	opts := uid60.Options{Lease: o.Lease}
-	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
-		opts.WorkerID, opts.WorkerIDSize, err = pair(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	g, err := uid60.NewGenerator(opts)
-	return &generator[uid60.ID]{format: f, source: g, words: uid60Words, texts: uid60Texts,
-		fixed: fixed}, err
-}
+func uid60Words(id uid60.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }

@@ -40,9 +40,8 @@ func Records(ctx context.Context, store Store,
 			cmp.Compare(a.Block.Size, b.Block.Size))
 	})
 	if len(strange) > 0 {
-		return root, blocks, fmt.Errorf(
-			"%w: %d of them, such as the record of %s; another program has written them",
-			ErrRecord, len(strange), strange[0])
+		return root, blocks, errorf(ErrRecord, "%d of them, such as the record of %s; "+
+			"another program has written them", len(strange), strange[0])
 	}
 	return root, blocks, nil
 }
@@ -57,7 +56,7 @@ func Realm(ctx context.Context, store Store, realm string) (Record, error) {
 	case err != nil:
 		return root, err
 	case root.Revision == 0:
-		return root, fmt.Errorf("%w: %q", ErrNoRealm, realm)
+		return root, errorf(ErrNoRealm, "%q", realm)
 	}
 	return root, checkTerms(root)
 }
@@ -96,7 +95,7 @@ func evict(ctx context.Context, store Store, space string, b Block, owner Owner)
 // error is a [HeldError]. If the node ID does not wait, Reclaim does nothing.
 func Reclaim(ctx context.Context, store Store, realm string, b Block, ahead time.Duration) error {
 	if ahead < 0 || ahead > maxSkew {
-		return fmt.Errorf("%w: %v ahead, want 0s to %v", ErrConfig, ahead, maxSkew)
+		return errorf(ErrConfig, "%v ahead, want 0s to %v", ahead, maxSkew)
 	}
 	root, err := Realm(ctx, store, realm)
 	if err != nil {
@@ -122,14 +121,14 @@ func Reclaim(ctx context.Context, store Store, realm string, b Block, ahead time
 		case stateOf(r, now, terms.Lead) != Waiting:
 			return nil
 		case r.Released == 0:
-			return fmt.Errorf("%w: node ID %v of realm %q may be in use until %s, because its last "+
-				"holder did not release it, or said which times it used; it can be had from %s on, "+
-				"and not earlier", ErrWaiting, b, realm, terms.Time(r.HWM).Format(timeFormat),
+			return errorf(ErrWaiting, "node ID %v of realm %q may be in use until %s, because its "+
+				"last holder did not release it, or said which times it used; it can be had from %s on, "+
+				"and not earlier", b, realm, terms.Time(r.HWM).Format(timeFormat),
 				terms.Time(r.HWM-terms.Lead).Format(timeFormat))
 		case now <= r.Released+waits:
-			return fmt.Errorf("%w: node ID %v of realm %q was released at %s; "+
+			return errorf(ErrWaiting, "node ID %v of realm %q was released at %s; "+
 				"if its IDs were at most %v ahead, it can be freed from %s on, "+
-				"and it can be had from %s on in any case", ErrWaiting, b, realm,
+				"and it can be had from %s on in any case", b, realm,
 				terms.Time(r.Released).Format(timeFormat), ahead,
 				terms.Time(r.Released+waits+1).Format(timeFormat),
 				terms.Time(r.HWM-terms.Lead).Format(timeFormat))
@@ -167,7 +166,7 @@ func Create(ctx context.Context, store Store, config Config) (bool, error) {
 			return false, err
 		}
 	}
-	return false, cmp.Or(checkTerms(root), config.check(root.Terms))
+	return false, config.check(root)
 }
 
 func createRealm(ctx context.Context, store Store, config Config) (bool, error) {
@@ -290,9 +289,8 @@ func fenceConfig(config Config, skew time.Duration) (Config, error) {
 		return config, err
 	}
 	if skew < 0 || skew > maxSkew {
-		return config, fmt.Errorf(
-			"%w: a skew of %v, want at most %v: the realm would have no node IDs for that long",
-			ErrConfig, skew, maxSkew)
+		return config, errorf(ErrConfig, "a skew of %v, want at most %v: "+
+			"the realm would have no node IDs for that long", skew, maxSkew)
 	}
 	if config.Now == nil {
 		config.Now = time.Now
@@ -319,13 +317,13 @@ func (c Config) fencedTerms(root Record) (Terms, error) {
 	terms, known := root.Terms, c.Format != (Format{})
 	switch {
 	case root.Revision == 0 && !known:
-		return terms, fmt.Errorf("%w: %q", ErrNoRealm, c.Realm)
+		return terms, errorf(ErrNoRealm, "%q", c.Realm)
 	case root.Revision == 0:
 		terms = c.terms()
 	case known:
 		same := c
 		same.NodeBits, same.Window, same.MaxLead = 0, 0, 0
-		if err := cmp.Or(checkTerms(root), same.check(terms)); err != nil {
+		if err := same.check(root); err != nil {
 			return terms, err
 		}
 	}

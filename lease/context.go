@@ -43,7 +43,7 @@ func (l *Lease) watch(ctx context.Context, first window.Grant, early time.Durati
 		case over:
 			return ErrClosed
 		case g.NodeID != first.NodeID || g.Lo != first.Lo:
-			return fmt.Errorf("%w: node ID %v of realm %q was lost", ErrLost,
+			return errorf(ErrLost, "node ID %v of realm %q was lost",
 				Block{first.NodeID, uint8(l.NodeBits())}, l.config.Realm)
 		}
 		left := l.window.Time(g.Hi).Sub(l.config.Now().Round(0)) - early

@@ -2,7 +2,6 @@ package lease
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,30 +11,55 @@ import (
 )
 
 var (
-	ErrConfig  = errors.New("lease: invalid configuration")
-	ErrRealm   = errors.New("lease: the terms of the realm differ from the configuration")
-	ErrNoRealm = errors.New("lease: no such realm")
+	ErrConfig  = newError("invalid configuration")
+	ErrRealm   = newError("the terms of the realm differ from the configuration")
+	ErrNoRealm = newError("no such realm")
 	// ErrRecord: a realm has records that no client would write.
-	ErrRecord = errors.New("lease: records that make no sense")
+	ErrRecord = newError("records that make no sense")
 	// ErrFull: no node ID of this size is free; see [FullError].
-	ErrFull = errors.New("lease: no free node ID")
+	ErrFull = newError("no free node ID")
 	// ErrLead: a grant would start too far in the future; see [LeadError].
-	ErrLead  = errors.New("lease: too far in the future")
-	ErrClock = errors.New("lease: this machine's clock disagrees with the store's")
+	ErrLead  = newError("too far in the future")
+	ErrClock = newError("this machine's clock disagrees with the store's")
 	// ErrForgotten: leases get no grant until somebody calls [Fence].
-	ErrForgotten = errors.New("lease: the store has lost records or changes")
+	ErrForgotten = newError("the store has lost records or changes")
 	// ErrBusy: other processes were faster each time; try again.
-	ErrBusy = errors.New("lease: too many other processes are changing this realm")
+	ErrBusy = newError("too many other processes are changing this realm")
 	// ErrWaiting: [Reclaim] cannot make the node ID free yet.
-	ErrWaiting = errors.New("lease: the node ID waits after its last use")
-	ErrNoTime  = errors.New("lease: the store has no clock")
+	ErrWaiting = newError("the node ID waits after its last use")
+	ErrNoTime  = newError("the store has no clock")
 	// ErrUnsafe: a [Store] refuses settings that could lose data.
-	ErrUnsafe = errors.New("lease: the store could lose what it has stored")
+	ErrUnsafe = newError("the store could lose what it has stored")
 
 	// ErrExpired: the lease has no granted ticks left. The returned error says why.
 	ErrExpired = sortid.ErrLeaseExpired
 	ErrClosed  = sortid.ErrLeaseClosed
 )
+
+// An Error is a failure of this package: one of its variables, or one of them with a detail.
+type Error struct {
+	Err    error  // The variable, such as [ErrRealm]; nil in the variable itself.
+	Detail string // What is wrong.
+}
+
+func newError(detail string) error { return &Error{Detail: detail} }
+
+// errorf returns an error that matches one of the variables.
+func errorf(matches error, format string, args ...any) error {
+	return &Error{matches, fmt.Sprintf(format, args...)}
+}
+
+func (e *Error) Error() string { return "lease: " + e.Text() }
+
+// Text returns what Error returns, without the name of the package.
+func (e *Error) Text() string {
+	if of, ok := e.Err.(*Error); ok {
+		return of.Text() + ": " + e.Detail
+	}
+	return e.Detail
+}
+
+func (e *Error) Unwrap() error { return e.Err }
 
 // A LeadError says that a node ID cannot be granted yet, because a clock was ahead or the realm was
 // fenced. If Block is zero, no node ID can be granted yet. A LeadError matches [ErrLead].
@@ -47,12 +71,15 @@ type LeadError struct {
 	Until time.Time // when the grant can start
 }
 
-func (e *LeadError) Error() string {
+func (e *LeadError) Error() string { return "lease: " + e.Text() }
+
+// Text is like [Error.Text].
+func (e *LeadError) Text() string {
 	what := "node ID " + e.Block.String()
 	if e.Block == (Block{}) {
 		what = "node IDs"
 	}
-	return fmt.Sprintf("lease: %s of realm %q can be used from %s on, "+
+	return fmt.Sprintf("%s of realm %q can be used from %s on, "+
 		"which is %v in the future; at most %v are allowed",
 		what, e.Realm, e.Until.Format(timeFormat), e.Ahead, e.Max)
 }
@@ -78,10 +105,13 @@ type FullError struct {
 
 const timeFormat = clock.Layout
 
-func (e *FullError) Error() string {
+func (e *FullError) Error() string { return "lease: " + e.Text() }
+
+// Text is like [Error.Text].
+func (e *FullError) Text() string {
 	const shown = 5
 	var b strings.Builder
-	fmt.Fprintf(&b, "lease: no free node ID of %d bits in realm %q", e.Size, e.Realm)
+	fmt.Fprintf(&b, "no free node ID of %d bits in realm %q", e.Size, e.Realm)
 	switch {
 	case e.All == 0:
 	case e.Waiting == 0:

@@ -2,8 +2,6 @@ package lease
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sortid/sortid/internal/clock"
@@ -23,7 +21,7 @@ type Generator[T any] struct {
 
 // ErrIDTime: the time in a generator's IDs is more than a minute too early, or too late by more
 // than a minute and the window. The clock was set, or [Generator.Time] is wrong.
-var ErrIDTime = errors.New("lease: the time in the IDs is far from the time of the lease")
+var ErrIDTime = newError("the time in the IDs is far from the time of the lease")
 
 // A Guard makes IDs with a [Generator] and a [Lease]. An ID's tick can contain several ticks of the
 // realm. The Guard returns the ID only if all of them are granted for the ID's node ID, and if no
@@ -148,8 +146,8 @@ func (g *Guard[T]) wait(ctx context.Context, at time.Time, first, last int64,
 			return false, nil
 		}
 		if d > maxIDDelay {
-			return false, fmt.Errorf("%w: the next ID has the time %s, "+
-				"and the lease has free times from %s on", ErrIDTime, at.UTC().Format(timeFormat),
+			return false, errorf(ErrIDTime, "the next ID has the time %s, "+
+				"and the lease has free times from %s on", at.UTC().Format(timeFormat),
 				l.window.Time(from).Format(timeFormat))
 		}
 		return false, clock.Sleep(ctx, min(max(d, 0), watchPause))
@@ -158,7 +156,7 @@ func (g *Guard[T]) wait(ctx context.Context, at time.Time, first, last int64,
 	}
 	now := l.config.Now()
 	if at.Sub(now) > maxIDDelay+l.Window() {
-		return false, fmt.Errorf("%w: the next ID has the time %s, and it is only %s", ErrIDTime,
+		return false, errorf(ErrIDTime, "the next ID has the time %s, and it is only %s",
 			at.UTC().Format(timeFormat), now.UTC().Format(timeFormat))
 	}
 	return true, l.WaitTick(ctx, last)

@@ -183,7 +183,7 @@ func (h *holder) leads(err error, used int64) error {
 	if wrong.Max != 0 {
 		most = fmt.Sprintf("; at most %v are allowed", wrong.Max)
 	}
-	return fmt.Errorf("%w: the generator has reached %s, %v ahead%s", ErrLead,
+	return errorf(ErrLead, "the generator has reached %s, %v ahead%s",
 		h.terms.Time(used).Format(timeFormat), wrong.Difference, most)
 }
 
@@ -231,7 +231,7 @@ func (h *holder) strange(g Grant, what string) error {
 func (h *holder) suits(g Grant) error {
 	f := h.config.Format
 	wrong := func(what string, has, want any) error {
-		return fmt.Errorf("%w: %q has %s %v, this process wants %v; %s", ErrRealm, h.config.Realm,
+		return errorf(ErrRealm, "%q has %s %v, this process wants %v; %s", h.config.Realm,
 			what, has, want, otherFormat)
 	}
 	switch {

@@ -94,19 +94,19 @@ func (c Config) complete() (Config, error) {
 	f := c.Format
 	switch {
 	case f.Tick < time.Millisecond || f.Tick > time.Hour || f.Tick%time.Millisecond != 0:
-		return c, fmt.Errorf("%w: the format's tick is %v, want whole milliseconds up to an hour",
-			ErrConfig, f.Tick)
+		return c, errorf(ErrConfig,
+			"the format's tick is %v, want whole milliseconds up to an hour", f.Tick)
 	case f.Bits < 1 || f.Bits > MaxBits:
-		return c, fmt.Errorf("%w: the format's node IDs have %d bits, want 1 to %d", ErrConfig,
+		return c, errorf(ErrConfig, "the format's node IDs have %d bits, want 1 to %d",
 			f.Bits, MaxBits)
 	case c.NodeBits < 1 || c.NodeBits > f.Bits:
-		return c, fmt.Errorf("%w: a node ID of %d bits, want 1 to %d", ErrConfig, c.NodeBits,
+		return c, errorf(ErrConfig, "a node ID of %d bits, want 1 to %d", c.NodeBits,
 			f.Bits)
 	case c.NodeID != nil && *c.NodeID >= 1<<c.NodeBits:
-		return c, fmt.Errorf("%w: node ID %d needs more than %d bits", ErrConfig, *c.NodeID,
+		return c, errorf(ErrConfig, "node ID %d needs more than %d bits", *c.NodeID,
 			c.NodeBits)
 	case c.Renew < 0:
-		return c, fmt.Errorf("%w: a renewal after %v", ErrConfig, c.Renew)
+		return c, errorf(ErrConfig, "a renewal after %v", c.Renew)
 	}
 	if err := checkSpans(f.Tick, c.Window, c.MaxLead); err != nil {
 		return c, err
@@ -132,9 +132,9 @@ func checkSpans(tick, window, lead time.Duration) error {
 	const day = 24 * time.Hour
 	switch {
 	case window != 0 && (window < 4*tick || window > day):
-		return fmt.Errorf("%w: a window of %v, want %v to %v", ErrConfig, window, 4*tick, day)
+		return errorf(ErrConfig, "a window of %v, want %v to %v", window, 4*tick, day)
 	case lead != 0 && (lead < tick || lead > day):
-		return fmt.Errorf("%w: a lead of %v, want %v to %v", ErrConfig, lead, tick, day)
+		return errorf(ErrConfig, "a lead of %v, want %v to %v", lead, tick, day)
 	}
 	return nil
 }
@@ -153,10 +153,14 @@ func (c Config) terms() Terms {
 	return t
 }
 
-func (c Config) check(t Terms) error {
-	mine := c.terms()
+// check reports whether the realm's terms make sense and are those of c.
+func (c Config) check(root Record) error {
+	if err := checkTerms(root); err != nil {
+		return err
+	}
+	t, mine := root.Terms, c.terms()
 	wrong := func(what string, has, want any, advice string) error {
-		return fmt.Errorf("%w: %q has %s %v, this process wants %v; %s", ErrRealm, c.Realm, what,
+		return errorf(ErrRealm, "%q has %s %v, this process wants %v; %s", c.Realm, what,
 			has, want, advice)
 	}
 	const less = "ask for less, or change the realm (sortid lease set)"
@@ -181,7 +185,7 @@ func (c Config) check(t Terms) error {
 }
 
 func otherSize(realm string, has, want int) error {
-	return fmt.Errorf("%w: realm %q grants node IDs of %d bits, not %d", ErrRealm, realm, has, want)
+	return errorf(ErrRealm, "realm %q grants node IDs of %d bits, not %d", realm, has, want)
 }
 
 const otherFormat = "it serves IDs of another format: " +
@@ -245,8 +249,8 @@ func AcquireFrom(ctx context.Context, lessor Lessor, config Config) (*Lease, err
 		return nil, err
 	}
 	if config.MaxLead != 0 {
-		return nil, fmt.Errorf("%w: a MaxLead of %v; a lessor uses the realm's, so leave it 0",
-			ErrConfig, config.MaxLead)
+		return nil, errorf(ErrConfig, "a MaxLead of %v; a lessor uses the realm's, so leave it 0",
+			config.MaxLead)
 	}
 	return start(ctx, newHolder(lessor, config), config)
 }

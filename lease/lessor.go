@@ -112,13 +112,13 @@ const (
 var (
 	// ErrLost: the client no longer holds the lease. It stops at once, and acquires a new lease
 	// with a new request.
-	ErrLost = errors.New("lease: this lease has ended")
+	ErrLost = newError("this lease has ended")
 	// ErrNotFound: no held lease has this ID.
-	ErrNotFound = errors.New("lease: no such lease")
+	ErrNotFound = newError("no such lease")
 	// ErrRequestDiffers: the same request had another size or node ID before.
-	ErrRequestDiffers = errors.New("lease: an earlier copy of this request differs")
+	ErrRequestDiffers = newError("an earlier copy of this request differs")
 	// ErrTooManyRealms: the store has as many realms as the lessor permits.
-	ErrTooManyRealms = errors.New("lease: too many realms")
+	ErrTooManyRealms = newError("too many realms")
 )
 
 // A HeldError says that somebody else has the node ID that a request names. It matches [ErrFull].
@@ -127,12 +127,15 @@ type HeldError struct {
 	Holding
 }
 
-func (e *HeldError) Error() string {
+func (e *HeldError) Error() string { return "lease: " + e.Text() }
+
+// Text is like [Error.Text].
+func (e *HeldError) Text() string {
 	what := "is held"
 	if e.State == Waiting {
 		what = "waits after its last use"
 	}
-	return fmt.Sprintf("lease: node ID %v of realm %q %s by %q until %s; it is free from %s on",
+	return fmt.Sprintf("node ID %v of realm %q %s by %q until %s; it is free from %s on",
 		e.Block, e.Realm, what, e.Holder, e.Until.Format(timeFormat), e.FreeFrom.Format(timeFormat))
 }
 
@@ -150,6 +153,15 @@ func (e *RequestError) Error() string {
 
 func (e *RequestError) Is(target error) bool { return target == ErrConfig }
 
+// wrongField returns the error of a field that has the detail of err.
+func wrongField(field string, err error) error {
+	e := &RequestError{Field: field, Detail: err.Error()}
+	if of := (*Error)(nil); errors.As(err, &of) {
+		e.Detail = of.Detail
+	}
+	return e
+}
+
 // A ClockError says that the client's clock and the store's differ by more than the realm's lead.
 // It matches [ErrClock].
 type ClockError struct {
@@ -157,8 +169,12 @@ type ClockError struct {
 	Max        time.Duration
 }
 
-func (e *ClockError) Error() string {
-	return fmt.Sprintf("%v by %v; at most %v are allowed", ErrClock, e.Difference, e.Max)
+func (e *ClockError) Error() string { return "lease: " + e.Text() }
+
+// Text is like [Error.Text].
+func (e *ClockError) Text() string {
+	return fmt.Sprintf("this machine's clock disagrees with the store's by %v; "+
+		"at most %v are allowed", e.Difference, e.Max)
 }
 
 func (e *ClockError) Is(target error) bool { return target == ErrClock }

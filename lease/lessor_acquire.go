@@ -32,7 +32,7 @@ func (r AcquireRequest) check() error {
 		return wrong("node_id", "%d is not a node ID", r.NodeID)
 	}
 	if err := checkName("holder", r.Holder); err != nil {
-		return wrong("holder", "%s", detail(err))
+		return wrongField("holder", err)
 	}
 	if r.Wait < 0 || r.Wait > MaxWait {
 		return wrong("wait_ms", "a wait of %v, want at most %v", r.Wait, MaxWait)
@@ -56,13 +56,13 @@ func (r AcquireRequest) checkFor(root Record) error {
 	case t.Only != 0 && r.NodeBits != 0 && r.NodeBits != t.Only:
 		return otherSize(root.Realm, t.Only, r.NodeBits)
 	case r.NodeBits > t.Bits:
-		return fmt.Errorf("%w: realm %q grants node IDs of at most %d bits, not %d", ErrRealm,
+		return errorf(ErrRealm, "realm %q grants node IDs of at most %d bits, not %d",
 			root.Realm, t.Bits, r.NodeBits)
 	case r.NodeID >= 1<<r.bits(t):
 		return wrong("node_id", "node ID %d needs more than %d bits", r.NodeID, r.bits(t))
 	}
 	if err := checkSpans(t.Duration(1), r.Window, 0); err != nil {
-		return wrong("lease_window_ms", "%s", detail(err))
+		return wrongField("lease_window_ms", err)
 	}
 	if r.Window != 0 && t.ticks(r.Window) > t.Window {
 		return wrong("lease_window_ms", "a window of %v; the realm's is %v", r.Window,
@@ -131,7 +131,7 @@ func (c *claimant) demand(ctx context.Context, s *session) (request, error) {
 	}
 	now := terms.At(t)
 	if now < 0 {
-		return request{}, fmt.Errorf("%w: the time %s is before the format's first tick", ErrClock,
+		return request{}, errorf(ErrClock, "the time %s is before the format's first tick",
 			t.UTC().Format(timeFormat))
 	}
 	if b, tag := bucketOf(c.Request, terms); b != c.bucket {
@@ -176,7 +176,7 @@ func (l *StoreLessor) Acquire(ctx context.Context, realm string,
 func (l *StoreLessor) acquire(ctx context.Context, c *claimant) (Grant, error) {
 	g, err := l.tryAcquire(ctx, c, attempts)
 	if err == errVoid {
-		err = fmt.Errorf("%w: realm %q", ErrBusy, c.realm)
+		err = errorf(ErrBusy, "realm %q", c.realm)
 	}
 	return g, err
 }
@@ -267,11 +267,11 @@ func (l *StoreLessor) repeat(ctx context.Context, c *claimant, root Record, e en
 		if err := l.void(ctx, root, e, r, ownerOf(key)); err != nil {
 			return Grant{}, err
 		}
-		return Grant{}, fmt.Errorf("%w: it had node ID %v of realm %q", ErrLost, b, c.realm)
+		return Grant{}, errorf(ErrLost, "it had node ID %v of realm %q", b, c.realm)
 	}
 	if c.NodeBits != 0 && c.NodeBits != int(b.Size) || c.NodeID >= 0 &&
 		c.NodeID != int64(b.NodeID) {
-		return Grant{}, fmt.Errorf("%w: it got node ID %v of realm %q", ErrRequestDiffers, b,
+		return Grant{}, errorf(ErrRequestDiffers, "it got node ID %v of realm %q", b,
 			c.realm)
 	}
 	t, err := l.now(ctx)
@@ -308,7 +308,7 @@ func (l *StoreLessor) void(ctx context.Context, root Record, e entry, r Record,
 	case err != nil:
 		return fmt.Errorf("lease: realm %q: cannot change a node ID: %w", root.Realm, err)
 	case !ok:
-		return fmt.Errorf("%w: node ID %v of realm %q is changing", ErrBusy, e.block, root.Realm)
+		return errorf(ErrBusy, "node ID %v of realm %q is changing", e.block, root.Realm)
 	}
 	return errVoid
 }
@@ -318,7 +318,7 @@ func (l *StoreLessor) void(ctx context.Context, root Record, e entry, r Record,
 func (l *StoreLessor) still(ctx context.Context, root Record, b Block) (Record, error) {
 	now, err := l.freshRoot(ctx, root.Realm)
 	if err == nil && now.Generation != root.Generation {
-		err = fmt.Errorf("%w: realm %q has been fenced since it got node ID %v", ErrLost,
+		err = errorf(ErrLost, "realm %q has been fenced since it got node ID %v",
 			root.Realm, b)
 	}
 	return now, err
@@ -368,7 +368,7 @@ func (s *session) notFree(v *survey, b Block) error {
 	}
 	u, ok := v.around(b)
 	if !ok {
-		return fmt.Errorf("%w: node ID %v of realm %q is changing", ErrBusy, b, s.config.Realm)
+		return errorf(ErrBusy, "node ID %v of realm %q is changing", b, s.config.Realm)
 	}
 	r := u.record
 	if own := v.get(b); own.Key != (Owner{}) {

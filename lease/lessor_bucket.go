@@ -52,8 +52,8 @@ func entries(bucket Record) (es []entry, err error) {
 	text, err := base64.RawStdEncoding.DecodeString(bucket.Name)
 	const size = len(tag{}) + 8
 	if err != nil || len(text)%size != 0 {
-		return nil, fmt.Errorf("%w: %.120q is not a list of leases, in the record of %v of %q",
-			ErrRecord, bucket.Name, bucket.Block, bucket.Realm)
+		return nil, errorf(ErrRecord, "%.120q is not a list of leases, in the record of %v of %q",
+			bucket.Name, bucket.Block, bucket.Realm)
 	}
 	for e := range slices.Chunk(text, size) {
 		n, revision := binary.BigEndian.Uint32(e[len(tag{}):]), e[len(tag{})+4:]

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -181,7 +180,7 @@ func (r *leasedRealm) idle() bool {
 	return len(r.queues) == 0
 }
 
-func noRealm(realm string) error { return fmt.Errorf("%w: %.120q", ErrNoRealm, realm) }
+func noRealm(realm string) error { return errorf(ErrNoRealm, "%.120q", realm) }
 
 func (l *StoreLessor) remember(r Record) {
 	l.mu.Lock()
@@ -231,7 +230,7 @@ func (l *StoreLessor) CreateRealm(ctx context.Context, c Config) (RealmInfo, boo
 		}
 	}
 	if err == nil && root.Revision == 0 {
-		err = fmt.Errorf("%w: realm %q is gone", ErrBusy, c.Realm)
+		err = errorf(ErrBusy, "realm %q is gone", c.Realm)
 	}
 	if err == nil && !created {
 		err = given.agrees(root)
@@ -249,7 +248,7 @@ func (c Config) forRealm() (Config, error) {
 		return c, &RequestError{field, fmt.Sprintf(format, args...)}
 	}
 	if err := checkRealm(c.Realm); err != nil {
-		return wrong("realm", "%s", detail(err))
+		return c, wrongField("realm", err)
 	}
 	if c.NodeBits < 0 || c.NodeBits > MaxBits {
 		return wrong("node_bits", "a node ID of %d bits, want 1 to %d", c.NodeBits, MaxBits)
@@ -268,22 +267,19 @@ func (c Config) forRealm() (Config, error) {
 		c.OneSize = true
 	}
 	if err := checkSpans(c.Format.Tick, c.Window, 0); err != nil {
-		return wrong("lease_window_ms", "%s", detail(err))
+		return c, wrongField("lease_window_ms", err)
 	}
 	if err := checkSpans(c.Format.Tick, 0, c.MaxLead); err != nil {
-		return wrong("lead_ms", "%s", detail(err))
+		return c, wrongField("lead_ms", err)
 	}
 	return c.completeRealm()
 }
-
-// detail returns the text of an error without the text of ErrConfig.
-func detail(err error) string { return strings.TrimPrefix(err.Error(), ErrConfig.Error()+": ") }
 
 // agrees reports whether a realm has the terms that c names.
 func (c Config) agrees(root Record) error {
 	t := root.Terms
 	differs := func(what string, has, want any) error {
-		return fmt.Errorf("%w: realm %q has %s %v, not %v", ErrRealm, c.Realm, what, has, want)
+		return errorf(ErrRealm, "realm %q has %s %v, not %v", c.Realm, what, has, want)
 	}
 	f := c.Format
 	switch {
@@ -294,8 +290,8 @@ func (c Config) agrees(root Record) error {
 	case f == (Format{}) && t.Format != "" && c.NodeBits == 0:
 		return differs("the format", t.Format, "none")
 	case c.NodeBits != 0 && t.Only == 0:
-		return fmt.Errorf("%w: realm %q grants node IDs of several sizes, not only of %d bits",
-			ErrRealm, c.Realm, c.NodeBits)
+		return errorf(ErrRealm, "realm %q grants node IDs of several sizes, not only of %d bits",
+			c.Realm, c.NodeBits)
 	case c.NodeBits != 0 && t.Only != c.NodeBits:
 		return otherSize(c.Realm, t.Only, c.NodeBits)
 	case c.Window != 0 && t.ticks(c.Window) != t.Window:
@@ -312,7 +308,7 @@ func (l *StoreLessor) checkRealms(ctx context.Context) error {
 	}
 	names, err := l.store.Realms(ctx)
 	if err == nil && len(names) >= l.options.MaxRealms {
-		err = fmt.Errorf("%w: %d", ErrTooManyRealms, len(names))
+		err = errorf(ErrTooManyRealms, "%d", len(names))
 	}
 	return err
 }
@@ -325,10 +321,10 @@ func (l *StoreLessor) SetRealm(ctx context.Context, realm string, window,
 		return RealmInfo{}, err
 	}
 	if err := checkSpans(root.Terms.Duration(1), window, 0); err != nil {
-		return RealmInfo{}, &RequestError{"lease_window_ms", detail(err)}
+		return RealmInfo{}, wrongField("lease_window_ms", err)
 	}
 	if err := checkSpans(root.Terms.Duration(1), 0, lead); err != nil {
-		return RealmInfo{}, &RequestError{"lead_ms", detail(err)}
+		return RealmInfo{}, wrongField("lead_ms", err)
 	}
 	if _, err := SetTerms(ctx, l.store, realm, window, lead); err != nil {
 		return RealmInfo{}, err

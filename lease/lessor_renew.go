@@ -33,7 +33,7 @@ func (l *StoreLessor) Renew(ctx context.Context, realm, id string,
 	case root.Revision == 0:
 		return Grant{}, forgotten("there is no realm %.120q", realm)
 	case !m.id.of(root):
-		return Grant{}, fmt.Errorf("%w: realm %q has been fenced", ErrLost, realm)
+		return Grant{}, errorf(ErrLost, "realm %q has been fenced", realm)
 	case ownerOf(m.key) != m.id.owner:
 		return Grant{}, lost(root, m.id.block)
 	}
@@ -81,7 +81,7 @@ func (l *StoreLessor) Renew(ctx context.Context, realm, id string,
 		}
 		return l.grant(root, next, m.key, t), nil
 	}
-	return Grant{}, fmt.Errorf("%w: node ID %v of realm %q", ErrBusy, m.id.block, realm)
+	return Grant{}, errorf(ErrBusy, "node ID %v of realm %q", m.id.block, realm)
 }
 
 func newRenewal(id string, r RenewRequest) (m renewal, err error) {
@@ -97,7 +97,7 @@ func newRenewal(id string, r RenewRequest) (m renewal, err error) {
 	}
 	var ok bool
 	if m.id, ok = parseLeaseID(id); !ok {
-		return m, fmt.Errorf("%w: %.80q", ErrNotFound, id)
+		return m, errorf(ErrNotFound, "%.80q", id)
 	}
 	return m, nil
 }
@@ -134,11 +134,11 @@ func (l *StoreLessor) getRecord(ctx context.Context, root Record, b Block) (Reco
 }
 
 func lost(root Record, b Block) error {
-	return fmt.Errorf("%w: node ID %v of realm %q", ErrLost, b, root.Realm)
+	return errorf(ErrLost, "node ID %v of realm %q", b, root.Realm)
 }
 
 func forgotten(format string, args ...any) error {
-	return fmt.Errorf("%w: %s; somebody must fence the store", ErrForgotten,
+	return errorf(ErrForgotten, "%s; somebody must fence the store",
 		fmt.Sprintf(format, args...))
 }
 
@@ -148,7 +148,8 @@ func (m renewal) next(root, r Record, t time.Time) (Record, error) {
 	now := terms.At(t)
 	if r.State != Whole || r.Owner != m.id.owner {
 		if r.Owner == (Owner{}) && r.Key == m.id.owner {
-			return r, fmt.Errorf("%w was evicted or released", lost(root, r.Block))
+			return r, errorf(ErrLost, "node ID %v of realm %q was evicted or released", r.Block,
+				root.Realm)
 		}
 		return r, m.ended(root, r, max(r.Peak, r.HWM), t)
 	}
@@ -161,8 +162,8 @@ func (m renewal) next(root, r Record, t time.Time) (Record, error) {
 	case r.Request == nonce: // an earlier copy
 		return r, nil
 	case r.HWM > m.EndTick: // a clone of the client has renewed the lease
-		return r, fmt.Errorf("%w: a copy of this client has renewed node ID %v of realm %q",
-			ErrLost, r.Block, root.Realm)
+		return r, errorf(ErrLost, "a copy of this client has renewed node ID %v of realm %q",
+			r.Block, root.Realm)
 	}
 	q := request{
 		owner: r.Owner, nonce: nonce, name: r.Name, now: now, at: now,
@@ -252,7 +253,7 @@ func (l *StoreLessor) Release(ctx context.Context, realm, id string, r ReleaseRe
 		}
 		certain = true
 	}
-	return fmt.Errorf("%w: node ID %v of realm %q", ErrBusy, lease.block, realm)
+	return errorf(ErrBusy, "node ID %v of realm %q", lease.block, realm)
 }
 
 // end returns the record after the release. The client may have a clone that has renewed the lease
@@ -285,7 +286,7 @@ func (l *StoreLessor) Evict(ctx context.Context, realm, id string) error {
 	case err != nil:
 		return fmt.Errorf("lease: realm %q: cannot evict: %w", realm, err)
 	case !ok:
-		return fmt.Errorf("%w: %.80q is not held in realm %q", ErrNotFound, id, realm)
+		return errorf(ErrNotFound, "%.80q is not held in realm %q", id, realm)
 	}
 	l.freed(realm)
 	return nil

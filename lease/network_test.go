@@ -212,6 +212,20 @@ func fails(t *testing.T, what string, err error, want ...any) {
 			t.Errorf("%s: %v, want %v", what, err, w)
 		}
 	}
+	if cut := textless(err); cut != "" {
+		t.Errorf("%s: the text has only %q of %q", what, cut, err)
+	}
+}
+
+// textless returns what the method Text of an error returns, if a part of the error is missing in
+// it. The error may wrap only one other.
+func textless(err error) string {
+	of := interface{ Text() string }(nil)
+	_, several := err.(interface{ Unwrap() []error })
+	if several || !errors.As(err, &of) || err.Error() == "lease: "+of.Text() {
+		return ""
+	}
+	return of.Text()
 }
 
 func acquireError(t *testing.T, s Store, c Config) error {

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,6 +30,11 @@ var (
 		Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
+// FormatOf returns the Format of the named format of ours, or the zero Format if there is none.
+func FormatOf(name string) Format { return formats[name] }
+
+var formats = map[string]Format{"scru64": SCRU64, "scru160": SCRU160, "uid60": UID60}
+
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with
@@ -47,7 +51,7 @@ func (b Block) String() string {
 
 func (b Block) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-var ErrBlock = errors.New("lease: not a node ID and its size, such as 42/8")
+var ErrBlock = newError("not a node ID and its size, such as 42/8")
 
 func ParseBlock(s string) (Block, error) {
 	node, size, _ := strings.Cut(s, "/")
@@ -55,7 +59,7 @@ func ParseBlock(s string) (Block, error) {
 	k, err2 := strconv.ParseUint(size, 10, 8)
 	b := Block{uint32(n), uint8(k)}
 	if err1 != nil || err2 != nil || k > bucketSize || n >= 1<<min(k, MaxBits) || b.String() != s {
-		return Block{}, fmt.Errorf("%w: %.40q", ErrBlock, s)
+		return Block{}, errorf(ErrBlock, "%.40q", s)
 	}
 	return b, nil
 }
@@ -173,9 +177,8 @@ func checkTerms(root Record) error {
 		t.Window < 1 || t.Window > 24*hour/t.Tick || t.Lead < 1 || t.Lead > 24*hour/t.Tick ||
 		t.MostWindow < 0 || t.MostWindow > 24*hour/t.Tick || t.MostLead < 0 ||
 		t.MostLead > 24*hour/t.Tick {
-		return fmt.Errorf(
-			"%w: the terms of %q make no sense, so another program has written its record: %+v",
-			ErrRealm, root.Realm, t)
+		return errorf(ErrRealm, "the terms of %q make no sense, "+
+			"so another program has written its record: %+v", root.Realm, t)
 	}
 	return nil
 }
@@ -282,19 +285,18 @@ const maxName = 100 // bytes
 func checkName(what, s string) error {
 	switch {
 	case len(s) > maxName:
-		return fmt.Errorf("%w: the %s has %d bytes, want at most %d", ErrConfig, what, len(s),
-			maxName)
+		return errorf(ErrConfig, "the %s has %d bytes, want at most %d", what, len(s), maxName)
 	case !utf8.ValidString(s):
-		return fmt.Errorf("%w: the %s %q is not UTF-8", ErrConfig, what, s)
+		return errorf(ErrConfig, "the %s %q is not UTF-8", what, s)
 	case strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Errorf("%w: the %s %q has control characters", ErrConfig, what, s)
+		return errorf(ErrConfig, "the %s %q has control characters", what, s)
 	}
 	return nil
 }
 
 func checkRealm(name string) error {
 	if name == "" || strings.Contains(name, "@") {
-		return fmt.Errorf("%w: the realm %q: want a name without @", ErrConfig, name)
+		return errorf(ErrConfig, "the realm %q: want a name without @", name)
 	}
 	return checkName("realm", name)
 }

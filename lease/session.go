@@ -85,9 +85,9 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	known := s.root.Revision != 0
 	switch {
 	case root.Revision == 0 && known:
-		return fmt.Errorf("%w: realm %q is gone; %s", ErrForgotten, s.config.Realm, afterFence)
+		return errorf(ErrForgotten, "realm %q is gone; %s", s.config.Realm, afterFence)
 	case root.Revision == 0 && !create:
-		return fmt.Errorf("%w: %q", ErrNoRealm, s.config.Realm)
+		return errorf(ErrNoRealm, "%q", s.config.Realm)
 	case root.Revision == 0:
 		if _, err := createRealm(ctx, s.store, s.config); err != nil {
 			return s.failed("make the realm", err)
@@ -96,12 +96,12 @@ func (s *session) enter(ctx context.Context, create bool) error {
 	case known && root.Generation == s.root.Generation && s.forgotten != nil:
 		return s.forgotten
 	}
-	if err := cmp.Or(checkTerms(root), s.config.check(root.Terms)); err != nil {
+	if err := s.config.check(root); err != nil {
 		return err
 	}
 	if known && root.Generation != s.root.Generation && root.HWM < s.top {
 		if root.HWM == 0 {
-			return fmt.Errorf("%w: realm %q was created again, without a fence; %s", ErrForgotten,
+			return errorf(ErrForgotten, "realm %q was created again, without a fence; %s",
 				s.config.Realm, afterFence)
 		}
 		// Other processes can now get the remaining ticks of this process's node ID. So none of
@@ -153,12 +153,12 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 	lead := terms.Duration(s.lead)
 	t, before, after = t.Round(0), before.Round(0), after.Round(0)
 	if d := before.Sub(t); d > lead {
-		return request{}, fmt.Errorf("%w: this machine's is %v ahead; at most %v are allowed",
-			ErrClock, d, terms.Rounded(s.lead))
+		return request{}, errorf(ErrClock, "this machine's is %v ahead; at most %v are allowed",
+			d, terms.Rounded(s.lead))
 	}
 	if d := t.Sub(after); d > lead {
-		return request{}, fmt.Errorf("%w: this machine's is %v behind; at most %v are allowed",
-			ErrClock, d, terms.Rounded(s.lead))
+		return request{}, errorf(ErrClock, "this machine's is %v behind; at most %v are allowed",
+			d, terms.Rounded(s.lead))
 	}
 	now := terms.At(t)
 	if now < 0 {
@@ -166,8 +166,8 @@ func (s *session) request(ctx context.Context, owner Owner, used int64) (request
 			"the time %s is before the format's first tick", ErrClock, t.UTC().Format(timeFormat))
 	}
 	if used > now+s.lead {
-		return request{}, fmt.Errorf("%w: the generator has reached %s, %v ahead; "+
-			"at most %v are allowed", ErrLead, terms.Time(used).Format(timeFormat),
+		return request{}, errorf(ErrLead, "the generator has reached %s, %v ahead; "+
+			"at most %v are allowed", terms.Time(used).Format(timeFormat),
 			terms.Duration(used-now), terms.Rounded(s.lead))
 	}
 	return request{
@@ -245,15 +245,15 @@ func (s *session) acquire(ctx context.Context, used int64) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: %d attempts failed in realm %q", ErrBusy, attempts, s.config.Realm)
+	return errorf(ErrBusy, "%d attempts failed in realm %q", attempts, s.config.Realm)
 }
 
 func (s *session) waiting() error {
 	t := s.root.Terms
-	return fmt.Errorf("%w: since a fence, realm %q grants only times from %s on, "+
+	return errorf(ErrForgotten, "since a fence, realm %q grants only times from %s on, "+
 		"and this process already had times up to %s; "+
 		"after that time it gets a new node ID by itself",
-		ErrForgotten, s.config.Realm, t.Time(s.root.HWM).Format(timeFormat),
+		s.config.Realm, t.Time(s.root.HWM).Format(timeFormat),
 		t.Time(s.notBefore).Format(timeFormat))
 }
 
@@ -618,11 +618,11 @@ func (s *session) settle(ctx context.Context) error {
 		s.log.Warn("lease: the realm has been fenced", "realm", s.config.Realm, "node",
 			last.Next.Block.String())
 		s.held, s.stale = Record{}, true
-		s.lost = fmt.Errorf("%w: realm %q has been fenced", ErrLost, s.config.Realm)
+		s.lost = errorf(ErrLost, "realm %q has been fenced", s.config.Realm)
 		return nil
 	}
 	s.fresh = false
-	if root != s.root && cmp.Or(checkTerms(root), s.config.check(root.Terms)) == nil {
+	if root != s.root && s.config.check(root) == nil {
 		s.setRoot(root)
 	}
 	if s.claimant != nil {
@@ -649,8 +649,8 @@ func (s *session) lose(is, was Record) {
 		s.lost = taken(s.config.Realm, is, was)
 	}
 	if is.Revision < was.Revision {
-		s.forgotten = fmt.Errorf("%w: node ID %v of realm %q was at revision %d and is at %d; %s",
-			ErrForgotten, is.Block, s.config.Realm, was.Revision, is.Revision, afterFence)
+		s.forgotten = errorf(ErrForgotten,
+			"node ID %v of realm %q was at revision %d and is at %d; %s", is.Block, s.config.Realm, was.Revision, is.Revision, afterFence)
 	}
 }
 
@@ -660,7 +660,7 @@ func taken(realm string, is, was Record) error {
 	if is.Owner == (Owner{}) && is.Key == was.Owner {
 		how = "was evicted"
 	}
-	return fmt.Errorf("%w: node ID %v of realm %q %s", ErrLost, was.Block, realm, how)
+	return errorf(ErrLost, "node ID %v of realm %q %s", was.Block, realm, how)
 }
 
 func (s *session) release(ctx context.Context, used int64) error {

@@ -361,7 +361,9 @@ func (c *simClient) receive(a simAnswer) {
 	}
 	w.tell("%d: gets %v, ticks %d to %d, %v", c.name, a.grant.Block, a.grant.FirstTick,
 		a.grant.EndTick, a.err)
-	switch {
+	switch cut := textless(a.err); {
+	case cut != "":
+		w.wrong = fmt.Sprintf("the text has only %q of %q", cut, a.err)
 	case a.err == nil:
 		c.take(a)
 		w.count["granted over a server"]++

@@ -2,7 +2,6 @@ package typed
 
 import (
 	"bytes"
-	"cmp"
 	"database/sql"
 	"database/sql/driver"
 	"encoding/gob"
@@ -100,8 +99,10 @@ func TestWorksInTheStandardLibrary(t *testing.T) {
 	const want = `{"id":"user_` + inner128 + `","names":{"order_` + inner64 + `":"first"}}`
 	b, err := json.Marshal(r)
 	var back row
-	if err := cmp.Or(err, json.Unmarshal(b, &back)); err != nil || string(b) != want ||
-		back.ID != aUser || back.Names[anOrder] != "first" {
+	if err == nil {
+		err = json.Unmarshal(b, &back)
+	}
+	if err != nil || string(b) != want || back.ID != aUser || back.Names[anOrder] != "first" {
 		t.Errorf("JSON %s, %v; want %s, which reads as %+v, not %+v", b, err, want, r, back)
 	}
 	err = json.Unmarshal([]byte(`{"id":"order_`+inner128+`"}`), &back)
@@ -131,8 +132,10 @@ func TestWorksInTheStandardLibrary(t *testing.T) {
 
 	var buf bytes.Buffer
 	var fromGob UserID
-	if err := cmp.Or(gob.NewEncoder(&buf).Encode(aUser),
-		gob.NewDecoder(&buf).Decode(&fromGob)); err != nil || fromGob != aUser {
+	if err = gob.NewEncoder(&buf).Encode(aUser); err == nil {
+		err = gob.NewDecoder(&buf).Decode(&fromGob)
+	}
+	if err != nil || fromGob != aUser {
 		t.Errorf("gob: %v, %v; want %v", fromGob, err, aUser)
 	}
 	if s := fmt.Sprintf("%v %s", aUser, anOrder); s != "user_"+inner128+" order_"+inner64 {

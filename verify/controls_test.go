@@ -3,6 +3,7 @@ package verify
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,7 +73,8 @@ type control struct {
 }
 
 func broken(t *testing.T) (cs []control) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		c := control{Subject: controls.Find(formatName, ""), pace: 0.05, n: 40_000}
 		add := func(fault, want string, edit func(lines []string) []string) {
 			c.fault, c.want, c.edit = fault, want, edit
@@ -91,7 +93,6 @@ func broken(t *testing.T) (cs []control) {
 			add("coarse", "clock.resolution", nil)
 		}
 	}
-	own := map[string]bool{}
 	var err error
 	for line := range strings.Lines(controls.Controls) {
 		words := strings.Fields(line)
@@ -117,7 +118,6 @@ func broken(t *testing.T) (cs []control) {
 		}
 		for name := range strings.SplitSeq(words[0], ",") {
 			formatName, mode, _ := strings.Cut(name, ":")
-			own[formatName] = true
 			for _, s := range controls.Subjects {
 				if s.Format == formatName && (s.Mode == mode || mode == "*") {
 					c.Subject = s
@@ -126,12 +126,20 @@ func broken(t *testing.T) (cs []control) {
 			}
 		}
 	}
-	for _, name := range format.Names() {
-		if !own[name] {
-			t.Errorf("Controls has no fault of %s", name)
+	return cs
+}
+
+func TestEveryFormat(t *testing.T) {
+	const file = "verify/internal/controls/controls.go"
+	for _, f := range format.Ours() {
+		if !slices.ContainsFunc(controls.Subjects,
+			func(s controls.Subject) bool { return s.Format == f.Name && s.Mode == "" }) {
+			t.Errorf("%s: Subjects lacks %s", file, f.Name)
+		}
+		if !regexp.MustCompile(`(?m)^(\S*,)?` + f.Name + `[ ,:]`).MatchString(controls.Controls) {
+			t.Errorf("%s: Controls has no fault of %s", file, f.Name)
 		}
 	}
-	return cs
 }
 
 func TestNegativeControls(t *testing.T) {
@@ -200,7 +208,8 @@ func TestUID60Wrap(t *testing.T) {
 }
 
 func TestOutliers(t *testing.T) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		s := controls.Find(formatName, "")
 		m := controls.New(1, "", 1, 1)
 		m.MS = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
@@ -88,10 +90,10 @@ var generators = []subject{
 	{"uid60", "worker=300/9", 20 * us, ms, ms, 300, Options{NodeBits: 9}},
 }
 
-// generate writes at least n IDs one by one, in batches, or with several goroutines.
-func generate(t *testing.T, f *format.Format, values string, clock *stepClock, how string, maxBatch,
+// writeIDs writes at least n IDs one by one, in batches, or with several goroutines.
+func writeIDs(t *testing.T, f *format.Format, values string, clock *stepClock, how string, maxBatch,
 	n int, ordered bool, w io.Writer) {
-	o := format.Options{Clock: clock.Now, Values: map[string]string{}}
+	o := generate.Options{Clock: clock.Now, Values: map[string]string{}}
 	if f.NodeCounter > 0 {
 		o.Values["rollback"] = "abort" // with abort, the generator does not wait
 	}
@@ -99,7 +101,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 		name, value, _ := strings.Cut(v, "=")
 		o.Values[name] = value
 	}
-	g, err := f.NewGenerator(o)
+	g, err := generate.New(f, o)
 	if err != nil {
 		t.Error(err)
 		return
@@ -113,7 +115,7 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 		}
 		return append(id.Append(out, format.Text), '\n')
 	}
-	fill := func(out []byte, b format.Batch, n int) []byte {
+	fill := func(out []byte, b generate.Batch, n int) []byte {
 		clock.next()
 		if err := b.Fill(t.Context(), n); err != nil {
 			t.Error(err)
@@ -167,12 +169,12 @@ func generate(t *testing.T, f *format.Format, values string, clock *stepClock, h
 
 // sorted sorts lines, because several goroutines do not write IDs in order.
 func sorted(f *format.Format, lines []byte) (out []byte) {
-	var ids []format.Words
+	var ids []integer.Words
 	for line := range bytes.Lines(lines) {
 		v, _, _, _ := f.ReadLine(bytes.TrimSpace(line))
 		ids = append(ids, v)
 	}
-	slices.SortFunc(ids, format.Words.Compare)
+	slices.SortFunc(ids, integer.Words.Compare)
 	for _, v := range ids {
 		out = append(append(out, f.InEncoding(v, format.Text)...), '\n')
 	}
@@ -228,7 +230,7 @@ func TestGenerators(t *testing.T) {
 					clock.micros.Store(conformance.Start.UnixMicro())
 					clock.wentBack.Store(conformance.Start.UnixMicro())
 					go func() {
-						generate(t, f, g.values, clock, how, g.maxBatch, n, !g.options.Stateless, w)
+						writeIDs(t, f, g.values, clock, how, g.maxBatch, n, !g.options.Stateless, w)
 						w.Close()
 					}()
 					got, err := Check(t.Context(), g.format, r, g.options)
@@ -253,9 +255,10 @@ func TestGeneratorsLive(t *testing.T) {
 	for _, f := range format.Ours() {
 		values := map[string]string{}
 		if f.NodeCounter > 0 {
-			values[f.Node] = "1/4"
+			node, _ := generate.NodeOption(f)
+			values[node.Name] = "1/4"
 		}
-		g, err := f.NewGenerator(format.Options{Values: values})
+		g, err := generate.New(f, generate.Options{Values: values})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/verify/internal/controls"
@@ -171,7 +172,7 @@ func TestReserved(t *testing.T) {
 			continue
 		}
 		lines := controls.Sample(f.Name, 100)
-		least, greatest := f.InEncoding(format.Words{}, format.Text), f.InEncoding(f.Max().Words(),
+		least, greatest := f.InEncoding(integer.Words{}, format.Text), f.InEncoding(f.Max().Words(),
 			format.Text)
 		for _, c := range []struct {
 			lines []string
@@ -195,7 +196,8 @@ func TestReserved(t *testing.T) {
 
 // After a line without an ID, a gap in a counter is no fault.
 func TestStepsAcrossBadLines(t *testing.T) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		lines := controls.Sample(formatName, 5000)
 		for i := 100; i < len(lines); i += 100 {
 			lines[i] = "# a comment"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -24,7 +25,7 @@ func liveRun(t *testing.T, length, every time.Duration,
 		at += every
 		now = controls.Now.Add(at)
 		ts := uint64(controls.Now.UnixMilli() + clock(at).Milliseconds())
-		v := format.Words{0, ts << 16, m.Uint64()}
+		v := integer.Words{0, ts << 16, m.Uint64()}
 		return copy(b, format.SCRU128.InEncoding(v, format.Text)+"\n"), nil
 	})
 	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true,

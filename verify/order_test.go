@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/report"
 )
 
 func TestDisorder(t *testing.T) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		var all []string
 		for seed := range uint64(3) {
 			all = append(all,
 				controls.Find(formatName, "").Make(controls.New(seed, "", 2000, 0.5))...)
 		}
-		f, _ := format.LookupAny(formatName)
-		byID := map[string]format.Words{}
+		byID := map[string]integer.Words{}
 		for _, l := range all {
 			v, _, _, err := f.ReadLine([]byte(l))
 			if err != nil {
@@ -37,11 +38,11 @@ func TestDisorder(t *testing.T) {
 			j = min(i+j, len(all)-1)
 			all[i], all[j] = all[j], all[i]
 		}
-		values := make([]format.Words, len(all))
+		values := make([]integer.Words, len(all))
 		for i, l := range all {
 			values[i] = byID[l]
 		}
-		late, most, lines, top := 0, uint64(0), 0, format.Words{}
+		late, most, lines, top := 0, uint64(0), 0, integer.Words{}
 		for i, v := range values {
 			if !v.Less(&top) {
 				top = v
@@ -160,7 +161,7 @@ func TestStateless(t *testing.T) {
 	var lines []string
 	for range 10_000 {
 		m.Tick()
-		v := format.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
+		v := integer.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
 		lines = append(lines, format.SCRU128.InEncoding(v, format.Text))
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Status != report.Pass ||

@@ -25,6 +25,8 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/verify/internal/exact"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -87,8 +89,8 @@ const None = exact.None
 
 // The usages of scru160's counter.
 const (
-	UsageDefault      = format.UsageDefault
-	UsageMicroseconds = format.UsageMicroseconds
+	UsageDefault      = usage.Default
+	UsageMicroseconds = usage.Microseconds
 )
 
 // Progress is how much of a source has been read.
@@ -168,7 +170,7 @@ func Detect(head []byte) (name string, ok bool) {
 	var common []*format.Format
 	lines := 0
 	for line := range bytes.Lines(head) {
-		text, _ := format.CutHexPrefix(bytes.TrimSpace(line))
+		text, _ := textcodec.CutHexPrefix(bytes.TrimSpace(line))
 		var formats []*format.Format
 		for _, c := range format.Detect(string(text)) {
 			f := c.ID.Format()

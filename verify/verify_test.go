@@ -8,7 +8,8 @@ import (
 )
 
 func TestDetect(t *testing.T) {
-	for _, formatName := range format.Names() {
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		if got, ok := Detect([]byte("# IDs\r\n\n" +
 			controls.Text(controls.Sample(formatName, 3)))); !ok || got != formatName {
 			t.Errorf("%s: %s, %v", formatName, got, ok)

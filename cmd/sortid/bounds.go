@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/typed"
 )
 
 func boundsCommand(c *console.Console) *cobra.Command {
@@ -60,7 +62,7 @@ func (q *boundsQuery) run() error {
 		return err
 	}
 	if q.changed("prefix") {
-		if err := q.format.CheckPrefix(q.prefix); err != nil {
+		if err := checkPrefix(q.format, q.prefix); err != nil {
 			return console.UsageErrorf("--prefix: %w", err)
 		}
 		if q.prefix != "" {
@@ -125,7 +127,7 @@ func (q *boundsQuery) ordered() format.Encoding {
 var errPrefix = console.UsageErrorf("--prefix is for texts: use -o text, or -o sql --as text")
 
 func (q *boundsQuery) check(e format.Encoding) error {
-	switch err := q.format.CheckEncoding(e); {
+	switch err := catalog.CheckEncoding(q.format, e); {
 	case err != nil:
 		return console.UsageError(err)
 	case e != format.Text && q.prefix != "":
@@ -179,4 +181,20 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 func (q *boundsQuery) mixesCase() bool {
 	return !q.format.FoldsCase && strings.ToLower(q.format.Symbols) != q.format.Symbols &&
 		strings.ToUpper(q.format.Symbols) != q.format.Symbols
+}
+
+// checkPrefix returns an error if no ID can have the prefix. The prefix does not include the
+// underscore.
+func checkPrefix(f *format.Format, prefix string) error {
+	switch {
+	case f.Generates():
+		return typed.CheckPrefix(prefix)
+	case f.Prefix == nil:
+		return fmt.Errorf("%s IDs have no prefix", f.Name)
+	}
+	id := f.Example[strings.LastIndexByte(f.Example, '_'):]
+	if _, err := f.Parse(prefix + id); err != nil {
+		return fmt.Errorf("%q is not a prefix of %s IDs, such as %s", prefix, f.Name, f.Example)
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 var palette = []*color.Color{
@@ -72,7 +73,7 @@ func appendCard(c *console.Console, b []byte, r *inspect.Reading, now time.Time)
 			console.Wrap(value, max(c.Width-10, 30), strings.Repeat(" ", 10)))
 	}
 	if t := r.Time(); !t.IsZero() {
-		line("time", c.Paint(console.Strong, format.FormatTime(t))+", "+distance(t, now))
+		line("time", c.Paint(console.Strong, words.Time(t))+", "+distance(t, now))
 		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
 	}
 	for _, e := range r.ID.Format().Encodings[1:] { // the first is in the title
@@ -89,7 +90,7 @@ func appendCard(c *console.Console, b []byte, r *inspect.Reading, now time.Time)
 		o := &r.Others[i]
 		value := "as " + o.As() + ": " + o.Shape()
 		if t := o.Time(); !t.IsZero() {
-			value += ": " + format.FormatTime(t)
+			value += ": " + words.Time(t)
 		}
 		line("or", value)
 	}

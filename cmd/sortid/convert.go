@@ -1,10 +1,12 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
@@ -38,7 +40,7 @@ func convertCommand(c *console.Console) *cobra.Command {
 			if in.Format == nil || encoding == "" {
 				continue
 			}
-			if err := in.Format.CheckEncoding(encoding); err != nil {
+			if err := catalog.CheckEncoding(in.Format, encoding); err != nil {
 				return console.UsageError(err)
 			}
 		}
@@ -60,7 +62,7 @@ func convertCommand(c *console.Console) *cobra.Command {
 				}
 				return append(append(b, id.String()...), '\n'), nil
 			}
-			if err := r.ID.Format().CheckEncoding(to.encoding); err != nil {
+			if err := catalog.CheckEncoding(r.ID.Format(), to.encoding); err != nil {
 				return b, err
 			}
 			return append(r.ID.Append(b, to.encoding), '\n'), nil
@@ -83,16 +85,22 @@ func (t *target) Set(name string) error {
 	if t.name == "time" {
 		return nil
 	}
-	var err error
-	if t.encoding, err = format.LookupEncoding(name); err == nil {
+	if e := format.Encoding(t.name); slices.Contains(encodings, e) {
+		t.encoding = e
 		return nil
 	}
+	var err error
 	if t.format, err = format.LookupAny(name); err != nil {
 		return flags.Unknown("encoding or format", name, targets())
 	}
 	return nil
 }
 
-func targets() []string {
-	return append([]string{"text", "hex", "int", "uuid", "time"}, format.NamesOf(format.All())...)
+var encodings = []format.Encoding{format.Text, format.Hex, format.Int, format.UUID}
+
+func targets() (names []string) {
+	for _, e := range encodings {
+		names = append(names, string(e))
+	}
+	return append(append(names, "time"), catalog.Names(format.All())...)
 }

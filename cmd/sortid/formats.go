@@ -2,14 +2,18 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 func formatsCommand(c *console.Console) *cobra.Command {
@@ -22,7 +26,7 @@ func formatsCommand(c *console.Console) *cobra.Command {
 	output := flags.Choose(cmd, "output", "o", "what to print", "table", "table", "json")
 
 	cmd.RunE = func(*cobra.Command, []string) error {
-		out := format.Table()
+		out := catalog.Table()
 		if output.Value == "table" {
 			out = comparison(c)
 		}
@@ -41,7 +45,7 @@ func comparison(c *console.Console) []byte {
 	fmt.Fprintln(w, "FORMAT\tBITS\tTEXT\tTICK\tUNTIL\tTEXT SORTS\t")
 	for _, s := range ours {
 		sorts := map[bool]string{true: "yes", false: "no"}[s.TextSorts]
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d ms\t%d\t%s\t\n", s.Name, s.Bits, s.Lengths(),
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d ms\t%d\t%s\t\n", s.Name, s.Bits, lengths(s),
 			s.Tick.Milliseconds(), s.Last.Year(), sorts)
 	}
 	w.Flush()
@@ -50,7 +54,7 @@ func comparison(c *console.Console) []byte {
 	for i, row := range strings.Split(strings.TrimSuffix(cells.String(), "\n"), "\n") {
 		style, unique := console.Strong, "UNIQUE THROUGH"
 		if i > 0 {
-			style, unique = console.Plain, ours[i-1].Unique
+			style, unique = console.Plain, plan.FactsOf(ours[i-1]).Unique
 		}
 		if narrow = c.Width-len(row) < 20; narrow { // a list below shows the last column
 			row = strings.TrimRight(row, " ")
@@ -70,12 +74,24 @@ func comparison(c *console.Console) []byte {
 		}
 	}
 	if narrow {
-		section("UNIQUE THROUGH", ours, func(s *format.Format) string { return s.Unique })
+		section("UNIQUE THROUGH", ours, func(s *format.Format) string { return plan.FactsOf(s).Unique })
 	}
-	section("CHOOSE IT WHEN", ours, func(s *format.Format) string { return s.Choose })
-	section("IN ONE TICK", ours, func(s *format.Format) string { return s.PerTick })
+	section("CHOOSE IT WHEN", ours, func(s *format.Format) string { return plan.FactsOf(s).Choose })
+	section("IN ONE TICK", ours, func(s *format.Format) string { return plan.FactsOf(s).PerTick })
 	section("LOOKS LIKE", ours, func(s *format.Format) string { return s.Example })
 	section("FORMATS OF OTHERS, WHICH SORTID READS", format.All()[len(ours):],
 		func(s *format.Format) string { return s.Summary })
 	return b
+}
+
+// lengths returns the usual lengths of texts in words, such as "9 or 10".
+func lengths(f *format.Format) string {
+	var lengths []string
+	for _, n := range f.UsualLengths() {
+		lengths = append(lengths, strconv.Itoa(n))
+	}
+	if f.HexText {
+		lengths = append(lengths, strconv.Itoa(2*f.Size))
+	}
+	return words.List(lengths, "or")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
@@ -29,7 +30,7 @@ func addHelp(c *console.Console, root *cobra.Command) {
 	root.SetUsageTemplate(usageTemplate)
 	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(helpCommand())
-	names := format.Names()
+	names := catalog.Names(format.Ours())
 	last := len(names) - 1
 	describe(root, strings.NewReplacer("{formats}",
 		strings.Join(names[:last], ", ")+" and "+names[last],

@@ -8,18 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 )
 
 // shared has the formats whose node ID and counter share a field.
 var shared = slices.DeleteFunc(format.Ours(),
 	func(s *format.Format) bool { return s.NodeCounter == 0 })
 
-var sharedNames = strings.Join(format.NamesOf(shared), ", ")
+var sharedNames = strings.Join(catalog.Names(shared), ", ")
 
 func inspectCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
@@ -40,6 +42,7 @@ func inspection(c *console.Console,
 		"a picture (card), a line with time, format and fields (short), or a line of JSON",
 		"card", "card", "short", "json")
 	layout := cmd.Flags().String("template", "", "print each ID with a `TEMPLATE`")
+	cmd.MarkFlagsMutuallyExclusive("template", "output")
 	size := cmd.Flags().Int("node-bits", 0,
 		"the size of the node ID in `BITS`, to separate node ID and counter of "+sharedNames)
 
@@ -54,9 +57,6 @@ func inspection(c *console.Console,
 		write := map[string]writer{"short": inspect.AppendShort, "json": appendObject,
 			"card": cards(c)}[output.Value]
 		if cmd.Flags().Changed("template") {
-			if cmd.Flags().Changed("output") {
-				return console.UsageErrorf("--template and --output exclude each other")
-			}
 			var err error
 			if write, err = inspect.Template(*layout); err != nil {
 				return console.UsageErrorf("--template: %w", err)
@@ -82,7 +82,7 @@ func inspection(c *console.Console,
 
 func checkNodeBits(size int, given *format.Format) error {
 	for _, s := range shared {
-		if _, err := s.SplitNode(size); err != nil {
+		if _, err := usage.SplitNode(s, size); err != nil {
 			return console.UsageErrorf("--node-bits: %w", err)
 		}
 	}
@@ -98,7 +98,7 @@ func splitNode(r *inspect.Reading, size int) (err error) {
 		return console.UsageErrorf("--node-bits is for %s, but %s is read as %s", sharedNames,
 			inspect.Quote(r.Input), r.As())
 	}
-	r.Split, err = r.ID.Format().SplitNode(size)
+	r.Split, err = usage.SplitNode(r.ID.Format(), size)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
@@ -15,6 +16,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/supervise"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -46,12 +48,11 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 		"also show node IDs that are split into smaller ones, or part of a larger one")
 	unused := cmd.Flags().Bool("out-of-use", false,
 		"show only node IDs that nobody uses and nobody can have yet")
+	cmd.MarkFlagsMutuallyExclusive("all", "out-of-use")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		which := realms.WholeBlocks
 		switch {
-		case *every && *unused:
-			return console.UsageErrorf("--all and --out-of-use exclude each other")
 		case *every:
 			which = realms.AllBlocks
 		case *unused:
@@ -148,7 +149,7 @@ func leaseCreateCommand(c *console.Console) *cobra.Command {
 		if of.One() == nil && *bits == 0 {
 			return console.UsageErrorf(
 				"create wants --format: one of %s; for generators of other formats, "+
-					"--node-bits", strings.Join(format.NamesOf(format.WithNode()), ", "))
+					"--node-bits", strings.Join(catalog.Names(nodefield.Formats()), ", "))
 		}
 		config, err := newRealm(of.One(), st.Realm, int(*bits))
 		if err != nil {

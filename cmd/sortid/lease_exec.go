@@ -30,7 +30,7 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 	}
 	f := addExecFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f.Lease.URL = args[0]
+		f.options.Lease.URL = args[0]
 		if err := f.complete(cmd); err != nil {
 			return err
 		}
@@ -42,25 +42,25 @@ func leaseExecCommand(c *console.Console) *cobra.Command {
 			}
 			return console.ExitCode(126)
 		}
-		f.Path, f.Args = path, args[1:]
-		return supervise.Run(c, &f.Options)
+		f.options.Path, f.options.Args = path, args[1:]
+		return supervise.Run(c, f.options)
 	}
 	return cmd
 }
 
 type execFlags struct {
-	supervise.Options
-	format *flags.Formats
-	env    *[]string
-	count  flags.Count
-	nodeID *uint32
-	onLoss *flags.Choice
+	options *supervise.Options
+	format  *flags.Formats
+	env     *[]string
+	count   flags.Count
+	nodeID  *uint32
+	onLoss  *flags.Choice
 }
 
 func addExecFlags(cmd *cobra.Command) *execFlags {
-	f := &execFlags{Options: supervise.Options{Lease: &nodeid.Options{ForProgram: true},
+	f := &execFlags{options: &supervise.Options{Lease: &nodeid.Options{ForProgram: true},
 		Times: supervise.Usual}}
-	f.Lease.AddFlags(cmd)
+	f.options.Lease.AddFlags(cmd)
 	set := cmd.Flags()
 	set.Lookup("node-bits").Usage = "the size of the leased node ID (default: the realm's or, " +
 		"if the realm mixes sizes, 8)"
@@ -76,14 +76,15 @@ func addExecFlags(cmd *cobra.Command) *execFlags {
 	set.Lookup("count").DefValue = "0"
 	f.nodeID = set.Uint32("node-id", 0, "lease exactly the node ID `N`")
 	set.Lookup("node-id").DefValue = "0"
-	set.DurationVar(&f.Times.Ahead, "ahead", f.Times.Ahead,
+	cmd.MarkFlagsMutuallyExclusive("count", "node-id")
+	set.DurationVar(&f.options.Times.Ahead, "ahead", f.options.Times.Ahead,
 		"how far the program's generator runs ahead of the clock at most, a `DURATION`")
-	set.DurationVar(&f.Times.Grace, "grace", f.Times.Grace,
+	set.DurationVar(&f.options.Times.Grace, "grace", f.options.Times.Grace,
 		"how long after SIGTERM the program gets SIGKILL, a `DURATION`")
 	f.onLoss = flags.Choose(cmd, "on-loss", "", "what to do after the loss of the lease", "exit",
 		"exit", "restart")
-	set.StringVar(&f.Status, "status", "", "show the state of the lease in `FILE`, as JSON")
-	set.StringVar(&f.Metrics, "metrics", "",
+	set.StringVar(&f.options.Status, "status", "", "show the state of the lease in `FILE`, as JSON")
+	set.StringVar(&f.options.Metrics, "metrics", "",
 		"serve metrics for Prometheus at `ADDR`, such as 127.0.0.1:9105")
 	return f
 }
@@ -91,42 +92,40 @@ func addExecFlags(cmd *cobra.Command) *execFlags {
 // complete finds mistakes before the command opens the store.
 func (f *execFlags) complete(cmd *cobra.Command) (err error) {
 	given := cmd.Flags().Changed
-	l, least := f.Lease, f.Times.Window()
+	l, least := f.options.Lease, f.options.Times.Window()
 	if !given("node-bits") {
 		l.Bits = 0
 	}
 	if given("node-id") {
-		f.NodeID = f.nodeID
+		f.options.NodeID = f.nodeID
 	}
-	f.Count, f.Restart = int(f.count), f.onLoss.Value == "restart"
+	f.options.Count, f.options.Restart = int(f.count), f.onLoss.Value == "restart"
 	switch {
 	case l.URL == "":
 		return console.UsageErrorf(
 			"exec wants the URL of a store, but it is empty; see sortid lease --help")
-	case f.Times.Ahead < 0:
-		return console.UsageErrorf("--ahead %v: want 0s or more", f.Times.Ahead)
-	case f.Times.Grace < 0:
-		return console.UsageErrorf("--grace %v: want 0s or more", f.Times.Grace)
+	case f.options.Times.Ahead < 0:
+		return console.UsageErrorf("--ahead %v: want 0s or more", f.options.Times.Ahead)
+	case f.options.Times.Grace < 0:
+		return console.UsageErrorf("--grace %v: want 0s or more", f.options.Times.Grace)
 	case l.Window != 0 && l.Window < least:
 		return console.UsageErrorf(
 			"--lease-window %v: the program must end %v before the lease does, "+
-				"so the window must be at least %v", l.Window, f.Times.Terminate(), least)
+				"so the window must be at least %v", l.Window, f.options.Times.Terminate(), least)
 	case l.Bits > lease.MaxBits:
 		return console.UsageErrorf(
 			"--node-bits %d: a node ID has 1 to %d bits", l.Bits, lease.MaxBits)
 	case f.count > 1<<lease.MaxBits:
 		return console.UsageErrorf("--count %d: no realm has so many node IDs", f.count)
-	case f.NodeID != nil && f.count != 0:
-		return console.UsageErrorf("--count and --node-id exclude each other")
-	case given("status") && f.Status == "":
+	case given("status") && f.options.Status == "":
 		return console.UsageErrorf("--status wants the name of a file, but is empty")
 	}
 	if given("metrics") {
-		if _, _, err := net.SplitHostPort(f.Metrics); err != nil {
+		if _, _, err := net.SplitHostPort(f.options.Metrics); err != nil {
 			return console.UsageErrorf("--metrics wants HOST:PORT or :PORT: %v", err)
 		}
 	}
-	if f.Env, err = supervise.ParseVariables(*f.env, f.Count != 0); err != nil {
+	if f.options.Env, err = supervise.ParseVariables(*f.env, f.options.Count != 0); err != nil {
 		return console.UsageError(err)
 	}
 	if _, err := l.Wanted(cmd); err != nil {
@@ -137,17 +136,17 @@ func (f *execFlags) complete(cmd *cobra.Command) (err error) {
 
 // chooseRealm sets the realm's name, and what to make if the realm is missing.
 func (f *execFlags) chooseRealm() (err error) {
-	f.Format = f.format.One()
-	of := f.Format
-	if of == nil && (f.Lease.Realm == "" || f.Lease.Bits == 0) {
+	f.options.Format = f.format.One()
+	of := f.options.Format
+	if of == nil && (f.options.Lease.Realm == "" || f.options.Lease.Bits == 0) {
 		of = usualFormat()
 	}
-	f.Realm, err = nodeid.NewRealm(of, f.Lease.Realm, int(f.Lease.Bits))
+	f.options.Realm, err = nodeid.NewRealm(of, f.options.Lease.Realm, int(f.options.Lease.Bits))
 	if err != nil {
 		return err
 	}
-	f.Realm.Window = f.Lease.Window
-	return console.UsageError(validate(f.Realm))
+	f.options.Realm.Window = f.options.Lease.Window
+	return console.UsageError(validate(f.options.Realm))
 }
 
 // usualFormat is the format of a new realm if neither a format nor a size is given.

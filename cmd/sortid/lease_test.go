@@ -18,9 +18,9 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 	"go.etcd.io/bbolt"
@@ -297,7 +297,7 @@ func TestEvictWaiting(t *testing.T) {
 	expect(t, console.Success, []string{"lease", "evict", url, "6/4", "-y"}, "is taken from me")
 	expect(t, console.Failure, []string{"lease", "evict", url, "6/4", "-y"},
 		"waits after its last use",
-		"did not release it", "it can be had from "+format.FormatTime(
+		"did not release it", "it can be had from "+words.Time(
 			evicted.ValidUntil().Add(-10*time.Second)))
 	expect(t, console.Failure, []string{"lease", "evict", url, "5/4", "-y"},
 		"waits after its last use",
@@ -319,7 +319,7 @@ func TestEvictWaiting(t *testing.T) {
 		lease.ReleaseRequest{Secret: released.Secret, LastTime: until}))
 	expect(t, console.Failure, []string{"lease", "evict", url, "8/4", "-y"},
 		"nobody holds node ID 8/4",
-		"the next holder can use it from "+format.FormatTime(until.Add(time.Millisecond)))
+		"the next holder can use it from "+words.Time(until.Add(time.Millisecond)))
 }
 
 // The list of a server may be older than a lease. evict finds the lease all the same.

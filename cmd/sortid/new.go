@@ -5,10 +5,12 @@ import (
 	"math"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/spf13/cobra"
 )
 
@@ -33,6 +35,7 @@ func newCommand(c *console.Console) *cobra.Command {
 		"lease the node ID from the store or the server at this `URL`, such as bolt:PATH "+
 			"(see sortid lease --help)")
 	m.lease.AddFlags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("forever", "count")
 	m.options = flags.ChooseOptions(cmd)
 
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
@@ -68,7 +71,7 @@ func (m *making) run() error {
 	if err != nil {
 		return err
 	}
-	g, err := m.format.NewGenerator(options)
+	g, err := generate.New(m.format, options)
 	if err != nil {
 		return console.UsageError(flags.OptionError(err))
 	}
@@ -83,27 +86,25 @@ func (m *making) run() error {
 		holder.Watch(ctx)
 	}
 	last, err := produce(ctx, m.console, g, how)
-	if _, own := options.Values[m.format.Node]; own && options.At.IsZero() && !last.IsZero() {
+	node, _ := generate.NodeOption(m.format)
+	if _, own := options.Values[node.Name]; own && options.At.IsZero() && !last.IsZero() {
 		m.settle(last)
 	}
 	return console.Cause(ctx, err)
 }
 
 func (m *making) how() (how productionOptions, err error) {
-	how = productionOptions{Encode: format.Batch.AppendJSON, Count: uint64(m.count),
+	how = productionOptions{Encode: generate.Batch.AppendJSON, Count: uint64(m.count),
 		Rate: float64(m.rate)}
 	if m.forever {
-		if m.cmd.Flags().Changed("count") {
-			return how, console.UsageErrorf("--forever and --count exclude each other")
-		}
 		how.Count = math.MaxUint64
 	}
 	if m.output.Value != "json" {
 		encoding := format.Encoding(m.output.Value)
-		if err := m.format.CheckEncoding(encoding); err != nil {
+		if err := catalog.CheckEncoding(m.format, encoding); err != nil {
 			return how, console.UsageError(err)
 		}
-		how.Encode = func(batch format.Batch, b []byte, sep byte) []byte {
+		how.Encode = func(batch generate.Batch, b []byte, sep byte) []byte {
 			return batch.Append(b, encoding, sep)
 		}
 	}
@@ -111,7 +112,7 @@ func (m *making) how() (how productionOptions, err error) {
 }
 
 // generatorOptions returns the options. For a leased node ID, it also returns the lease's holder.
-func (m *making) generatorOptions() (o format.Options, holder *nodeid.Holder, err error) {
+func (m *making) generatorOptions() (o generate.Options, holder *nodeid.Holder, err error) {
 	if o.At, err = flags.TimeOf("at", m.at, time.Now()); err != nil {
 		return o, nil, err
 	}
@@ -122,7 +123,7 @@ func (m *making) generatorOptions() (o format.Options, holder *nodeid.Holder, er
 	if o.Values, err = m.options.Values(m.format, leased); err != nil || !leased {
 		return o, nil, err
 	}
-	if m.format.Node != "" {
+	if _, ok := generate.NodeOption(m.format); ok {
 		err = m.lease.CheckBits(m.format)
 	}
 	holder = nodeid.NewHolder(m.console, &m.lease, m.format)

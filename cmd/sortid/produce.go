@@ -10,10 +10,11 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 )
 
 type productionOptions struct {
-	Encode func(batch format.Batch, b []byte, sep byte) []byte
+	Encode func(batch generate.Batch, b []byte, sep byte) []byte
 	Count  uint64  // math.MaxUint64: no end
 	Paced  bool    // the clock stands still, so one worker makes all IDs
 	Rate   float64 // IDs a second; 0: as fast as possible
@@ -21,7 +22,7 @@ type productionOptions struct {
 
 // produce makes IDs, and writes them to standard output in order. It returns the last ID, or the
 // zero ID if there is none.
-func produce(ctx context.Context, c *console.Console, g format.Generator,
+func produce(ctx context.Context, c *console.Console, g generate.Generator,
 	o productionOptions) (last format.ID, err error) {
 	p := &production{out: c.Out, generator: g, encode: o.Encode, left: o.Count,
 		progress: c.Progress("IDs")}
@@ -36,8 +37,8 @@ func produce(ctx context.Context, c *console.Console, g format.Generator,
 
 type production struct {
 	out       io.Writer
-	generator format.Generator
-	encode    func(batch format.Batch, b []byte, sep byte) []byte
+	generator generate.Generator
+	encode    func(batch generate.Batch, b []byte, sep byte) []byte
 	left      uint64 // IDs still to make
 	progress  *console.Progress
 
@@ -91,7 +92,7 @@ func (p *production) race(ctx context.Context) error {
 }
 
 // fill makes the next batch, and returns its size, or 0 at the end.
-func (p *production) fill(ctx context.Context, batch format.Batch) (int, error) {
+func (p *production) fill(ctx context.Context, batch generate.Batch) (int, error) {
 	n := int(min(p.left, uint64(p.size)))
 	if n == 0 || ctx.Err() != nil {
 		return 0, context.Cause(ctx)

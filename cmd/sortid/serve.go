@@ -22,9 +22,10 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/cmd/sortid/server/idapi"
 	"github.com/sortid/sortid/cmd/sortid/web"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 )
 
@@ -243,8 +244,9 @@ func openOwnRealms(ctx context.Context, c *console.Console, f *serving,
 		return nodeid.Open(ctx, c, l)
 	}
 	var realms []lease.Config
-	for _, s := range format.Leased() {
-		realms = append(realms, lease.Config{Realm: s.Name, Format: s.Lease, NodeBits: f.nodeBits})
+	for _, s := range idapi.Leased() {
+		realms = append(realms, lease.Config{Realm: s.Name, Format: nodefield.LeaseFormat(s),
+			NodeBits: f.nodeBits})
 	}
 	st, err := nodeid.Open(ctx, c, l, realms...)
 	if errors.Is(err, lease.ErrNoRealm) {

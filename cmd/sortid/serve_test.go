@@ -16,9 +16,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
+	"github.com/sortid/sortid/cmd/sortid/server/idapi"
 	"github.com/sortid/sortid/cmd/sortid/web"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 )
 
@@ -159,7 +160,7 @@ func TestServePortTaken(t *testing.T) {
 	defer taken.Close()
 	fresh := filepath.Join(t.TempDir(), "fresh.db")
 	used := filepath.Join(t.TempDir(), "used.db")
-	for _, realm := range format.NamesOf(format.Leased()) {
+	for _, realm := range catalog.Names(idapi.Leased()) {
 		sortid(t, "", "lease", "create", "bolt:"+used, "--format", realm)
 	}
 	before := check.Must(os.ReadFile(used))(t)

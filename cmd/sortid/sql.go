@@ -8,6 +8,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/plan"
 	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
 )
@@ -79,7 +80,7 @@ func (p *partitions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.name, "table", "",
 		"print a partitioned table with this `NAME`, for IDs of the format in --only, by default "+
-			format.Preferred().Name)
+			plan.Preferred().Name)
 	p.by = flags.Choose(cmd, "partition-by", "", "with --table: the length of a partition", "month",
 		"month", "day")
 	f.StringVar(&p.from, "from", "",
@@ -97,7 +98,7 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 		}
 		return nil, nil
 	}
-	t := &sqltext.Table{Name: p.name, Format: format.Preferred(), From: time.Now(),
+	t := &sqltext.Table{Name: p.name, Format: plan.Preferred(), From: time.Now(),
 		Months: p.months, Daily: p.by.Value == "day"}
 	if changed("only") {
 		if len(formats) != 1 {

@@ -22,6 +22,7 @@ import (
 	"github.com/segmentio/ksuid"
 	"github.com/sony/sonyflake"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/scru128"
 	"go.jetify.com/typeid"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -227,7 +228,7 @@ func TestOthersExamples(t *testing.T) {
 		for _, c := range readings(text, now) {
 			s := c.ID.Format().Name
 			if c.ID.HasTime() {
-				s += " " + format.FormatTime(c.ID.Time())
+				s += " " + words.Time(c.ID.Time())
 			}
 			got = append(got, s)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 type record struct {
@@ -154,7 +155,7 @@ func TestAgreeBounds(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			times = append(times, [2]string{format.FormatTime(from), format.FormatTime(to)})
+			times = append(times, [2]string{words.Time(from), words.Time(to)})
 			want = append(want, fmt.Sprintf("%x %x", a.Bytes(), b.Bytes()))
 		}
 		got := eval[[]string](tb, `%s.map(([from, to]) => {

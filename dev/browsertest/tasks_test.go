@@ -157,7 +157,8 @@ func TestLookAtMany(t *testing.T) {
 
 func TestThousandIDs(t *testing.T) {
 	tb := open(t, "")
-	for _, format := range format.Names() {
+	for _, f := range format.Ours() {
+		format := f.Name
 		args := []string{"new", format, "-n", "1000"}
 		if format == "scru64" {
 			args = append(args, "--node", "42/8")
@@ -282,7 +283,8 @@ func TestFiles(t *testing.T) {
 func TestMake(t *testing.T) {
 	tb := open(t, "#make")
 	begin := time.Now().Add(-time.Second)
-	for _, format := range format.Names() {
+	for _, f := range format.Ours() {
+		format := f.Name
 		tb.set("make-format", format)
 		tb.counts("#make-result:not([hidden])", 0)
 		switch format {

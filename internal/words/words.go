@@ -1,4 +1,4 @@
-// Package words puts numbers and times into words for reports.
+// Package words has numbers and times as people write them.
 package words
 
 import (
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sortid/sortid/internal/clock"
 )
 
 func Duration(seconds float64) string {
@@ -66,4 +68,16 @@ func Probability(p float64) string {
 		return "< 1e-300"
 	}
 	return fmt.Sprintf("= %.2g", p)
+}
+
+// Time returns a time in UTC, in RFC 3339 to the millisecond.
+func Time(t time.Time) string { return t.UTC().Format(clock.Layout) }
+
+// List returns the names as in "a, b and c", with the conjunction "and" or "or".
+func List(names []string, conjunction string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	n := len(names) - 1
+	return strings.Join(names[:n], ", ") + " " + conjunction + " " + names[n]
 }

@@ -1,6 +1,9 @@
 package words
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
@@ -13,6 +16,9 @@ func TestWords(t *testing.T) {
 		{Duration(12.345), "12.345 s"},
 		{Duration(600), "10 min"}, {Duration(10800), "3 h"}, {Duration(86400 * 30), "30 days"},
 		{Duration(86400 * 3652.425), "10 years"},
+		{List(nil, "and"), ""}, {List([]string{"a"}, "and"), "a"},
+		{List([]string{"a", "b", "c"}, "or"), "a, b or c"},
+		{Time(time.UnixMilli(1).In(time.FixedZone("", 3600))), "1970-01-01T00:00:00.001Z"},
 		{Probability(0), "< 1e-300"}, {Probability(0.0123), "= 0.012"},
 	} {
 		if c.got != c.want {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 )
 
 // These types are the bodies of requests and answers. Durations and moments are in milliseconds.
@@ -177,8 +177,8 @@ type realmsBody struct {
 
 func (r *realmBody) info() (lease.RealmInfo, error) {
 	bits := cmp.Or(r.NodeBits, lease.MaxBits)
-	if f, err := format.LookupWithNode(r.Format); err == nil {
-		bits = f.Lease.Bits
+	if f, err := nodefield.Lookup(r.Format); err == nil {
+		bits = nodefield.LeaseFormat(f).Bits
 	}
 	if r.Tick < 1 || r.Tick > hour || bits < 1 || bits > lease.MaxBits || r.Window < 1 ||
 		r.Window > 25*hour || r.Lead < 1 || r.Lead > 25*hour {

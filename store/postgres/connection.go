@@ -78,10 +78,14 @@ func explain(err error) error {
 	case !errors.As(err, &failed):
 		return err
 	}
+	attempts := []error{errors.Unwrap(failed)}
+	if several, ok := attempts[0].(interface{ Unwrap() []error }); ok {
+		attempts = several.Unwrap()
+	}
 	var reasons []string
-	for line := range strings.Lines(errors.Unwrap(failed).Error()) {
-		if line = strings.TrimSpace(line); !strings.HasSuffix(line, tlsRefused) {
-			reasons = append(reasons, line)
+	for _, err := range attempts {
+		if text := err.Error(); !strings.HasSuffix(text, tlsRefused) {
+			reasons = append(reasons, strings.ReplaceAll(text, "\n", "; "))
 		}
 	}
 	if reasons == nil {

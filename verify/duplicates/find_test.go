@@ -19,7 +19,9 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -55,8 +57,8 @@ func duplicates(sources map[string][]string) map[string][]report.Place {
 }
 
 func TestFind(t *testing.T) {
-	for _, formatName := range format.Names() {
-		f, _ := format.LookupAny(formatName)
+	for _, f := range format.Ours() {
+		formatName := f.Name
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			lines := map[string][]string{}
@@ -85,7 +87,7 @@ func TestFind(t *testing.T) {
 				sources = append(sources, sourceOf(name, l, r.IntN(4) == 0))
 			}
 			want := duplicates(lines)
-			var last format.Words
+			var last integer.Words
 			got, err := Find(t.Context(), formatName, sources,
 				Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
 					if !slices.Equal(want[d.Text], d.Places) || d.Count != uint64(len(d.Places)) {
@@ -219,7 +221,8 @@ func TestFindTrouble(t *testing.T) {
 
 // Find counts the same duplicates as a map, in any input that is cut into three sources.
 func FuzzFind(f *testing.F) {
-	for i, formatName := range format.Names() {
+	for i, known := range format.Ours() {
+		formatName := known.Name
 		lines := append(controls.Sample(formatName, 30), controls.Sample(formatName, 20)...)
 		f.Add(uint8(i), uint8(0), uint16(200), uint16(500), []byte(controls.Text(lines)))
 		slices.Sort(lines)
@@ -230,7 +233,7 @@ func FuzzFind(f *testing.F) {
 		fm := format.Ours()[int(which)%len(format.Ours())]
 		cuts := []int{0, min(int(min(a, b)), len(input)), min(int(max(a, b)), len(input)),
 			len(input)}
-		want := map[format.Words]uint64{}
+		want := map[integer.Words]uint64{}
 		total := uint64(0)
 		var sources []Source
 		for i := range 3 {
@@ -269,13 +272,13 @@ func FuzzFind(f *testing.F) {
 func TestGeneratorsUnique(t *testing.T) {
 	const generators, each = 6, 50_000
 	for _, f := range format.Ours() {
-		if f.NeedsNode {
+		if generate.NeedsNode(f) {
 			continue
 		}
 		var sources []Source
 		var wg sync.WaitGroup
 		for i := range generators {
-			g, err := f.NewGenerator(format.Options{})
+			g, err := generate.New(f, generate.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -58,7 +57,7 @@ func timelineChart(t Timeline) *chart {
 		return nil
 	}
 	c := &chart{Label: "IDs over time", Right: chartWidth, High: words.Count(most), Low: "0",
-		From: format.FormatTime(t.Start), To: "each bar " + t.Step.String(),
+		From: words.Time(t.Start), To: "each bar " + t.Step.String(),
 		Lines: []line{{chartHeight, "axis", ""}}}
 	width := chartWidth / float64(len(t.Count))
 	for i, n := range t.Count {
@@ -68,7 +67,7 @@ func timelineChart(t Timeline) *chart {
 		h := chartHeight * float64(n) / float64(most)
 		at := time.UnixMilli(t.Start.UnixMilli() + int64(i)*t.Step.Milliseconds())
 		c.Bars = append(c.Bars, bar{float64(i) * width, chartHeight - h, max(width*0.9, 0.5), h,
-			"bar", format.FormatTime(at) + ": " + words.Plural(n, "ID")})
+			"bar", words.Time(at) + ": " + words.Plural(n, "ID")})
 	}
 	return c
 }
@@ -122,5 +121,5 @@ func leadChart(points []Lead) *chart {
 		Curve: curve.String(), Right: chartWidth,
 		Lines: []line{{y(0), "axis", ""}},
 		High:  fmt.Sprintf("%+.3f s", high), Low: fmt.Sprintf("%+.3f s", low),
-		From: format.FormatTime(first), To: format.FormatTime(last)}
+		From: words.Time(first), To: words.Time(last)}
 }

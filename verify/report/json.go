@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -38,7 +37,7 @@ func stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return format.FormatTime(t)
+	return words.Time(t)
 }
 
 // list returns a copy that is not nil, so that JSON has [] and never null.

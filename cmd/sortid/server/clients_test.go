@@ -340,15 +340,18 @@ func TestPlainToTLS(t *testing.T) {
 	cert, key := testserver.Certificate(t)
 	url := strings.TrimPrefix(serveTLS(t, cert, key, ""), "https://")
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-		conn, in := raw(t, url, method+" /v1/realms/orders HTTP/1.1\r\nHost: localhost\r\n"+
-			"Content-Length: 2\r\n\r\n{}")
-		a := read(t)(http.ReadResponse(in, nil))
-		if a.StatusCode != 400 || !strings.Contains(a.body, "needs HTTPS: begin the URL with https://") {
-			t.Errorf("%s: %d: %s", method, a.StatusCode, a.body)
-		}
-		if b, err := io.ReadAll(in); err != nil || len(b) > 0 {
-			t.Errorf("%s: the connection goes on: %q, %v", method, b, err)
-		}
-		conn.Close()
+		t.Run(method, func(t *testing.T) {
+			t.Parallel() // the server waits a second for more of the request
+			conn, in := raw(t, url, method+" /v1/realms/orders HTTP/1.1\r\nHost: localhost\r\n"+
+				"Content-Length: 2\r\n\r\n{}")
+			a := read(t)(http.ReadResponse(in, nil))
+			if a.StatusCode != 400 || !strings.Contains(a.body, "needs HTTPS: begin the URL with https://") {
+				t.Errorf("%d: %s", a.StatusCode, a.body)
+			}
+			if b, err := io.ReadAll(in); err != nil || len(b) > 0 {
+				t.Errorf("the connection goes on: %q, %v", b, err)
+			}
+			conn.Close()
+		})
 	}
 }

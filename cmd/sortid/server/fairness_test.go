@@ -108,6 +108,7 @@ func testClientsShareTheLimits(t *testing.T) {
 				left.ReserveN(time.Now(), int(left.Limit()*9/10))
 			}
 			ctx, leave := context.WithCancel(t.Context())
+			leaves := func() error { <-ctx.Done(); return ctx.Err() } // without the answer
 			var all sync.WaitGroup
 			most := free(kind.gate)
 			for range most + 10 {
@@ -117,7 +118,7 @@ func testClientsShareTheLimits(t *testing.T) {
 					if kind.body == "" {
 						body = stalled{ctx}
 					}
-					askFrom(ctx, s, c.greedy, kind.method, kind.path, body, func() { <-ctx.Done() },
+					askFrom(ctx, s, c.greedy, kind.method, kind.path, body, leaves,
 						"Content-Type: application/json", bearer["greedy"])
 				})
 			}

@@ -20,11 +20,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/cmd/sortid/server/idapi"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store/bolt"
 )
 
@@ -174,7 +176,7 @@ func (w *watcher) status(path string) int {
 // details of the store, and that other formats need no store.
 func (w *watcher) can() (formats string) {
 	synctest.Wait()
-	for _, f := range format.Leased() {
+	for _, f := range idapi.Leased() {
 		a := ask(w.Context(), w.s, http.MethodGet, "/v1/ids/"+f.Name, "")
 		if a.Code == 200 {
 			formats += f.Name + " "
@@ -188,7 +190,7 @@ func (w *watcher) can() (formats string) {
 	return formats
 }
 
-var both = strings.Join(format.NamesOf(format.Leased()), " ") + " "
+var both = strings.Join(catalog.Names(idapi.Leased()), " ") + " "
 
 // look checks that requests, /readyz and metrics agree. It returns the leased formats whose IDs the
 // server makes.
@@ -199,7 +201,7 @@ func (w *watcher) look() string {
 		time.Sleep(api.ReadyFor)
 		return w.look()
 	}
-	for _, name := range format.NamesOf(format.Leased()) {
+	for _, name := range catalog.Names(idapi.Leased()) {
 		made := strings.Contains(can, name+" ")
 		labels := "{format=" + name + "}"
 		held := values["sortid_lease_held"+labels]
@@ -250,7 +252,7 @@ func (w *watcher) wants(when string, d time.Duration, want ...string) {
 // all contains the alerts that fire while the server makes no IDs of leased formats.
 var all = func() (alerts []string) {
 	for _, alert := range []string{"SortidNoNodeID", "SortidStoreUnreachable"} {
-		for _, f := range format.Leased() {
+		for _, f := range idapi.Leased() {
 			alerts = append(alerts, alert+"{format="+f.Name+"}")
 		}
 	}
@@ -282,8 +284,8 @@ func boltStore(t *testing.T) (store lease.Store, path string) {
 	path = filepath.Join(t.TempDir(), "s.db")
 	st := check.Must(bolt.Open(t.Context(), "bolt:"+path))(t)
 	t.Cleanup(func() { st.Close() })
-	for _, f := range format.Leased() {
-		check.Must(lease.Create(t.Context(), st, lease.Config{Realm: f.Name, Format: f.Lease}))(t)
+	for _, f := range idapi.Leased() {
+		check.Must(lease.Create(t.Context(), st, lease.Config{Realm: f.Name, Format: nodefield.LeaseFormat(f)}))(t)
 	}
 	return st, path
 }
@@ -311,7 +313,7 @@ func TestReadyTellsTheTruth(t *testing.T) {
 				check.Write(t, path+".new", string(older))
 				rename(t, path+".new", path)
 			}, func() {
-				for _, realm := range format.NamesOf(format.Leased()) {
+				for _, realm := range catalog.Names(idapi.Leased()) {
 					check.Must(lease.Fence(t.Context(), store, lease.Config{Realm: realm}, 0))(t)
 				}
 				time.Sleep(2 * time.Minute) // a fence permits no lease for about one minute

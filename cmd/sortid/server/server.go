@@ -37,8 +37,8 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/idapi"
 	"github.com/sortid/sortid/cmd/sortid/server/inspectapi"
 	"github.com/sortid/sortid/cmd/sortid/server/leaseapi"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 )
 
 // A Config says what to serve. By default, everybody can make and inspect IDs.
@@ -103,8 +103,8 @@ type Server struct {
 // MaxNodeBits returns the largest size of a node ID, in bits, that all formats permit.
 func MaxNodeBits() int {
 	most := lease.MaxBits
-	for _, f := range format.Leased() {
-		most = min(most, f.Lease.Bits)
+	for _, f := range idapi.Leased() {
+		most = min(most, nodefield.LeaseFormat(f).Bits)
 	}
 	return most
 }

@@ -19,8 +19,10 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
+	"github.com/sortid/sortid/cmd/sortid/server/idapi"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
@@ -150,7 +152,7 @@ func TestConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for _, name := range format.Names() {
+			for _, name := range catalog.Names(format.Ours()) {
 				a := send(t, http.MethodGet, ts.URL+"/v1/ids/"+name+"?n=500", "")
 				mu.Lock()
 				for id := range strings.Lines(a.body) {
@@ -164,7 +166,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if want := 8 * len(format.Names()) * 500; len(seen) != want {
+	if want := 8 * len(catalog.Names(format.Ours())) * 500; len(seen) != want {
 		t.Errorf("%d IDs, want %d", len(seen), want)
 	}
 }
@@ -193,7 +195,8 @@ func TestRequests(t *testing.T) {
 			}
 		})
 	}
-	expect("unknown format", "GET /v1/ids/scru12", 422, strings.Join(format.Names(), ", "), "")
+	expect("unknown format", "GET /v1/ids/scru12", 422,
+		strings.Join(catalog.Names(format.Ours()), ", "), "")
 	expect("too many", "GET /v1/ids/scru128?n=100001", 422, "want 1 to 100000", "")
 	expect("none", "GET /v1/ids/scru128?n=0", 422, "want 1 to 100000", "")
 	expect("negative", "GET /v1/ids/scru128?n=-1", 422, `"field":"n"`, "")
@@ -401,7 +404,7 @@ func TestClose(t *testing.T) {
 	s := newServer(t, Config{Store: store})
 	waitReady(t, s)
 	held := func() (n int) {
-		for _, realm := range format.NamesOf(format.Leased()) {
+		for _, realm := range catalog.Names(idapi.Leased()) {
 			root := check.Must(store.Get(t.Context(), realm, lease.Block{}))(t)
 			records := check.Must(store.List(t.Context(), realm+"@"+root.Generation))(t)
 			for _, r := range records {

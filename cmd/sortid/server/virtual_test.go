@@ -39,12 +39,14 @@ func virtual(t *testing.T, c Config) *Server {
 
 type reply struct {
 	*httptest.ResponseRecorder
-	onWrite func() // called before each write
+	onWrite func() error // called before each write
 }
 
 func (r *reply) Write(b []byte) (int, error) {
 	if r.onWrite != nil {
-		r.onWrite()
+		if err := r.onWrite(); err != nil {
+			return 0, err
+		}
 	}
 	return r.ResponseRecorder.Write(b)
 }
@@ -67,7 +69,7 @@ func ask(ctx context.Context, s *Server, method, path, body string, headers ...s
 
 // askFrom is ask for a client at addr, which can be slow.
 func askFrom(ctx context.Context, s *Server, addr, method, path string, body io.Reader,
-	onWrite func(), headers ...string) *reply {
+	onWrite func() error, headers ...string) *reply {
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, io.NopCloser(body))
 	r.RemoteAddr = addr
 	setHeaders(r, headers)

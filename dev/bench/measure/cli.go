@@ -205,7 +205,9 @@ func (r run) once(bin string, lines io.Writer) error {
 	err = cmd.Wait()
 	wall := time.Since(start).Seconds()
 	if cat != nil {
-		err = cmp.Or(cat.Wait(), err)
+		if failed := cat.Wait(); failed != nil {
+			err = failed
+		}
 	}
 	if err != nil {
 		return err

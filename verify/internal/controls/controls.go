@@ -9,6 +9,7 @@ import (
 
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
@@ -279,7 +280,7 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 			}
 		}
 		hi, lo := m.bits(40, "biased80", "", ""), m.bits(40, "", "short", "stuck-bit")
-		v := format.Words{tick >> 16, tick<<48 | head<<32 | tail<<16 | hi>>24, hi<<40 | lo}
+		v := integer.Words{tick >> 16, tick<<48 | head<<32 | tail<<16 | hi>>24, hi<<40 | lo}
 		lines = append(lines, format.SCRU160.InEncoding(v, format.Text))
 	}
 	return lines

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/report"
@@ -75,7 +76,7 @@ func NewClock(f *format.Format, found *findings.List, o ClockOptions) *Clock {
 }
 
 // Feed checks IDs on consecutive lines. The parameter rising says that they increase.
-func (k *Clock) Feed(list []format.Words, line uint64, rising bool) {
+func (k *Clock) Feed(list []integer.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {
 		k.current, k.line = f.Timestamp(&list[0]), line
@@ -113,11 +114,11 @@ func (k *Clock) tick(n uint64) {
 		if !k.anyOutside {
 			k.outside, k.anyOutside = ts, true
 		}
-		k.possible.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
+		k.possible.Found(k.line, words.Time(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
 		k.possible.Count += here - 1
 	}
 	if here > uint64(maxPerMilli*max(1, k.f.Tick.Milliseconds())) && !k.o.Unordered {
-		k.frozen.Found(k.line, format.FormatTime(k.f.TimeOf(ts)), "%s have this timestamp",
+		k.frozen.Found(k.line, words.Time(k.f.TimeOf(ts)), "%s have this timestamp",
 			words.Plural(here, "ID"))
 	}
 }
@@ -140,7 +141,7 @@ func gcd(a, b uint64) uint64 {
 }
 
 // Received compares the newest ID with its time of arrival.
-func (k *Clock) Received(newest format.Words, at time.Time, line uint64) {
+func (k *Clock) Received(newest integer.Words, at time.Time, line uint64) {
 	if k.live != nil {
 		k.live.add(at, k.f.Timestamp(&newest), line)
 	}
@@ -170,7 +171,7 @@ func (k *Clock) Finish(r *report.Report) {
 
 	seconds := float64(k.last-k.first) * f.Tick.Seconds()
 	if k.last > k.first {
-		k.found.Fact("time", "%s to %s, %s", format.FormatTime(r.First), format.FormatTime(r.Last),
+		k.found.Fact("time", "%s to %s, %s", words.Time(r.First), words.Time(r.Last),
 			words.Duration(seconds))
 		k.found.Fact("rate", "%s IDs a second on average, at most %s in %s",
 			words.Count(uint64(float64(k.n)/seconds)), words.Count(k.maxPerTick),
@@ -179,7 +180,7 @@ func (k *Clock) Finish(r *report.Report) {
 			k.found.Fact("longest pause", "%s", words.Span(f.Tick, k.longestPause))
 		}
 	} else {
-		k.found.Fact("time", "%s", format.FormatTime(r.First))
+		k.found.Fact("time", "%s", words.Time(r.First))
 	}
 	if k.live != nil {
 		r.Lead = k.live.finish()
@@ -187,7 +188,7 @@ func (k *Clock) Finish(r *report.Report) {
 }
 
 func (k *Clock) explainOutside() {
-	from, to := format.FormatTime(k.f.TimeOf(k.lowest)), format.FormatTime(k.f.TimeOf(k.highest))
+	from, to := words.Time(k.f.TimeOf(k.lowest)), words.Time(k.f.TimeOf(k.highest))
 	n := k.possible.Count
 	if n == 0 {
 		return

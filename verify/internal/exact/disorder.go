@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 )
@@ -13,7 +14,7 @@ import (
 // ID is than the newest ID before it, and how many lines too late it comes.
 type Disorder struct {
 	f         *format.Format
-	newest    format.Words // the largest ID so far
+	newest    integer.Words // the largest ID so far
 	n         uint64
 	late      uint64    // number of late IDs
 	maxLag    uint64    // largest lag behind the newest ID, in ticks
@@ -33,7 +34,7 @@ func NewDisorder(f *format.Format) *Disorder {
 	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
 }
 
-func (l *Disorder) Feed(list []format.Words, line uint64) {
+func (l *Disorder) Feed(list []integer.Words, line uint64) {
 	l.n += uint64(len(list))
 	for i, v := range list {
 		at := line + uint64(i)

@@ -67,12 +67,12 @@ func (l *liveChecker) add(at time.Time, timestamp, line uint64) {
 	if timestamp > l.timestamp {
 		l.timestamp, l.moved = timestamp, at
 	} else if at.Sub(l.moved) > maxStay {
-		l.stopped.Found(line, format.FormatTime(f.TimeOf(timestamp)),
+		l.stopped.Found(line, words.Time(f.TimeOf(timestamp)),
 			"the timestamp has not changed for %v", at.Sub(l.moved).Round(time.Second))
 	}
 	if ahead > l.allowance {
-		l.ahead.Found(line, format.FormatTime(f.TimeOf(timestamp)), "arrived at %s",
-			format.FormatTime(at))
+		l.ahead.Found(line, words.Time(f.TimeOf(timestamp)), "arrived at %s",
+			words.Time(at))
 	}
 	if l.n == 0 || l.n >= l.perPoint {
 		if len(l.points) == maxPoints {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 // None in an option means no bits. The value 0 means an unknown number of bits.
 const None = -1
 
-func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
+func (o *Options) layouts(f *format.Format) (usages []usage.Usage, err error) {
 	size := o.NodeBits
 	if f.NodeCounter > 0 {
 		if size != 0 {
@@ -39,7 +40,7 @@ func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
 			size = spec.NodeIDSize()
 		}
 	}
-	all, err := f.Usages(size)
+	all, err := usage.Of(f, size)
 	for _, u := range all {
 		if (o.Usage == "" || u.Name == o.Usage) &&
 			(o.Extension == 0 || u.Extension == max(o.Extension, 0)) {
@@ -55,11 +56,12 @@ func (o *Options) layouts(f *format.Format) (usages []format.Usage, err error) {
 
 // Validate returns an error if the options do not fit the format.
 func (o *Options) Validate(f *format.Format) error {
+	facts, _ := usage.FactsOf(f)
 	switch {
 	case !f.HasTime():
 		return fmt.Errorf("%s IDs have no time, and only formats with a time can be verified",
 			f.Name)
-	case o.Stateless && !f.Stateless:
+	case o.Stateless && !facts.Stateless:
 		return fmt.Errorf("%s has no stateless generators", f.Name)
 	case len(o.Nodes) > 0 && f.NodeCounter == 0:
 		return fmt.Errorf("%s has no node specs", f.Name)
@@ -85,9 +87,9 @@ func (o *Options) Validate(f *format.Format) error {
 	return nil
 }
 
-func startsNarrow(f format.Field) bool {
-	return f.Kind == format.KindCounter && (f.Start == format.StartHalf ||
-		f.Start == format.StartGuard)
+func startsNarrow(f usage.Field) bool {
+	return f.Kind == format.KindCounter && (f.Start == usage.StartHalf ||
+		f.Start == usage.StartGuard)
 }
 
 // CheckRaw returns an error if the format has no random field with this name.
@@ -100,7 +102,7 @@ func (o *Options) CheckRaw(f *format.Format, name string) error {
 	for _, u := range usages {
 		for _, field := range slices.Backward(u.Layout) {
 			random := field.Kind == format.KindRandom || field.PartBits != "" ||
-				field.Kind == format.KindCounter && field.Start != format.StartNever
+				field.Kind == format.KindCounter && field.Start != usage.StartNever
 			if random && !slices.Contains(names, field.Name) {
 				names = append(names, field.Name)
 			}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -13,7 +14,7 @@ import (
 // A renewal checks an upper counter, such as counter_hi of scru128. An upper counter gets a new
 // random value only after many ticks.
 type renewal struct {
-	format.Field
+	usage.Field
 	shift  uint // position in head.low
 	mask   uint64
 	values *chance.Field
@@ -25,7 +26,7 @@ type renewal struct {
 
 const never = math.MaxUint64
 
-func newRenewal(c *counter, f format.Field) *renewal {
+func newRenewal(c *counter, f usage.Field) *renewal {
 	return &renewal{Field: f, shift: uint(f.Low - c.field.Low), mask: 1<<f.Bits - 1,
 		values: c.Fields.Add(f.Name, f.Bits), since: never,
 		missed: c.Found.Chance("rules."+f.Name,
@@ -41,7 +42,7 @@ func (n *renewal) begin(tick uint64, renewed bool) {
 	}
 }
 
-func (n *renewal) judge(last, h head, now uint64, v *format.Words, line uint64) {
+func (n *renewal) judge(last, h head, now uint64, v *integer.Words, line uint64) {
 	value := n.of(h)
 	due := now-n.since >= n.Every
 	if due {
@@ -78,7 +79,7 @@ type used struct {
 // IDs of several ticks can alternate, so counterRepeats remembers recentTicks ticks.
 const recentTicks = 16
 
-func (s *counterRepeats) add(list []format.Words, line uint64) {
+func (s *counterRepeats) add(list []integer.Words, line uint64) {
 	u := s.heads
 	for i := range list {
 		h := u.of(&list[i])

@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/chance"
@@ -28,7 +30,7 @@ type Context struct {
 
 type Rules struct {
 	*Context
-	usage          format.Usage
+	usage          usage.Usage
 	nodes          []scru64.NodeSpec // From the options.
 	node           *findings.Check   // Nil if node IDs are not checked.
 	fixed          []watched
@@ -56,7 +58,7 @@ func New(c *Context) *Rules {
 	}
 	for _, f := range r.usage.Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
-			r.fixed = append(r.fixed, watched{f, f.Place(),
+			r.fixed = append(r.fixed, watched{f, integer.PlaceOf(f.Low, f.Bits),
 				r.check(f.Name, "the bits of the %s are %0*b", f.Name, f.Bits, f.Value), true})
 		}
 	}
@@ -91,7 +93,7 @@ func (c *Context) check(name, title string, args ...any) *findings.Check {
 
 // watch adds a check for each field that must not change, or has a largest value, in one of the
 // usages.
-func (r *Rules) watch(usages []format.Usage) {
+func (r *Rules) watch(usages []usage.Usage) {
 	checks := map[string]*findings.Check{}
 	for _, u := range usages {
 		for _, f := range watchedIn(u.Layout) {
@@ -132,7 +134,7 @@ func (r *Rules) addRandoms() {
 }
 
 // CheckAny checks what does not depend on order. The IDs are on consecutive lines.
-func (r *Rules) CheckAny(list []format.Words, line uint64) {
+func (r *Rules) CheckAny(list []integer.Words, line uint64) {
 	for i := range r.randoms {
 		r.randoms[i].add(list)
 	}
@@ -158,7 +160,7 @@ func (r *Rules) CheckAny(list []format.Words, line uint64) {
 
 // Run checks IDs in order, on consecutive lines. The caller must first call CheckAny with these
 // IDs.
-func (r *Rules) Run(list []format.Words, line uint64) {
+func (r *Rules) Run(list []integer.Words, line uint64) {
 	for i := range r.watched {
 		r.watched[i].judge(list, line)
 	}
@@ -183,7 +185,7 @@ func (r *Rules) Restart() {
 	}
 }
 
-func (r *Rules) Back(before, v *format.Words, line uint64) Step {
+func (r *Rules) Back(before, v *integer.Words, line uint64) Step {
 	if r.counter == nil {
 		return Unknown
 	}
@@ -211,8 +213,8 @@ func (r *Rules) Finish() {
 	if r.counter != nil {
 		r.counter.countCarries()
 	}
-	if !r.Options.Unordered && r.Options.NodeBits == 0 && r.Format.Node != "" &&
-		r.Format.NodeCounter == 0 {
+	if _, err := usage.Of(r.Format, 1); err == nil && r.Format.Generates() &&
+		r.Format.NodeCounter == 0 && !r.Options.Unordered && r.Options.NodeBits == 0 {
 		for _, f := range r.randoms {
 			f.hintNode(r.Found)
 		}
@@ -233,7 +235,7 @@ func (r *Rules) checkPrefixes() {
 }
 
 // checkSpecs needs node specs, because an ID does not show the size of its node ID.
-func (r *Rules) checkSpecs(list []format.Words, line uint64) {
+func (r *Rules) checkSpecs(list []integer.Words, line uint64) {
 	for i := range list {
 		v := scru64.ID(list[i][2])
 		if !slices.ContainsFunc(r.nodes, func(s scru64.NodeSpec) bool {

@@ -2,12 +2,15 @@ package sample
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/verify/internal/findings"
 )
@@ -15,7 +18,7 @@ import (
 // A Block has whole lines and their IDs.
 type Block struct {
 	Lines    uint64
-	IDs      []format.Words
+	IDs      []integer.Words
 	Segments []Segment
 	Faults   [FaultCount]findings.Check // line numbers start at 0
 	Bytes    int                        // size of the lines
@@ -41,7 +44,7 @@ type Segment struct {
 	length int // of the text of each ID
 }
 
-func (b *Block) Segment(i int) []format.Words {
+func (b *Block) Segment(i int) []integer.Words {
 	end := len(b.IDs)
 	if i+1 < len(b.Segments) {
 		end = b.Segments[i+1].start
@@ -50,7 +53,7 @@ func (b *Block) Segment(i int) []format.Words {
 }
 
 // Ascending returns how many IDs at the start of the list strictly increase.
-func Ascending(list []format.Words) int {
+func Ascending(list []integer.Words) int {
 	for i := 1; i < len(list); i++ {
 		if !list[i-1].Less(&list[i]) {
 			return i
@@ -137,15 +140,15 @@ func (b *Block) cutReturn(line []byte) []byte {
 }
 
 func (b *Block) parseLine(f *format.Format,
-	text []byte) (v format.Words, encoding format.Encoding, ok bool) {
+	text []byte) (v integer.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
 		b.found(Blank, nil)
-		return format.Words{}, "", false
+		return integer.Words{}, "", false
 	}
 	v, encoding, canonical, err := f.ReadLine(text)
 	if err != nil {
 		b.badLine(f, text, encoding, err)
-		return format.Words{}, encoding, false
+		return integer.Words{}, encoding, false
 	}
 	if canonical {
 		return v, encoding, true
@@ -169,10 +172,10 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 		b.found(check, nil)
 		return
 	}
-	// The report shows the text before the note, so the note omits the text.
 	note := err.Error()
-	if _, rest, found := strings.Cut(note, fmt.Sprintf("%q", parseerr.Clip(text))); found {
-		note = strings.TrimPrefix(strings.TrimPrefix(rest, "..."), ": ")
+	var wrong *sortid.ParseError
+	if errors.As(err, &wrong) && wrong.Input == parseerr.Clip(text) {
+		note = wrong.Reason() // the report shows the text before the note
 	}
 	if b.first && b.Lines == 0 {
 		for start, what := range map[string]string{

@@ -1,8 +1,6 @@
 package console
 
 import (
-	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -90,32 +88,4 @@ func (p *Progress) End() {
 		p.bar.Clear()
 		p.console.drawn = false
 	}
-}
-
-type Counter struct {
-	io.Reader
-	N uint64
-}
-
-func (c *Counter) Read(b []byte) (int, error) {
-	n, err := c.Reader.Read(b)
-	c.N += uint64(n)
-	return n, err
-}
-
-// SizeOf returns how many bytes of a regular file are left to read, or -1 for other readers.
-func SizeOf(r io.Reader) int64 {
-	f, ok := r.(*os.File)
-	if !ok {
-		return -1
-	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return -1
-	}
-	at, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return -1
-	}
-	return info.Size() - at
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
@@ -21,7 +22,7 @@ func OneFormat(lookup func(string) (*format.Format, error)) cobra.PositionalArgs
 		switch len(args) {
 		case 0:
 			return fmt.Errorf("%s wants a format: %s", cmd.Name(),
-				strings.Join(format.Names(), ", "))
+				strings.Join(catalog.Names(format.Ours()), ", "))
 		case 1:
 			_, err := lookup(args[0])
 			return err
@@ -36,7 +37,7 @@ func CompleteFormat(_ *cobra.Command, args []string,
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return format.Names(), cobra.ShellCompDirectiveNoFileComp
+	return catalog.Names(format.Ours()), cobra.ShellCompDirectiveNoFileComp
 }
 
 // Arguments checks the number of arguments. If the last name is in brackets, that argument is

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/format"
 	"github.com/spf13/cobra"
 )
@@ -53,7 +54,7 @@ func (f *Formats) One() *format.Format {
 	return f.List[0]
 }
 
-func (f *Formats) String() string { return strings.Join(format.NamesOf(f.List), ",") }
+func (f *Formats) String() string { return strings.Join(catalog.Names(f.List), ",") }
 func (f *Formats) Type() string   { return f.kind }
 func (f *Formats) Set(text string) error {
 	names := strings.Split(text, ",")
@@ -79,7 +80,7 @@ func ChooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Fo
 		i := slices.IndexFunc(of,
 			func(known *format.Format) bool { return strings.EqualFold(known.Name, name) })
 		if i < 0 {
-			return nil, Unknown("format", name, format.NamesOf(of))
+			return nil, Unknown("format", name, catalog.Names(of))
 		}
 		return of[i], nil
 	})
@@ -96,7 +97,7 @@ func chooseFormats(cmd *cobra.Command, name, kind, usage string, of []*format.Fo
 	f := &Formats{find: find, kind: kind}
 	cmd.Flags().Var(f, name, usage)
 	cmd.RegisterFlagCompletionFunc(name,
-		cobra.FixedCompletions(format.NamesOf(of), cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions(catalog.Names(of), cobra.ShellCompDirectiveNoFileComp))
 	return f
 }
 

@@ -3,11 +3,13 @@ package flags
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/spf13/cobra"
 )
 
@@ -21,8 +23,8 @@ func ChooseOptions(cmd *cobra.Command) *Options {
 	options := &Options{cmd: cmd}
 	usage := map[string]string{}
 	for _, f := range format.Ours() {
-		for _, o := range f.Options {
-			if have := format.WithOption(o.Name); len(have) == len(format.Ours()) {
+		for _, o := range generate.OptionsOf(f) {
+			if allHave(o.Name) {
 				usage[o.Name] = o.Usage
 			} else {
 				usage[o.Name] += "; " + f.Name + ": " + o.Usage
@@ -47,6 +49,14 @@ func ChooseOptions(cmd *cobra.Command) *Options {
 	return options
 }
 
+// allHave reports whether all our formats have the option.
+func allHave(name string) bool {
+	return !slices.ContainsFunc(format.Ours(), func(f *format.Format) bool {
+		return !slices.ContainsFunc(generate.OptionsOf(f),
+			func(o generate.Option) bool { return o.Name == name })
+	})
+}
+
 // Values returns a format's options. With a lease, the node ID may be missing.
 func (options *Options) Values(f *format.Format, leased bool) (map[string]string, error) {
 	values := map[string]string{}
@@ -55,8 +65,9 @@ func (options *Options) Values(f *format.Format, leased bool) (map[string]string
 			values[name] = flag.Value.String()
 		}
 	}
-	for _, o := range f.Options {
-		if _, given := values[o.Name]; given || o.Env == "" || leased && o.Name == f.Node {
+	node, _ := generate.NodeOption(f)
+	for _, o := range generate.OptionsOf(f) {
+		if _, given := values[o.Name]; given || o.Env == "" || leased && o.Name == node.Name {
 			continue
 		}
 		if value, ok := os.LookupEnv(o.Env); ok {

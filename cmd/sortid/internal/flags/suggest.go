@@ -9,6 +9,7 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -18,8 +19,8 @@ func Unknown(what, name string, known []string) error {
 	return &sortid.UnknownError{What: what, Name: name, Known: known}
 }
 
-// Nearest returns the known name that the user probably means, or "".
-func Nearest(name string, known []string) string {
+// nearest returns the known name that the user probably means, or "".
+func nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
 		if d := levenshtein.ComputeDistance(strings.ToLower(name), k); d < least && d < len(k) {
@@ -33,7 +34,7 @@ func Nearest(name string, known []string) string {
 func WithSuggestion(err error) string {
 	var unknown *sortid.UnknownError
 	if errors.As(err, &unknown) && len(unknown.Name) < 64 {
-		if near := Nearest(unknown.Name, unknown.Known); near != "" {
+		if near := nearest(unknown.Name, unknown.Known); near != "" {
 			return fmt.Sprintf("%v; did you mean %q?", err, near)
 		}
 	}
@@ -51,7 +52,7 @@ func Explain(cmd *cobra.Command, err error) error {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 		near := synonyms[unknown.GetSpecifiedName()]
 		if !slices.Contains(known, near) {
-			near = Nearest(unknown.GetSpecifiedName(), known)
+			near = nearest(unknown.GetSpecifiedName(), known)
 		}
 		if near != "" {
 			return fmt.Errorf("%w; did you mean --%s?", err, near)
@@ -79,6 +80,21 @@ func Explain(cmd *cobra.Command, err error) error {
 		!flagLike(unknown.GetSpecifiedName()) {
 		return fmt.Errorf("%w; put an ID that begins with \"-\" after \"--\"", err)
 	}
+	return err
+}
+
+// CheckExclusive returns an error if flags exclude each other. Cobra makes the same check later, with
+// an error that is harder to read.
+func CheckExclusive(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
+			given := slices.DeleteFunc(strings.Fields(group),
+				func(name string) bool { return !cmd.Flags().Changed(name) })
+			if len(given) > 1 {
+				err = console.UsageErrorf("--%s exclude each other", strings.Join(given, " and --"))
+			}
+		}
+	})
 	return err
 }
 

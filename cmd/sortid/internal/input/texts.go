@@ -3,7 +3,6 @@ package input
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +30,10 @@ func Texts(c *console.Console, args []string,
 		}
 		if err != nil {
 			w.progress.End()
-			return cmp.Or(w.out.Flush(), err)
+			if flushed := w.out.Flush(); flushed != nil {
+				return flushed
+			}
+			return err
 		}
 	}
 	w.progress.End()
@@ -92,10 +94,10 @@ func (w *writer) lines(in io.Reader) error {
 		fmt.Fprintln(w.console.Err,
 			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
-	read := &console.Counter{Reader: in}
+	read := &Counter{From: in}
 	r := newLineReader(read)
 	done := func() uint64 { return uint64(r.Number()) }
-	if size := console.SizeOf(in); size >= 0 && !w.console.OutTerminal {
+	if size := SizeOf(in); size >= 0 && !w.console.OutTerminal {
 		w.progress = w.console.NewProgress("bytes", size)
 		done = func() uint64 { return read.N }
 	} else {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 type Object struct {
@@ -114,5 +115,5 @@ func NewBounds(f *format.Format, from, to time.Time) (*Bounds, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bounds{f.Name, format.FormatTime(from), format.FormatTime(to), first, end}, nil
+	return &Bounds{f.Name, words.Time(from), words.Time(to), first, end}, nil
 }

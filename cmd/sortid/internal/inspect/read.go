@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // A Guess is one way to read a text.
@@ -254,10 +255,10 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// FormatTime is [format.FormatTime], but returns "" for the zero time.
+// FormatTime is [words.Time], but returns "" for the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return format.FormatTime(t)
+	return words.Time(t)
 }

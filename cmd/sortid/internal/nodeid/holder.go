@@ -9,15 +9,17 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 )
 
 // A Holder leases a node ID for this process. A generator can be made before Acquire, to find
 // mistakes in its options first. Call Acquire before ClaimTick and WaitTick.
 type Holder struct {
-	*console.Console
-	Lease *lease.Lease // nil until Acquire
+	console *console.Console
+	Lease   *lease.Lease // nil until Acquire
 
 	options *Options
 	format  *format.Format
@@ -29,15 +31,15 @@ type Holder struct {
 var _ sortid.Lease = (*Holder)(nil)
 
 func NewHolder(c *console.Console, o *Options, f *format.Format) *Holder {
-	return &Holder{Console: c, options: o, format: f, stop: func() {}}
+	return &Holder{console: c, options: o, format: f, stop: func() {}}
 }
 
 func (h *Holder) NodeBits() int { return int(h.options.Bits) }
 
-func (h *Holder) TickLength() time.Duration { return h.format.Lease.Tick }
+func (h *Holder) TickLength() time.Duration { return nodefield.LeaseFormat(h.format).Tick }
 
 // Epoch is when tick 0 begins.
-func (h *Holder) Epoch() time.Time { return h.format.Lease.Epoch }
+func (h *Holder) Epoch() time.Time { return nodefield.LeaseFormat(h.format).Epoch }
 
 func (h *Holder) ClaimTick(tick int64) (uint32, int64, error) { return h.Lease.ClaimTick(tick) }
 
@@ -50,26 +52,26 @@ func (h *Holder) WaitTick(ctx context.Context, tick int64) error {
 func (h *Holder) Acquire(ctx context.Context) error {
 	o := h.options
 	config := lease.Config{
-		Realm: o.RealmOf(h.format), Format: h.format.Lease, NodeBits: int(o.Bits), Window: o.Window,
-		Name: MyName(),
+		Realm: o.RealmOf(h.format), Format: nodefield.LeaseFormat(h.format), NodeBits: int(o.Bits),
+		Window: o.Window, Name: MyName(),
 	}
 	if err := config.Validate(); err != nil {
 		return console.UsageError(err)
 	}
 	limited, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	source, err := OpenSource(limited, h.Console, o, config)
+	source, err := OpenSource(limited, h.console, o, config)
 	if err != nil {
 		return err
 	}
 	for _, condition := range source.Conditions() {
-		h.Say("%s", condition)
+		h.console.Say("%s", condition)
 	}
 	config.MustExist = true // OpenSource has made the realm if o allows it
 	held, err := source.Acquire(limited, config)
 	if o.Wait && (errors.Is(err, lease.ErrFull) || errors.Is(err, lease.ErrLead) ||
 		errors.Is(err, lease.ErrBusy)) {
-		h.Say("waiting for a node ID: %v", err)
+		h.console.Say("waiting for a node ID: %v", err)
 		config.Wait = true
 		held, err = source.Acquire(ctx, config)
 	}
@@ -98,8 +100,8 @@ func (h *Holder) Release() {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleasePatience)
 	defer cancel()
 	if err := h.Lease.Close(ctx); err != nil {
-		h.Say("node ID %s could not be given back; it becomes free soon after %s: %v",
-			h.Node(), format.FormatTime(until), err)
+		h.console.Say("node ID %s could not be given back; it becomes free soon after %s: %v",
+			h.Node(), words.Time(until), err)
 	}
 	h.source.Close()
 }
@@ -118,7 +120,7 @@ func (h *Holder) tell(ctx context.Context) {
 		until := h.Lease.Until()
 		if time.Now().Before(until) {
 			if late >= worth {
-				h.Say("continuing with node ID %s", h.Node())
+				h.console.Say("continuing with node ID %s", h.Node())
 			}
 			late = 0
 			continue
@@ -128,8 +130,8 @@ func (h *Holder) tell(ctx context.Context) {
 			if reason == nil {
 				reason = errors.New("the store does not answer")
 			}
-			h.Say("node ID %s was leased until %s; waiting for it to be renewed: %v", h.Node(),
-				format.FormatTime(until), reason)
+			h.console.Say("node ID %s was leased until %s; waiting for it to be renewed: %v", h.Node(),
+				words.Time(until), reason)
 		}
 	}
 }

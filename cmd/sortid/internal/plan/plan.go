@@ -8,12 +8,14 @@ import (
 	"math"
 	"time"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/sqltext"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 )
 
 const (
-	// MaxRisk limits the probability of two equal IDs over all years.
-	MaxRisk = 1e-6
+	// maxRisk limits the probability of two equal IDs over all years.
+	maxRisk = 1e-6
 
 	secondsPerYear = 365.2425 * 24 * 60 * 60
 
@@ -87,9 +89,8 @@ func Compute(r Request) (*Plan, error) {
 	preferred := 0
 	for _, s := range format.Ours() {
 		f := l.format(s, end)
-		if f.Fits && (preferred == 0 || s.Plan.Preference < preferred) {
-			preferred, p.Recommended, p.Command = s.Plan.Preference, s.Name, f.command(s,
-				r.Processes)
+		if rank := FactsOf(s).Model.Preference; f.Fits && (preferred == 0 || rank < preferred) {
+			preferred, p.Recommended, p.Command = rank, s.Name, f.command(s, r.Processes)
 		}
 		p.Formats = append(p.Formats, f)
 	}
@@ -97,20 +98,21 @@ func Compute(r Request) (*Plan, error) {
 }
 
 func (l *load) format(s *format.Format, end time.Time) Format {
+	m, sql := &FactsOf(s).Model, sqltext.FactsOf(s)
 	f := Format{
-		Format: s.Name, Fits: true, Tick: s.Tick.Seconds(), PerTick: math.Floor(s.Plan.PerTick),
-		Ends: s.Last.UTC().Format(time.DateOnly), Bytes: s.SQL.Bytes, Column: s.SQL.Postgres,
+		Format: s.Name, Fits: true, Tick: s.Tick.Seconds(), PerTick: math.Floor(m.PerTick),
+		Ends: s.Last.UTC().Format(time.DateOnly), Bytes: sql.Bytes, Column: sql.Postgres,
 		Options: map[string]int{}, Reasons: []string{},
 	}
 	if s.NodeCounter > 0 {
-		l.byNode(s, &f)
+		l.byNode(s, m, &f)
 	} else {
-		l.byChance(s, &f)
+		l.byChance(s, m, &f)
 	}
 	if l.request.Processes == 1 && f.Fits {
 		f.Reasons = []string{"one generator never makes an ID twice"}
 	}
-	if f.Collision > MaxRisk {
+	if f.Collision > maxRisk {
 		f.refuse("collision: %s; the limit is one in a million", Odds(f.Collision))
 	}
 	if end.After(s.Last) {
@@ -169,22 +171,22 @@ func (f *Format) because(format string, args ...any) {
 }
 
 // byChance plans a format that needs no node IDs, but can have them.
-func (l *load) byChance(s *format.Format, f *Format) {
-	if s.Plan.Least > 0 {
-		f.judgeWaits(l, s.Plan.PerTick, s.Plan.Least)
+func (l *load) byChance(s *format.Format, m *Model, f *Format) {
+	if m.Least > 0 {
+		f.judgeWaits(l, m.PerTick, m.Least)
 	}
-	nodes := l.request.Nodes && s.Plan.NodeBits > 0
-	if sizes := nodeSizes(l.request.Processes, s.Plan.NodeBits); nodes && l.request.Processes > 1 &&
+	nodes := l.request.Nodes && m.NodeBits > 0
+	if sizes := nodeSizes(l.request.Processes, m.NodeBits); nodes && l.request.Processes > 1 &&
 		len(sizes) > 0 {
 		f.Options[nodeBits] = sizes[0]
-		f.because("a %s ID of %d bits for each process", s.Node, sizes[0])
+		f.because("a %s ID of %d bits for each process", nodeOption(s), sizes[0])
 		return
 	}
-	f.Collision = l.collision(s.Plan.RandomBits)
+	f.Collision = l.collision(m.RandomBits)
 	if nodes {
-		f.because("there are %s IDs for at most %d processes", s.Node, 1<<s.Plan.NodeBits)
+		f.because("there are %s IDs for at most %d processes", nodeOption(s), 1<<m.NodeBits)
 	} else {
-		f.because("%s", s.Plan.Unique)
+		f.because("%s", m.Unique)
 	}
 }
 
@@ -211,13 +213,13 @@ func nodeSizes(processes, most int) (sizes []int) {
 }
 
 // byNode plans a format that needs node IDs. If its counter overflows, IDs get the next tick.
-func (l *load) byNode(s *format.Format, f *Format) {
+func (l *load) byNode(s *format.Format, m *Model, f *Format) {
 	if l.request.Processes > 1 && !l.request.Nodes {
 		f.refuse("each process needs a node ID of its own, assigned or leased")
 	}
-	sizes := nodeSizes(l.request.Processes, s.Plan.NodeBits)
+	sizes := nodeSizes(l.request.Processes, m.NodeBits)
 	if len(sizes) == 0 {
-		f.refuse("there are at most 2^%d node IDs", s.Plan.NodeBits)
+		f.refuse("there are at most 2^%d node IDs", m.NodeBits)
 		return
 	}
 	// If no size is enough, the plan shows the last size.
@@ -271,7 +273,7 @@ func (f *Format) command(s *format.Format, processes int) string {
 	switch size := f.Options[nodeBits]; {
 	case size == 0:
 	case processes == 1:
-		command += fmt.Sprintf(" --%s 0/%d", s.Node, size)
+		command += fmt.Sprintf(" --%s 0/%d", nodeOption(s), size)
 	default:
 		command += fmt.Sprintf(" --lease STORE --node-bits %d", size)
 	}
@@ -279,4 +281,10 @@ func (f *Format) command(s *format.Format, processes int) string {
 		command += fmt.Sprintf(" --guard %d", guard)
 	}
 	return command
+}
+
+// nodeOption returns the name of the generators' option for the node ID.
+func nodeOption(f *format.Format) string {
+	node, _ := generate.NodeOption(f)
+	return node.Name
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/usage"
 )
 
 var update = flag.Bool("update", false, "write testdata/plan.json")
@@ -88,11 +89,11 @@ func TestCases(t *testing.T) {
 
 // randomBits returns how many bits of the IDs of one millisecond are random.
 func randomBits(t *testing.T, s *format.Format) (bits int) {
-	for _, f := range check.Must(s.Usages(0))(t)[0].Layout {
+	for _, f := range check.Must(usage.Of(s, 0))(t)[0].Layout {
 		if f.Kind == format.KindRandom || f.Kind == format.KindCounter || f.PartBits != "" {
 			bits += f.Bits
 		}
-		if f.Start == format.StartHalf {
+		if f.Start == usage.StartHalf {
 			bits--
 		}
 	}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
 
 type Fencing struct {
-	*console.Console
+	Console            *console.Console
 	Realm              string        // empty: all
 	Lost               *lease.Config // how to make a lost realm again, or nil
 	Skew, Window, Lead time.Duration
@@ -39,7 +39,7 @@ func (f *Fencing) Find(ctx context.Context, st store.Store) (err error) {
 		}
 		return err
 	}
-	f.Names, err = Names(ctx, st)
+	f.Names, err = realmNames(ctx, st)
 	if f.Lost != nil && !slices.Contains(f.Names, f.Lost.Realm) {
 		f.Names = append(f.Names, f.Lost.Realm)
 	}
@@ -57,11 +57,11 @@ func (f *Fencing) Run(ctx context.Context, st store.Store) error {
 			if errors.Is(err, lease.ErrConfig) && isRealmName(name) {
 				f.wrong = cmp.Or(f.wrong, err)
 			}
-			f.Say("realm %q is not fenced: %v", name, err)
+			f.Console.Say("realm %q is not fenced: %v", name, err)
 			continue
 		}
 		f.done = append(f.done, name)
-		_, err = fmt.Fprintf(f.Out, "%s\t%s\n", name, format.FormatTime(from))
+		_, err = fmt.Fprintf(f.Console.Out, "%s\t%s\n", name, words.Time(from))
 		f.failed = cmp.Or(f.failed, err)
 	}
 	return nil
@@ -81,15 +81,15 @@ func (f *Fencing) fence(ctx context.Context, st store.Store, name string) (time.
 
 func (f *Fencing) End(err error) error {
 	if len(f.done) == len(f.Names) && err == nil {
-		fmt.Fprintln(f.Err, "sortid: fenced; processes may reach the store again")
+		fmt.Fprintln(f.Console.Err, "sortid: fenced; processes may reach the store again")
 		return f.failed
 	}
 	if err != nil {
-		f.Say("%v", err)
+		f.Console.Say("%v", err)
 	}
 	left := slices.DeleteFunc(slices.Clone(f.Names),
 		func(name string) bool { return slices.Contains(f.done, name) })
-	f.Say("fenced: %q; not fenced: %q; "+
+	f.Console.Say("fenced: %q; not fenced: %q; "+
 		"let no process reach the store before all its realms are fenced", f.done, left)
 	if f.wrong != nil && len(f.done) == 0 {
 		return console.UsageError(f.wrong)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -64,7 +64,7 @@ func ReadAll(ctx context.Context, c *console.Console, source *store.Source,
 	return realms, err
 }
 
-func Names(ctx context.Context, st store.Store) ([]string, error) {
+func realmNames(ctx context.Context, st store.Store) ([]string, error) {
 	names, err := st.Realms(ctx)
 	slices.Sort(names)
 	return names, err
@@ -72,7 +72,7 @@ func Names(ctx context.Context, st store.Store) ([]string, error) {
 
 func namesOf(ctx context.Context, source *store.Source) (names []string, err error) {
 	if source.Store != nil {
-		return Names(ctx, source.Store)
+		return realmNames(ctx, source.Store)
 	}
 	for next := ""; len(names) == 0 || next != ""; {
 		var some []lease.RealmInfo
@@ -218,14 +218,14 @@ func (r *Realm) entry(rec lease.Record) Entry {
 	if mark := r.mark(rec); mark != 0 {
 		e.lead = t.Duration(mark - r.now)
 		ms := e.lead.Milliseconds()
-		e.Until, e.LeadMS = format.FormatTime(t.Time(mark)), &ms
+		e.Until, e.LeadMS = words.Time(t.Time(mark)), &ms
 	}
 	if rec.Owner != (lease.Owner{}) {
 		e.Owner, e.Request = rec.Owner.String(), strconv.FormatUint(rec.Request, 10)
 		e.Deadline = strconv.FormatInt(rec.Deadline, 10)
 	}
 	if from := r.freeFrom(rec); from > r.now {
-		e.FreeFrom = format.FormatTime(t.Time(from))
+		e.FreeFrom = words.Time(t.Time(from))
 	}
 	if e.State == "free" {
 		e.Holder = "" // it was given back
@@ -412,17 +412,17 @@ func (r *Realm) Summary(conditions []string) Summary {
 	ms := func(ticks int64) int64 { return ticks * t.Tick }
 	sum := Summary{
 		Realm: r.Name, Generation: r.Root.Generation, Format: t.Format, Bits: t.Bits,
-		NodeBits: t.Only, TickMS: ms(1), EpochTime: format.FormatTime(t.Time(0)), WindowMS: ms(t.Window),
+		NodeBits: t.Only, TickMS: ms(1), EpochTime: words.Time(t.Time(0)), WindowMS: ms(t.Window),
 		LeadMS: ms(t.Lead), share: r.share(),
 		Conditions: append([]string{}, conditions...),
 		terms:      t, skew: r.skew,
 	}
 	if !r.fromServer() {
 		ahead := r.skew.Milliseconds()
-		sum.Clock, sum.AheadMS = format.FormatTime(time.Now().Add(r.skew)), &ahead
+		sum.Clock, sum.AheadMS = words.Time(time.Now().Add(r.skew)), &ahead
 	}
 	if r.Root.HWM != 0 {
-		sum.Floor = format.FormatTime(t.Time(r.Root.HWM))
+		sum.Floor = words.Time(t.Time(r.Root.HWM))
 	}
 	return sum
 }
@@ -478,7 +478,7 @@ func AppendTable(c *console.Console, out []byte, r *Realm, entries []Entry) []by
 		t.Duration(1), t.Rounded(t.Window), t.Rounded(t.Lead), r.share())
 	if r.Root.HWM > r.now+t.Lead {
 		out = fmt.Appendf(out, "fenced: node IDs are granted from %s on\n",
-			format.FormatTime(t.Time(r.Root.HWM)))
+			words.Time(t.Time(r.Root.HWM)))
 	}
 	if len(entries) == 0 {
 		return out

@@ -18,12 +18,12 @@ import (
 // bufferSize limits the part of a file in memory. A longer line is read in parts.
 const bufferSize = 256 << 10
 
-const Stdin = "-"
+const stdin = "-"
 
 type files struct {
 	console  *console.Console
 	progress *console.Progress
-	in       console.Counter // counts the bytes of all files
+	in       input.Counter // counts the bytes of all files
 	buf      []byte
 
 	name   string // of the current file, for people
@@ -41,8 +41,8 @@ func newFiles(c *console.Console) *files {
 func (f *files) begin(names []string) {
 	total := int64(0)
 	for _, name := range names {
-		size := console.SizeOf(f.console.In)
-		if name != Stdin {
+		size := input.SizeOf(f.console.In)
+		if name != stdin {
 			size = -1
 			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 				size = info.Size()
@@ -59,8 +59,8 @@ func (f *files) begin(names []string) {
 
 // open reads a file. It adds the file's name to errors, except to errors from the function part.
 func (f *files) open(name string) error {
-	f.in.Reader, f.name = f.console.In, "standard input"
-	if name == Stdin {
+	f.in.From, f.name = f.console.In, "standard input"
+	if name == stdin {
 		if f.console.InTerminal && !f.console.Quiet {
 			fmt.Fprintln(f.console.Err, "sortid: reading text from the terminal; Ctrl-D ends")
 		}
@@ -70,7 +70,7 @@ func (f *files) open(name string) error {
 			return err
 		}
 		defer file.Close()
-		f.in.Reader, f.name = file, name
+		f.in.From, f.name = file, name
 	}
 	r, err := input.Decompress(&f.in)
 	if err == nil {
@@ -160,7 +160,7 @@ var errBinary = errors.New("binary file, skipped")
 func (f *files) walk(names []string, recursive bool, include []string,
 	open func(name string, err error)) {
 	visit := func(name string) {
-		if name == Stdin || len(include) == 0 || slices.ContainsFunc(include,
+		if name == stdin || len(include) == 0 || slices.ContainsFunc(include,
 			func(pattern string) bool {
 				ok, _ := filepath.Match(pattern, filepath.Base(name))
 				return ok
@@ -189,5 +189,5 @@ func (f *files) walk(names []string, recursive bool, include []string,
 
 func isFolder(name string) bool {
 	info, err := os.Stat(name)
-	return name != Stdin && err == nil && info.IsDir()
+	return name != stdin && err == nil && info.IsDir()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/textcodec"
 )
 
 // contextSize is how many bytes before an ID [finder.find] must see: the longest prefix, its
@@ -307,7 +308,7 @@ func (f *finder) judgeText(s *textRule, text []byte, from, start, end int) (matc
 	}
 	if search.Mixed || bothCases {
 		if bothCases && (kinds&lower == 0 || kinds&upper == 0) ||
-			!format.Mixed(unsafe.String(&text[start], end-start)) ||
+			!textcodec.Mixed(unsafe.String(&text[start], end-start)) ||
 			besideBase64(text, start, end) {
 			return match{}, false
 		}
@@ -331,7 +332,7 @@ func (f *finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 		first--
 	}
 	if first > 0 && isAlnum[text[first-1]] ||
-		s.format.Search.Mixed && !format.Mixed(unsafe.String(&text[start], end-start)) {
+		s.format.Search.Mixed && !textcodec.Mixed(unsafe.String(&text[start], end-start)) {
 		return match{}, false
 	}
 	m, ok := f.parse(s.format, format.Text, text, first, end)
@@ -463,7 +464,7 @@ func (f *finder) nextWord(text []byte, i int) (match, bool) {
 			continue
 		}
 		for _, rule := range f.words[n] {
-			if rule.format.Search.Mixed && !format.Mixed(unsafe.String(&text[start], n)) {
+			if rule.format.Search.Mixed && !textcodec.Mixed(unsafe.String(&text[start], n)) {
 				continue
 			}
 			if m, ok := f.parse(rule.format, format.Text, text, start, end); ok {

@@ -17,8 +17,11 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/testserver"
+	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/words"
 )
 
 func find(f *finder, text string) (found []match) {
@@ -53,7 +56,7 @@ func TestCases(t *testing.T) {
 		for _, m := range find(newFinder(file.Now, formats...), c.Text) {
 			time := ""
 			if m.ID.HasTime() {
-				time = format.FormatTime(m.ID.Time())
+				time = words.Time(m.ID.Time())
 			}
 			got = append(got, id{m.Start, m.End, m.ID.Format().Name, string(m.Encoding), time,
 				c.Text[m.Start:m.End]})
@@ -67,14 +70,14 @@ func TestCases(t *testing.T) {
 // generated returns IDs of a whole year, because UID60 texts of a few hours share letters.
 func generated(t testing.TB, s *format.Format, n int) (ids []format.ID) {
 	t.Helper()
-	o := format.Options{}
+	o := generate.Options{}
 	if s == format.SCRU64 {
 		o.Values = map[string]string{"node": "42/8"}
 	}
 	now := time.Now()
 	for i := range n {
 		o.At = now.AddDate(-1, 0, 0).Add(365 * 24 * time.Hour / time.Duration(n) * time.Duration(i))
-		g := check.Must(s.NewGenerator(o))(t)
+		g := check.Must(generate.New(s, o))(t)
 		id := check.Must(g.Next(context.Background()))(t)
 		ids = append(ids, id)
 	}
@@ -165,7 +168,7 @@ func TestOthers(t *testing.T) {
 			}
 			if !s.Search.Mixed {
 				t.Errorf("%s where it is named: %s: %v", s, v.Text, found)
-			} else if format.Mixed(id.String()) {
+			} else if textcodec.Mixed(id.String()) {
 				t.Errorf("%s where it is named: %s: %v", s, v.Text, found)
 			}
 		}

@@ -81,7 +81,7 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 // Run scans files, or standard input. Its error has the exit code that grep would return.
 func Run(c *console.Console, o Options, files []string) error {
 	if len(files) == 0 {
-		files = []string{Stdin}
+		files = []string{stdin}
 		if o.Recursive {
 			files[0] = "."
 		}
@@ -281,7 +281,7 @@ func (s *scan) appendJSON(m match, text []byte, column int64) {
 	}
 }
 
-// appendTime appends the text of [format.FormatTime]. It keeps the date's text, because
+// appendTime appends the text of [words.Time]. It keeps the date's text, because
 // neighbouring log lines mostly have the same date.
 func (s *scan) appendTime(b []byte, ms int64) []byte {
 	const perDay = 24 * 60 * 60 * 1000

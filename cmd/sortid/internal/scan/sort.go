@@ -44,7 +44,7 @@ type sorting struct {
 // Sort prints lines of files, or of standard input, by the times of their IDs.
 func Sort(c *console.Console, o SortOptions, names []string) error {
 	if len(names) == 0 {
-		names = []string{Stdin}
+		names = []string{stdin}
 	}
 	ctx, stop := console.UntilSignal()
 	defer stop()

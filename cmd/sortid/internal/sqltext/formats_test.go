@@ -25,7 +25,7 @@ type tested struct {
 var formats = func() (list []tested) {
 	for _, s := range format.Ours() {
 		first, last := s.Range()
-		list = append(list, tested{s, s.Name, s.SQL.Postgres, first, last.Add(time.Nanosecond),
+		list = append(list, tested{s, s.Name, FactsOf(s).Postgres, first, last.Add(time.Nanosecond),
 			s.Max().String()})
 	}
 	return list

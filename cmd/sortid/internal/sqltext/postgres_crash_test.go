@@ -36,7 +36,7 @@ func TestPostgresRepeatsNoIDAfterCrash(t *testing.T) {
 				server.Start()
 			}
 		}()
-		all := generate(stops, d, g.text(), perClient)
+		all := makeIDs(stops, d, g.text(), perClient)
 		<-stops.Done()
 		r := unique(t, g.format, all)
 		if (g == naive) != (r.Duplicates > 0) || r.IDs < clients*perClient {

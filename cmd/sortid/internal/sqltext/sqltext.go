@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -23,14 +24,23 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 	names := []string{"header", "common", "typed"}
 	formats = inOrder(formats)
 	for _, f := range formats {
-		for _, part := range f.SQL.Parts {
+		for _, part := range FactsOf(f).parts {
 			if !slices.Contains(names, part) {
 				names = append(names, part)
 			}
 		}
 	}
 	text, err := read("postgres", names, formats)
-	return inSchema(text, schema), err
+	return withVersion(inSchema(text, schema)), err
+}
+
+// withVersion makes the function version return the version of the running command.
+func withVersion(text string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return text
+	}
+	return strings.Replace(text, "RETURN '(devel)';", "RETURN '"+info.Main.Version+"';", 1)
 }
 
 func MySQL(formats []*format.Format) (string, error) {
@@ -49,7 +59,9 @@ func inOrder(formats []*format.Format) []*format.Format {
 // read joins files of a folder, with empty lines between them: first the named files, then the
 // formats' files.
 func read(folder string, names []string, formats []*format.Format) (string, error) {
-	names = append(names, format.NamesOf(formats)...)
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
 	texts := make([]string, len(names))
 	for i, name := range names {
 		b, err := files.ReadFile(folder + "/" + name + ".sql")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 )
 
 // A Table is partitioned by the time of its IDs.
@@ -19,7 +20,7 @@ type Table struct {
 }
 
 // With more partitions, databases get slow.
-const MaxPartitions = 8000
+const maxPartitions = 8000
 
 // A partition contains the IDs from first up to but not including end.
 type partition struct {
@@ -55,8 +56,8 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 			return nil, next, err
 		}
 		all = append(all, p)
-		if len(all) > MaxPartitions {
-			return nil, next, fmt.Errorf("more than %d partitions", MaxPartitions)
+		if len(all) > maxPartitions {
+			return nil, next, fmt.Errorf("more than %d partitions", maxPartitions)
 		}
 	}
 	if len(all) < 2 {
@@ -74,9 +75,9 @@ func (t Table) Postgres(schema string) (string, error) {
 		return "", err
 	}
 	s := t.Format
-	typ, value := s.SQL.Postgres, ""
-	if s.SQL.New != "" {
-		value = " DEFAULT sortid." + s.SQL.New
+	facts, value := FactsOf(s), ""
+	if facts.New != "" {
+		value = " DEFAULT sortid." + facts.New
 	}
 	first := func(at time.Time) string {
 		return "sortid." + s.Name + "_first('" + at.Format("2006-01-02 15:04+00") + "')"
@@ -94,8 +95,8 @@ CREATE TABLE IF NOT EXISTS %[2]s (
   what text NOT NULL
 ) PARTITION BY RANGE (id);
 
-`, s.Name, name, typ, value)
-	if node, ok := s.Option(s.Node); ok && node.Needed {
+`, s.Name, name, facts.Postgres, value)
+	if node, _ := generate.NodeOption(s); node.Needed {
 		b.WriteString(
 			"-- The DEFAULT uses node ID 1 of 8 bits. Give each database a node ID of its own.\n\n")
 	}
@@ -120,7 +121,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 --   ALTER TABLE %[1]s DETACH PARTITION %[4]s CONCURRENTLY;
 --   DROP TABLE %[4]s;
 `, name, first(all[0].from), first(next.from), part(all[0]))
-	if typ == "uuid" {
+	if facts.Postgres == "uuid" {
 		fmt.Fprintf(&b, `--
 -- Instead of the commands above, pg_partman 5.2 or later can make and drop the partitions:
 --

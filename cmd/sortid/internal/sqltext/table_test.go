@@ -41,7 +41,7 @@ func TestPostgresTable(t *testing.T) {
 		}
 		months := []string{this()}
 		d.run("INSERT INTO " + name + f.sql(" (id, what) VALUES (F_first(now()), '')"))
-		if f.SQL.New != "" {
+		if FactsOf(f.Format).New != "" {
 			d.run("INSERT INTO " + name + " (what) VALUES ('')")
 		}
 		months = append(months, this()) // another month, if one has just ended

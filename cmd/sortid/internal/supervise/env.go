@@ -11,6 +11,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 )
 
 // Nodes are the node IDs of one program.
@@ -120,7 +121,7 @@ const (
 // and the variable's name.
 func ByEnvironment() (f *format.Format, variable string) {
 	for _, f = range format.Ours() {
-		if o, _ := f.Option(f.Node); o.Env != "" {
+		if o, _ := generate.NodeOption(f); o.Env != "" {
 			return f, o.Env
 		}
 	}

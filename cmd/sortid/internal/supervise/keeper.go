@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // look is the time between checks of the leases.
@@ -21,11 +21,11 @@ type guarded interface {
 
 // A keeper ends a program before its leases end.
 type keeper struct {
-	*reporter
-	times   Times
-	path    string // of the program
-	held    *holding
-	program guarded
+	reporter *reporter
+	times    Times
+	path     string // of the program
+	held     *holding
+	program  guarded
 
 	until time.Time // the end of the leases that the watchdog knows
 	away  bool      // the store is away
@@ -65,7 +65,7 @@ func (k *keeper) look(now time.Time) {
 	switch {
 	case k.why != "":
 	case late:
-		k.ends("its lease ends at "+format.FormatTime(k.until), true)
+		k.ends("its lease ends at "+words.Time(k.until), true)
 		if !now.Before(k.until) {
 			k.stood = stood
 		}
@@ -82,7 +82,7 @@ func (k *keeper) look(now time.Time) {
 func (k *keeper) renewed(now time.Time) {
 	if until := k.held.until(); !until.Equal(k.until) {
 		k.until = until
-		k.setUntil(until, now)
+		k.reporter.setUntil(until, now)
 		if err := k.program.tell(k.times.deadlines(until)); err != nil {
 			k.end("its watchdog does not answer: "+err.Error(), false)
 			return
@@ -95,14 +95,14 @@ func (k *keeper) renewed(now time.Time) {
 			reason = err.Error()
 		}
 		k.end(fmt.Sprintf("its lease ends at %s and cannot be renewed: %s",
-			format.FormatTime(k.until), reason), true)
+			words.Time(k.until), reason), true)
 		return
 	}
 	switch away := err != nil; {
 	case away && !k.away:
-		k.storeAway(err, k.until.Add(-k.times.Terminate()))
+		k.reporter.storeAway(err, k.until.Add(-k.times.Terminate()))
 	case !away && k.away:
-		k.storeBack(k.held.nodes, k.until)
+		k.reporter.storeBack(k.held.nodes, k.until)
 	}
 	k.away = err != nil
 }
@@ -118,8 +118,8 @@ func (k *keeper) end(why string, loss bool) {
 // ends takes note of the reason why the program has got a signal.
 func (k *keeper) ends(why string, loss bool) {
 	k.why, k.loss = why, loss
-	k.setState(ending)
-	k.say("ending the program: %s", why)
+	k.reporter.setState(ending)
+	k.reporter.say("ending the program: %s", why)
 }
 
 // result returns how the program ended. Late means that the watchdog has ended it.
@@ -127,7 +127,7 @@ func (k *keeper) result(code int, last time.Time, late bool) error {
 	if k.why == "" && k.program.unguarded() {
 		k.why = noWatchdog
 	}
-	end := format.FormatTime(k.until)
+	end := words.Time(k.until)
 	stopped := late && last.Before(k.until)
 	switch {
 	case stopped && (k.why == "" || k.stood != 0):
@@ -136,7 +136,7 @@ func (k *keeper) result(code int, last time.Time, late bool) error {
 		k.why, k.loss, k.stood = "its lease ended at "+end, true, time.Now().Round(0).Sub(k.seen)
 	}
 	if k.stood != 0 && !stopped {
-		k.say("this machine or container stood still for %.0f s, past the lease's end",
+		k.reporter.say("this machine or container stood still for %.0f s, past the lease's end",
 			k.stood.Seconds())
 	}
 	switch {

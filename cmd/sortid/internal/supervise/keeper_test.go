@@ -14,8 +14,8 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 	"github.com/sortid/sortid/store"
 )
@@ -144,13 +144,13 @@ func newStage(t *testing.T, o Options, window time.Duration) *stage {
 		o.Times = Usual
 	}
 	c := &console.Console{Err: &s.stderr, Width: 80}
-	s.starter = &starter{Options: &o, reporter: check.Must(newReporter(c, o.Status, "r"))(t),
+	s.starter = &starter{options: &o, reporter: check.Must(newReporter(c, o.Status, "r"))(t),
 		source: &store.Source{Store: s.store}}
 	s.held = check.Must(s.acquire(t.Context(), false))(t)
 	now := time.Now()
 	s.keeper = &keeper{reporter: s.reporter, times: o.Times, path: "program", held: s.held,
 		program: s.puppet, until: s.held.until(), seen: now, latest: now}
-	s.begins(s.held, 1)
+	s.reporter.begins(s.held, 1)
 	go func() {
 		s.keeper.run(s.puppet.gone)
 		close(s.kept)
@@ -165,8 +165,8 @@ func (s *stage) end() (said string, err error) {
 	}
 	<-s.kept
 	err = s.keeper.result(0, time.Now(), false)
-	s.gaveBack(s.held, s.held.release(time.Now().Add(s.Times.Ahead)))
-	s.close()
+	s.gaveBack(s.held, s.held.release(time.Now().Add(s.options.Times.Ahead)))
+	s.reporter.close()
 	return s.stderr.String(), err
 }
 
@@ -197,7 +197,7 @@ func TestOutage(t *testing.T) {
 						!strings.Contains(said, "sortid: the store answers again; node ID ") {
 						t.Fatalf("%v; %s", err, said)
 					}
-					if s.failed.Load() == 0 {
+					if s.reporter.failed.Load() == 0 {
 						t.Error("no failed renewal was counted")
 					}
 				})
@@ -213,7 +213,7 @@ func TestStoreGone(t *testing.T) {
 		s := newStage(t, Options{}, nodeid.ProgramWindow)
 		s.leave(2, 1)
 		<-s.kept
-		want := s.keeper.until.Add(-s.Times.Terminate())
+		want := s.keeper.until.Add(-s.options.Times.Terminate())
 		if late := s.puppet.terminated.Sub(want); late < 0 || late > 2*look ||
 			!s.puppet.killed.IsZero() {
 			t.Errorf("SIGTERM came %v late, SIGKILL at %v", late, s.puppet.killed)
@@ -221,7 +221,7 @@ func TestStoreGone(t *testing.T) {
 		said, err := s.end()
 		var lost *lossError
 		if !errors.As(err, &lost) ||
-			!strings.Contains(said, "the program goes on until "+format.FormatTime(want)+": ") {
+			!strings.Contains(said, "the program goes on until "+words.Time(want)+": ") {
 			t.Errorf("%v; %s", err, said)
 		}
 	})
@@ -293,18 +293,18 @@ func TestCount(t *testing.T) {
 		if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != 10 {
 			t.Errorf("node IDs %v, want ten, ascending", ids)
 		}
-		more := &starter{Options: &Options{Lease: &nodeid.Options{}, Realm: first.Realm, Count: 7,
+		more := &starter{options: &Options{Lease: &nodeid.Options{}, Realm: first.options.Realm, Count: 7,
 			Times: Usual}, reporter: first.reporter, source: first.source}
 		if _, err := more.acquire(t.Context(), false); !errors.Is(err, lease.ErrFull) ||
 			!strings.HasPrefix(err.Error(), "6 of 7 node IDs are free; ") ||
 			strings.Contains(err.Error(), "held") {
 			t.Errorf("%v", err)
 		}
-		more.Count = 6
+		more.options.Count = 6
 		h := check.Must(more.acquire(t.Context(), false))(t)
 		check.OK(t, h.close())
 		// It waits until there are enough.
-		more.Count = 7
+		more.options.Count = 7
 		go func() {
 			time.Sleep(time.Minute)
 			first.end()
@@ -315,7 +315,7 @@ func TestCount(t *testing.T) {
 			t.Errorf("it waited for %v", took)
 		}
 		check.OK(t, h.close())
-		<-first.idle
+		<-first.reporter.idle
 	})
 }
 
@@ -352,7 +352,7 @@ func TestStoodStill(t *testing.T) {
 			}
 			err := s.keeper.result(137, began.Add(c.last), c.late)
 			s.gaveBack(s.held, s.held.close())
-			s.close()
+			s.reporter.close()
 			said := s.stderr.String() + fmt.Sprint(err)
 			for _, want := range c.want {
 				if !strings.Contains(said, want) || strings.Contains(said, c.not) {

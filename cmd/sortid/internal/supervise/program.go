@@ -30,7 +30,7 @@ type program struct {
 	late bool  // the deadlines ended the program, before this process did
 	left []int // processes that go on, because this process may not kill them
 
-	process
+	process process
 }
 
 // descendantsGrace is how long descendants may go on after the end of their program.

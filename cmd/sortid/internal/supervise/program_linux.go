@@ -111,12 +111,12 @@ func (p *program) startWatchdog(c *console.Console, args, env []string, d deadli
 	if err != nil {
 		return err
 	}
-	p.conn = conn.(*net.UnixConn)
+	p.process.conn = conn.(*net.UnixConn)
 	// The arguments are not on the watchdog's command line, so "pkill -9 -f" with the program's
 	// name does not find the watchdog.
 	command, write, err := os.Pipe()
 	if err != nil {
-		p.conn.Close()
+		p.process.conn.Close()
 		return err
 	}
 	defer command.Close()
@@ -127,29 +127,29 @@ func (p *program) startWatchdog(c *console.Console, args, env []string, d deadli
 		write.Close()
 	}()
 	// All other files that this process has inherited, the watchdog and the program inherit, too.
-	p.dog = exec.Command("/proc/self/exe")
-	p.dog.Args = []string{"sortid", "lease", watchdogName}
-	p.dog.Env, p.dog.Stdin, p.dog.Stderr = env, theirs, os.Stderr
+	p.process.dog = exec.Command("/proc/self/exe")
+	p.process.dog.Args = []string{"sortid", "lease", watchdogName}
+	p.process.dog.Env, p.process.dog.Stdin, p.process.dog.Stderr = env, theirs, os.Stderr
 	if f, ok := c.Out.(*os.File); ok {
-		p.dog.Stdout = f
+		p.process.dog.Stdout = f
 	}
 	// If this process ends while the watchdog is stopped, the watchdog continues.
-	p.dog.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGCONT}
+	p.process.dog.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGCONT}
 	ran := make(chan error, 1)
 	go func() {
 		// The signal comes when this thread ends, so keep the thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := p.dog.Start()
+		err := p.process.dog.Start()
 		ran <- err
 		if err == nil {
-			p.dog.Wait()
-			close(p.done)
+			p.process.dog.Wait()
+			close(p.process.done)
 		}
 	}()
 	if err = <-ran; err == nil {
-		p.cgroup = newCgroup()
-		first := order{Deadlines: &d, Alone: os.Getpid() == 1, Cgroup: p.cgroup}
+		p.process.cgroup = newCgroup()
+		first := order{Deadlines: &d, Alone: os.Getpid() == 1, Cgroup: p.process.cgroup}
 		err = p.send(first, int(os.Stdin.Fd()), int(command.Fd()))
 	}
 	if err != nil {
@@ -159,8 +159,8 @@ func (p *program) startWatchdog(c *console.Console, args, env []string, d deadli
 }
 
 func (p *program) close() {
-	p.conn.Close()
-	os.RemoveAll(p.cgroup)
+	p.process.conn.Close()
+	os.RemoveAll(p.process.cgroup)
 }
 
 // send fails at once if the watchdog does not read.
@@ -172,7 +172,7 @@ func (p *program) send(o order, files ...int) error {
 	if err != nil {
 		return err
 	}
-	raw, err := p.conn.SyscallConn()
+	raw, err := p.process.conn.SyscallConn()
 	if err != nil {
 		return err
 	}
@@ -185,13 +185,13 @@ func (p *program) send(o order, files ...int) error {
 	}); failed != nil {
 		return failed
 	}
-	p.dog.Process.Signal(syscall.SIGCONT) // the watchdog may be stopped
+	p.process.dog.Process.Signal(syscall.SIGCONT) // the watchdog may be stopped
 	return err
 }
 
 func (p *program) receive() (r report, err error) {
 	text := make([]byte, 1<<16)
-	n, err := p.conn.Read(text)
+	n, err := p.process.conn.Read(text)
 	if err == nil {
 		err = json.Unmarshal(text[:n], &r)
 	}
@@ -204,16 +204,16 @@ func (p *program) attend() {
 	defer close(p.gone)
 	defer p.close()
 	r, err := p.receive()
-	p.dog.Process.Kill()
-	<-p.done
+	p.process.dog.Process.Kill()
+	<-p.process.done
 	if err == nil && r.Gone {
 		p.code, p.last, p.late, p.left = r.Code, r.Last, r.Late, r.Left
 		return
 	}
-	close(p.lost)
+	close(p.process.lost)
 	p.code = 128 + int(syscall.SIGKILL)
 	k := killer{root: os.Getpid(), alone: os.Getpid() == 1, blind: !procIsOurs(),
-		cgroup: p.cgroup}
+		cgroup: p.process.cgroup}
 	for !k.stuck() {
 		if !reap(func(int, syscall.WaitStatus) {}) {
 			k.refused = nil
@@ -252,8 +252,8 @@ func (p *program) end(span time.Duration) { p.send(order{End: &span}) }
 // sent, even if the watchdog hangs.
 func (p *program) kill() {
 	p.send(order{Kill: true})
-	killCgroup(p.cgroup)
-	dog := p.dog.Process.Pid
+	killCgroup(p.process.cgroup)
+	dog := p.process.dog.Process.Pid
 	if _, parent := stat(dog); parent == os.Getpid() && procIsOurs() {
 		signalFamily(dog, syscall.SIGKILL, nil)
 	}
@@ -263,7 +263,7 @@ func (p *program) kill() {
 // descendants are killed.
 func (p *program) unguarded() bool {
 	select {
-	case <-p.lost:
+	case <-p.process.lost:
 		return true
 	default:
 		return false

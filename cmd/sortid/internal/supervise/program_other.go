@@ -28,36 +28,36 @@ func startProgram(c *console.Console, path string, args, env []string, _ deadlin
 	*program, error) {
 	p := &program{path: path, gone: make(chan struct{}), process: process{
 		cmd: exec.Command(path), group: !c.InTerminal}}
-	p.cmd.Args, p.cmd.Env = args, env
-	p.cmd.Stdin, p.cmd.Stderr = os.Stdin, os.Stderr
+	p.process.cmd.Args, p.process.cmd.Env = args, env
+	p.process.cmd.Stdin, p.process.cmd.Stderr = os.Stdin, os.Stderr
 	if f, ok := c.Out.(*os.File); ok {
-		p.cmd.Stdout = f
+		p.process.cmd.Stdout = f
 	}
-	if p.group { // in a terminal, the program could not read
-		p.group = ownGroup(p.cmd)
+	if p.process.group { // in a terminal, the program could not read
+		p.process.group = ownGroup(p.process.cmd)
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := p.process.cmd.Start(); err != nil {
 		c.Say("%s: %v", path, err)
 		return nil, console.ExitCode(126)
 	}
-	p.pid = p.cmd.Process.Pid
+	p.pid = p.process.cmd.Process.Pid
 	go p.attend()
 	return p, nil
 }
 
 // attend waits for the end of the program, and ends its process group.
 func (p *program) attend() {
-	p.cmd.Wait()
-	if p.group {
+	p.process.cmd.Wait()
+	if p.process.group {
 		until := time.Now().Add(descendantsGrace)
-		for s := syscall.SIGTERM; signalGroup(p.cmd.Process.Pid, s); s = syscall.Signal(0) {
+		for s := syscall.SIGTERM; signalGroup(p.process.cmd.Process.Pid, s); s = syscall.Signal(0) {
 			if time.Now().After(until) {
-				signalGroup(p.cmd.Process.Pid, syscall.SIGKILL)
+				signalGroup(p.process.cmd.Process.Pid, syscall.SIGKILL)
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
 	}
-	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
+	if status, ok := p.process.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
 		p.code = exitCode(status)
 	}
 	p.last = time.Now()
@@ -65,7 +65,7 @@ func (p *program) attend() {
 }
 
 // signal sends a signal to the program itself.
-func (p *program) signal(sig os.Signal) { p.cmd.Process.Signal(sig) }
+func (p *program) signal(sig os.Signal) { p.process.cmd.Process.Signal(sig) }
 
 // tell does nothing here.
 func (p *program) tell(deadlines) error { return nil }
@@ -85,10 +85,10 @@ func (p *program) signalAll(s syscall.Signal) {
 		return
 	default:
 	}
-	if p.group {
-		signalGroup(p.cmd.Process.Pid, s)
+	if p.process.group {
+		signalGroup(p.process.cmd.Process.Pid, s)
 	} else {
-		p.cmd.Process.Signal(s)
+		p.process.cmd.Process.Signal(s)
 	}
 }
 

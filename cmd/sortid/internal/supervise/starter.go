@@ -11,19 +11,19 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/sortid/sortid/store/http"
 )
 
 // A starter leases the node IDs of a program.
 type starter struct {
-	*Options
-	*reporter
-	source *store.Source // nil until the store is open
-	terms  lease.Terms   // of the realm
-	warned bool          // about a short window
+	options  *Options
+	reporter *reporter
+	source   *store.Source // nil until the store is open
+	terms    lease.Terms   // of the realm
+	warned   bool          // about a short window
 }
 
 // acquire leases the node IDs. It waits for the store for at most [nodeid.Patience]. If it is to
@@ -56,8 +56,8 @@ func (s *starter) acquire(ctx context.Context, wait bool) (*holding, error) {
 			what = fmt.Sprintf("the store, for at most %v", left.Round(time.Second))
 		}
 		if said != err.Error() && (wait || said == "") {
-			s.note("waiting for %s: %v", what, err)
-			s.waits(err)
+			s.reporter.note("waiting for %s: %v", what, err)
+			s.reporter.waits(err)
 			said = err.Error()
 		}
 		pause := time.Second + rand.N(2*time.Second)
@@ -103,9 +103,9 @@ func (s *starter) try(ctx context.Context, queue bool) (*holding, error) {
 		return nil, err
 	}
 	var err error
-	s.terms, err = s.source.Terms(ctx, s.Realm.Realm)
+	s.terms, err = s.source.Terms(ctx, s.options.Realm.Realm)
 	if errors.Is(err, lease.ErrNoRealm) {
-		err = s.Lease.NoRealm(s.Realm)
+		err = s.options.Lease.NoRealm(s.options.Realm)
 	}
 	if err != nil {
 		return nil, err
@@ -123,35 +123,37 @@ func (s *starter) try(ctx context.Context, queue bool) (*holding, error) {
 		return nil, err
 	}
 	h.nodes.Bits, h.nodes.Mixed = config.NodeBits, s.terms.Only == 0
-	h.nodes.Format, h.nodes.Count = config.Format.Name, s.Count != 0
+	h.nodes.Format, h.nodes.Count = config.Format.Name, s.options.Count != 0
 	return h, nil
 }
 
-func (s *starter) count() int { return max(1, s.Count) }
+func (s *starter) count() int { return max(1, s.options.Count) }
 
 // open opens the store, and makes the realm if the options allow it.
 func (s *starter) open(ctx context.Context) (err error) {
 	if s.source != nil {
 		return nil
 	}
-	if s.source, err = nodeid.OpenSource(ctx, s.console, s.Lease, s.Realm); err != nil {
+	s.source, err = nodeid.OpenSource(ctx, s.reporter.console, s.options.Lease, s.options.Realm)
+	if err != nil {
 		return err
 	}
 	for _, condition := range s.source.Conditions() {
-		s.note("%s", condition)
+		s.reporter.note("%s", condition)
 	}
 	return nil
 }
 
 // config returns the configuration of the leases. It refuses options that do not fit the realm.
 func (s *starter) config() (lease.Config, error) {
-	t, name := s.terms, s.Realm.Realm
-	config := lease.Config{Realm: name, MustExist: true, Format: s.Realm.Format, NodeID: s.NodeID,
-		Window: s.Lease.Window, Name: nodeid.MyName(), Once: true, Logger: s.logger()}
-	if s.Format == nil {
+	t, name := s.terms, s.options.Realm.Realm
+	config := lease.Config{Realm: name, MustExist: true, Format: s.options.Realm.Format,
+		NodeID: s.options.NodeID, Window: s.options.Lease.Window, Name: nodeid.MyName(), Once: true,
+		Logger: s.reporter.logger()}
+	if s.options.Format == nil {
 		config.Format = leaseFormat(t)
 	}
-	bits := int(s.Lease.Bits)
+	bits := int(s.options.Lease.Bits)
 	if t.Only != 0 && bits != 0 && bits != t.Only {
 		return config, fmt.Errorf("realm %s grants node IDs of %d bits, not %d", name, t.Only, bits)
 	}
@@ -162,24 +164,24 @@ func (s *starter) config() (lease.Config, error) {
 		return config, console.UsageErrorf(
 			"--node-bits %d: a node ID of realm %s has 1 to %d bits", bits,
 			name, t.Bits)
-	case s.NodeID != nil && int(*s.NodeID) >= all:
+	case s.options.NodeID != nil && int(*s.options.NodeID) >= all:
 		return config, console.UsageErrorf("--node-id %d: node IDs of realm %s have %d bits, "+
-			"so the largest is %d", *s.NodeID, name, bits, all-1)
-	case s.Count > all:
+			"so the largest is %d", *s.options.NodeID, name, bits, all-1)
+	case s.options.Count > all:
 		return config, console.UsageErrorf(
-			"--count %d: realm %s has only %d node IDs of %d bits", s.Count,
+			"--count %d: realm %s has only %d node IDs of %d bits", s.options.Count,
 			name, all, bits)
 	}
-	for _, v := range s.Env {
+	for _, v := range s.options.Env {
 		if err := v.check(name, t.Only == 0); err != nil {
 			return config, console.UsageError(err)
 		}
 	}
 	window := s.window()
-	if least := s.Times.Window(); window < least {
+	if least := s.options.Times.Window(); window < least {
 		return config, fmt.Errorf("realm %s has windows of %v, and the program must end %v before "+
 			"its lease does, so the windows must be at least %v: %s", name, window,
-			s.Times.Terminate(), least, s.setWindow(least))
+			s.options.Times.Terminate(), least, s.setWindow(least))
 	}
 	config.Renew = nodeid.RenewAfter(window)
 	return config, nil
@@ -187,14 +189,14 @@ func (s *starter) config() (lease.Config, error) {
 
 // window returns the window of the leases.
 func (s *starter) window() time.Duration {
-	return cmp.Or(s.Lease.Window, s.terms.Rounded(s.terms.Window))
+	return cmp.Or(s.options.Lease.Window, s.terms.Rounded(s.terms.Window))
 }
 
 // leaseFormat returns the format of a realm. A realm of an old version has no format's name.
 func leaseFormat(t lease.Terms) lease.Format {
 	is := t.LeaseFormat()
-	for _, f := range format.WithNode() {
-		of := f.Lease
+	for _, f := range nodefield.Formats() {
+		of := nodefield.LeaseFormat(f)
 		if is.Name == "" && t.Only == 0 && of.Bits == is.Bits && of.Tick == is.Tick &&
 			of.Epoch.Equal(is.Epoch) {
 			return of
@@ -204,18 +206,19 @@ func leaseFormat(t lease.Terms) lease.Format {
 }
 
 func (s *starter) setWindow(window time.Duration) string {
-	return fmt.Sprintf("sortid lease set %s --realm %s --lease-window %v", s.Lease.Shown(),
-		s.Realm.Realm, window)
+	return fmt.Sprintf("sortid lease set %s --realm %s --lease-window %v", s.options.Lease.Shown(),
+		s.options.Realm.Realm, window)
 }
 
 // warn says once if the realm's windows are too short for the usual outage.
 func (s *starter) warn() {
 	window := s.window()
-	if s.warned || s.Lease.Window != 0 || s.Times.Survives(window) >= Outage {
+	survives := s.options.Times.Survives(window)
+	if s.warned || s.options.Lease.Window != 0 || survives >= Outage {
 		return
 	}
 	s.warned = true
-	s.note("realm %s has windows of %v, so the program survives %v without the store; for %v: %s",
-		s.Realm.Realm, window, s.Times.Survives(window).Truncate(time.Second), Outage,
-		s.setWindow(s.Times.WindowFor(Outage)))
+	s.reporter.note("realm %s has windows of %v, so the program survives %v without the store; "+
+		"for %v: %s", s.options.Realm.Realm, window, survives.Truncate(time.Second), Outage,
+		s.setWindow(s.options.Times.WindowFor(Outage)))
 }

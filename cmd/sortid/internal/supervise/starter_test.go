@@ -21,7 +21,7 @@ func newStarter(t *testing.T, u *unsteady, stderr *bytes.Buffer) *starter {
 		OneSize: true, Window: nodeid.ProgramWindow}}
 	check.Must(lease.Create(t.Context(), u, o.Realm))(t)
 	c := &console.Console{Err: stderr, Width: 80}
-	return &starter{Options: o, reporter: check.Must(newReporter(c, "", "r"))(t),
+	return &starter{options: o, reporter: check.Must(newReporter(c, "", "r"))(t),
 		source: &store.Source{Store: u}}
 }
 
@@ -45,15 +45,15 @@ func TestStartWithoutStore(t *testing.T) {
 				} else if err != nil || took < away {
 					t.Errorf("mode %d: after %v: %v", mode, took, err)
 				} else {
-					if s.status.Error == nil {
+					if s.reporter.status.Error == nil {
 						t.Error("the status does not show why the program waits")
 					}
-					if s.begins(h, 1); s.status.Error != nil {
-						t.Errorf("the store answers, and the status shows %q", *s.status.Error)
+					if s.reporter.begins(h, 1); s.reporter.status.Error != nil {
+						t.Errorf("the store answers, and the status shows %q", *s.reporter.status.Error)
 					}
 					check.OK(t, h.close())
 				}
-				s.close()
+				s.reporter.close()
 				if said := stderr.String(); !strings.Contains(said, "waiting for the store") {
 					t.Errorf("said %s", said)
 				}
@@ -86,7 +86,7 @@ func TestWaitInterrupted(t *testing.T) {
 			if mode == 3 && len(records) == 0 {
 				t.Error("nothing was granted, so this tests nothing")
 			}
-			s.close()
+			s.reporter.close()
 		})
 	}
 }
@@ -95,9 +95,9 @@ func TestWaitInterrupted(t *testing.T) {
 func TestStartRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for want, change := range map[string]func(*starter){
-			"grants node IDs of 1 bits, not 8": func(s *starter) { s.Lease.Bits = 8 },
-			"so the largest is 1":              func(s *starter) { s.NodeID = new(uint32); *s.NodeID = 2 },
-			"no such realm":                    func(s *starter) { s.Realm.Realm = "other" },
+			"grants node IDs of 1 bits, not 8": func(s *starter) { s.options.Lease.Bits = 8 },
+			"so the largest is 1":              func(s *starter) { s.options.NodeID = new(uint32(2)) },
+			"no such realm":                    func(s *starter) { s.options.Realm.Realm = "other" },
 		} {
 			s := newStarter(t, newUnsteady(), &bytes.Buffer{})
 			change(s)
@@ -106,7 +106,7 @@ func TestStartRefused(t *testing.T) {
 				!strings.Contains(err.Error(), want) || time.Since(began) > time.Second {
 				t.Errorf("after %v: %v, want %s", time.Since(began), err, want)
 			}
-			s.close()
+			s.reporter.close()
 		}
 	})
 }
@@ -116,7 +116,7 @@ func TestWaitForNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStarter(t, newUnsteady(), &bytes.Buffer{})
 		one := uint32(1)
-		s.NodeID = &one
+		s.options.NodeID = &one
 		first := check.Must(s.acquire(t.Context(), false))(t)
 		_, err := s.acquire(t.Context(), false)
 		var held *lease.HeldError
@@ -130,7 +130,7 @@ func TestWaitForNode(t *testing.T) {
 			t.Errorf("node ID %s after %v", h.nodes.Spec(), took)
 		}
 		check.OK(t, h.close())
-		s.close()
+		s.reporter.close()
 	})
 }
 
@@ -138,7 +138,7 @@ func TestWaitForNode(t *testing.T) {
 // clock was set back. If processes go on, nobody knows the last time.
 func TestLastTime(t *testing.T) {
 	s := newStarter(t, newUnsteady(), &bytes.Buffer{})
-	defer s.close()
+	defer s.reporter.close()
 	end := time.Now()
 	for name, c := range map[string]struct {
 		program *program

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // The states of a program and its lease.
@@ -49,7 +49,7 @@ func (s *Status) setNodes(n Nodes) {
 }
 
 func (s *Status) setUntil(until, renewed time.Time) {
-	text, at, ms := format.FormatTime(until), format.FormatTime(renewed), until.UnixMilli()
+	text, at, ms := words.Time(until), words.Time(renewed), until.UnixMilli()
 	s.Until, s.Renewed, s.UntilMS = &text, &at, &ms
 }
 

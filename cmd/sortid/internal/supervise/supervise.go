@@ -61,7 +61,7 @@ func Run(c *console.Console, o *Options) error {
 	if c.Quiet && o.Lease.Log == nil {
 		o.Lease.Log = slog.New(slog.DiscardHandler) // no message about a new realm
 	}
-	s := &starter{Options: o, reporter: report}
+	s := &starter{options: o, reporter: report}
 	defer func() {
 		if s.source != nil {
 			s.source.Close()
@@ -72,12 +72,12 @@ func Run(c *console.Console, o *Options) error {
 
 // runs runs the program and, after the loss of a lease, runs it again if it is to.
 func (s *starter) runs(ctx context.Context, programs chan<- *program) error {
-	wait, pause := s.Lease.Wait, firstPause
+	wait, pause := s.options.Lease.Wait, firstPause
 	for {
 		began := time.Now()
 		err := s.run(ctx, wait, programs)
 		var lost *lossError
-		if !s.Restart || !errors.As(err, &lost) {
+		if !s.options.Restart || !errors.As(err, &lost) {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -87,8 +87,8 @@ func (s *starter) runs(ctx context.Context, programs chan<- *program) error {
 			pause = firstPause
 		}
 		next := pause/2 + rand.N(pause/2)
-		s.say("%v; starting it again in %v", err, next.Round(time.Second))
-		s.restarts()
+		s.reporter.say("%v; starting it again in %v", err, next.Round(time.Second))
+		s.reporter.restarts()
 		if err := console.Sleep(ctx, next); err != nil {
 			return err
 		}
@@ -119,9 +119,9 @@ func (s *starter) run(ctx context.Context, wait bool, programs chan<- *program) 
 		return err
 	}
 	programs <- p
-	s.begins(held, p.pid)
+	s.reporter.begins(held, p.pid)
 	k.run(p.gone)
-	s.setState(ending)
+	s.reporter.setState(ending)
 	s.gaveBack(held, held.release(s.lastTime(p, k)))
 	return k.result(p.code, p.last, p.late)
 }
@@ -129,15 +129,15 @@ func (s *starter) run(ctx context.Context, wait bool, programs chan<- *program) 
 // lastTime returns the latest time of the program's IDs, or zero if processes of it may go on.
 func (s *starter) lastTime(p *program, k *keeper) time.Time {
 	if len(p.left) > 0 {
-		s.say("processes that were started by %s go on, and sortid may not end them: %v", s.Path,
-			p.left)
+		s.reporter.say("processes that were started by %s go on, and sortid may not end them: %v",
+			s.options.Path, p.left)
 		return time.Time{}
 	}
 	last := p.last
 	if k.latest.After(last) { // the clock was set back
 		last = k.latest
 	}
-	return last.Add(s.Times.Ahead)
+	return last.Add(s.options.Times.Ahead)
 }
 
 // start starts the program when the first tick of its leases begins.
@@ -150,10 +150,11 @@ func (s *starter) start(ctx context.Context, held *holding) (*program, *keeper, 
 		return nil, nil, err
 	}
 	now := time.Now().Round(0)
-	k := &keeper{reporter: s.reporter, times: s.Times, path: s.Path, held: held,
+	k := &keeper{reporter: s.reporter, times: s.options.Times, path: s.options.Path, held: held,
 		until: held.until(), seen: now, latest: now}
-	env := environment(environ(s.Lease), held.nodes, s.Env)
-	p, err := startProgram(s.console, s.Path, s.Args, env, s.Times.deadlines(k.until))
+	env := environment(environ(s.options.Lease), held.nodes, s.options.Env)
+	p, err := startProgram(s.reporter.console, s.options.Path, s.options.Args, env,
+		s.options.Times.deadlines(k.until))
 	k.program = p
 	return p, k, err
 }
@@ -161,8 +162,8 @@ func (s *starter) start(ctx context.Context, held *holding) (*program, *keeper, 
 // gaveBack says if node IDs could not be given back.
 func (s *starter) gaveBack(held *holding, err error) {
 	if err != nil {
-		s.note("%s could not be given back, so others can have it only some time after the end of "+
-			"the lease: %v", held.nodes.text(), err)
+		s.reporter.note("%s could not be given back, so others can have it only some time after the "+
+			"end of the lease: %v", held.nodes.text(), err)
 	}
-	s.setLease(time.Time{})
+	s.reporter.setLease(time.Time{})
 }

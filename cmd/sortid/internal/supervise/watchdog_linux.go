@@ -19,7 +19,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 const watchdogName = "exec-watchdog"
@@ -47,7 +47,7 @@ func watch(c *console.Console) error {
 	if err := w.prepare(); err != nil {
 		return fmt.Errorf("only \"sortid lease exec\" can start the watchdog: %w", err)
 	}
-	defer func() { os.RemoveAll(w.cgroup) }() // if "lease exec" has ended
+	defer func() { os.RemoveAll(w.killer.cgroup) }() // if "lease exec" has ended
 	if !w.start() {
 		return nil
 	}
@@ -57,11 +57,11 @@ func watch(c *console.Console) error {
 		w.act(time.Now())
 		more := reap(w.ended)
 		if !more {
-			w.refused = nil
+			w.killer.refused = nil
 		}
-		if !more || w.stuck() {
+		if !more || w.killer.stuck() {
 			w.report(report{Gone: true, Code: w.code, Last: time.Now(), Late: w.late,
-				Left: w.refused})
+				Left: w.killer.refused})
 			return nil
 		}
 		if err := w.wait(); err != nil {
@@ -79,14 +79,14 @@ type warden struct {
 	timers  [2]int
 	event   int // its descriptor is readable after a child's end
 
-	deadlines
-	boot   bootDeadlines
-	ending bool         // SIGTERM has been sent
-	late   bool         // the deadlines have ended the program
-	closed bool         // "lease exec" has ended
-	told   map[int]bool // processes that have got SIGTERM
+	deadlines deadlines
+	boot      bootDeadlines
+	ending    bool         // SIGTERM has been sent
+	late      bool         // the deadlines have ended the program
+	closed    bool         // "lease exec" has ended
+	told      map[int]bool // processes that have got SIGTERM
 
-	killer
+	killer killer
 }
 
 func (w *warden) prepare() (err error) {
@@ -142,7 +142,7 @@ func (w *warden) start() bool {
 	attr := &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{uintptr(files[0]), 1, 2},
 		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}}
 	err = errors.New("no cgroup")
-	if cgroup, openErr := os.Open(w.cgroup); openErr == nil {
+	if cgroup, openErr := os.Open(w.killer.cgroup); openErr == nil {
 		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, int(cgroup.Fd())
 		w.program, err = syscall.ForkExec(command[0], command[1:], attr)
 		attr.Sys.UseCgroupFD = false
@@ -196,22 +196,22 @@ func (w *warden) obey() {
 		case unix.EAGAIN:
 			return
 		default:
-			w.closed, w.killing = true, true
+			w.closed, w.killer.killing = true, true
 		}
 	}
 }
 
 func (w *warden) take(o order) {
-	w.alone = w.alone || o.Alone
-	w.cgroup = cmp.Or(w.cgroup, o.Cgroup)
+	w.killer.alone = w.killer.alone || o.Alone
+	w.killer.cgroup = cmp.Or(w.killer.cgroup, o.Cgroup)
 	if o.Deadlines != nil && !w.ending {
 		w.deadlines, w.boot = *o.Deadlines, o.Boot
 	}
 	due := w.due(time.Now())
 	switch {
 	case o.Kill:
-		w.killing = true
-	case due || w.killing: // nothing but SIGKILL
+		w.killer.killing = true
+	case due || w.killer.killing: // nothing but SIGKILL
 	case o.End != nil:
 		w.terminate(*o.End)
 	case o.Signal != 0 && w.program != 0:
@@ -224,13 +224,13 @@ func (w *warden) terminate(span time.Duration) {
 	w.ending = true
 	w.deadlines.Kill = earlier(w.deadlines.Kill, time.Now().Round(0).Add(span))
 	w.boot.Kill = min(w.boot.Kill, bootTime()+span)
-	if w.blind {
+	if w.killer.blind {
 		unix.Kill(-1, syscall.SIGTERM)
 		return
 	}
 	// A pass misses processes that start meanwhile. Their number can grow forever.
 	for range 10 {
-		if sent, _ := signalFamily(w.root, syscall.SIGTERM, w.told); sent == 0 {
+		if sent, _ := signalFamily(w.killer.root, syscall.SIGTERM, w.told); sent == 0 {
 			break
 		}
 	}
@@ -239,16 +239,16 @@ func (w *warden) terminate(span time.Duration) {
 // act sends the signals that are due.
 func (w *warden) act(now time.Time) {
 	switch {
-	case w.killing:
+	case w.killer.killing:
 	case w.due(now):
-		w.killing = true
+		w.killer.killing = true
 		w.late = w.late || !w.ending
-	case !w.ending && (!now.Before(w.Terminate) || bootTime() >= w.boot.Terminate):
+	case !w.ending && (!now.Before(w.deadlines.Terminate) || bootTime() >= w.boot.Terminate):
 		w.late = true
 		w.terminate(time.Until(w.deadlines.Kill))
 		// The reader of standard error must not block the watchdog.
 		go w.c.Say("ending the program: its lease ends at %s, "+
-			"and sortid, process %d, is stopped or hangs", format.FormatTime(w.Until), w.parent)
+			"and sortid, process %d, is stopped or hangs", words.Time(w.deadlines.Until), w.parent)
 	}
 }
 
@@ -264,7 +264,7 @@ func (w *warden) ended(pid int, status syscall.WaitStatus) {
 		return
 	}
 	w.program, w.code = 0, exitCode(status)
-	if !w.killing {
+	if !w.killer.killing {
 		w.terminate(descendantsGrace)
 	}
 }
@@ -285,13 +285,13 @@ func (w *warden) wait() error {
 		events[1].Fd = -1
 	}
 	timeout := -1
-	if w.killing {
-		timeout = int(w.kill().Milliseconds())
+	if w.killer.killing {
+		timeout = int(w.killer.kill().Milliseconds())
 		events = events[:1]
 	} else {
 		wall, boot := w.deadlines.Kill, w.boot.Kill
 		if !w.ending {
-			wall, boot = earlier(wall, w.Terminate), min(boot, w.boot.Terminate)
+			wall, boot = earlier(wall, w.deadlines.Terminate), min(boot, w.boot.Terminate)
 		}
 		for i, at := range []int64{wall.UnixNano(), int64(boot)} {
 			if err := unix.TimerfdSettime(w.timers[i], unix.TFD_TIMER_ABSTIME, &unix.ItimerSpec{

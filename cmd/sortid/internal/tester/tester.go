@@ -244,7 +244,9 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	}
 	err = p.end(r)
 	if v.Output == "list" && r.Status != report.Pass && (err == nil || err == console.ErrReported) {
-		err = cmp.Or(report.UniqueText(v.Console.Err, r, report.Style{}), err)
+		if failed := report.UniqueText(v.Console.Err, r, report.Style{}); failed != nil {
+			return failed
+		}
 	}
 	if r.Interrupted && (err == nil || err == console.ErrReported) {
 		return console.Cause(ctx, console.ErrInterrupted)
@@ -258,7 +260,11 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	write := map[string]func(io.Writer, report.Duplicate) error{
 		"json": report.DuplicateJSON, "list": report.DuplicateText}[v.Output]
 	if write != nil {
-		v.Duplicates.Each = func(d report.Duplicate) { failed = cmp.Or(failed, write(out, d)) }
+		v.Duplicates.Each = func(d report.Duplicate) {
+			if failed == nil {
+				failed = write(out, d)
+			}
+		}
 	}
 	if !v.Console.InTerminal || !slices.ContainsFunc(
 		sources, func(s duplicates.Source) bool { return s.Name == "standard input" }) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/format"
 )
 
@@ -41,7 +42,7 @@ type FormatName string
 
 func (FormatName) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
-	for _, name := range format.Names() {
+	for _, name := range catalog.Names(format.Ours()) {
 		s.Enum = append(s.Enum, name)
 	}
 	return s

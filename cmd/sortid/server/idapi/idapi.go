@@ -16,6 +16,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
@@ -95,7 +96,7 @@ type request struct {
 func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 	if in.source = e.Sources.byName[r.PathValue("format")]; in.source == nil {
 		return in, api.Invalid("format", "unknown, want one of %s",
-			strings.Join(format.Names(), ", "))
+			strings.Join(catalog.Names(format.Ours()), ", "))
 	}
 	in.n, in.encoding = 1, format.Text
 	if r.URL.RawQuery != "" {
@@ -103,7 +104,7 @@ func (e *Endpoint) parse(r *http.Request) (in request, err error) {
 			return in, err
 		}
 	}
-	if err := in.source.format.CheckEncoding(in.encoding); err != nil {
+	if err := catalog.CheckEncoding(in.source.format, in.encoding); err != nil {
 		return in, api.Invalid("encoding", "%v", err)
 	}
 	in.asJSON, err = accepts(r.Header.Get("Accept"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,7 +16,9 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 )
 
 // Sources make the IDs of all formats. They are safe for concurrent use.
@@ -41,8 +44,8 @@ func NewSources(store lease.Store, config lease.Config) (*Sources, error) {
 		src := &source{format: f, made: s.made.WithLabelValues(f.Name)}
 		s.byName[f.Name] = src
 		switch {
-		case !f.NeedsNode:
-			generator, err := f.NewGenerator(format.Options{})
+		case !generate.NeedsNode(f):
+			generator, err := generate.New(f, generate.Options{})
 			if err != nil {
 				stop()
 				return nil, err
@@ -83,7 +86,7 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	limited, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	config := s.leases
-	config.Realm, config.Format = src.format.Name, src.format.Lease
+	config.Realm, config.Format = src.format.Name, nodefield.LeaseFormat(src.format)
 	root, err := lease.Realm(limited, s.store, config.Realm)
 	if err != nil && !errors.Is(err, lease.ErrNoRealm) {
 		return err
@@ -100,12 +103,13 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	}
 	// "abort" makes requests fail at once when the lease has expired. The clients can ask again.
 	values := map[string]string{"rollback": "abort"}
-	if _, ok := src.format.Option("guard"); ok {
+	if slices.ContainsFunc(generate.OptionsOf(src.format),
+		func(o generate.Option) bool { return o.Name == "guard" }) {
 		// The counter starts at random in the lowest 16th of its values. So on average, a tick
 		// loses only a 32nd of them.
 		values["guard"] = "4"
 	}
-	generator, err := src.format.NewGenerator(format.Options{Lease: held, Clock: config.Now,
+	generator, err := generate.New(src.format, generate.Options{Lease: held, Clock: config.Now,
 		Values: values})
 	if err != nil {
 		held.Close(limited)
@@ -117,12 +121,17 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 	return nil
 }
 
+// Leased returns the formats that need node IDs. A server leases one for each of them.
+func Leased() []*format.Format {
+	return slices.DeleteFunc(format.Ours(), func(f *format.Format) bool { return !generate.NeedsNode(f) })
+}
+
 // Ready returns an error if a served format cannot make an ID.
 func (s *Sources) Ready() error {
 	if s.store == nil {
 		return nil // the server makes only IDs that need no lease
 	}
-	for _, f := range format.Leased() {
+	for _, f := range Leased() {
 		if err := s.byName[f.Name].ready(); err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -148,7 +157,7 @@ func (s *Sources) Metrics() []prometheus.Collector {
 	if now == nil {
 		now = time.Now
 	}
-	for _, f := range format.Leased() {
+	for _, f := range Leased() {
 		src := s.byName[f.Name]
 		labels := prometheus.Labels{"format": f.Name}
 		all = append(all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -172,7 +181,7 @@ func (s *Sources) Close(ctx context.Context) error {
 	s.stop()
 	s.tasks.Wait()
 	var errs []error
-	for _, f := range format.Leased() {
+	for _, f := range Leased() {
 		src := s.byName[f.Name]
 		src.mu.Lock()
 		if src.lease != nil {
@@ -194,17 +203,17 @@ type source struct {
 	queue  *queue             // can be nil; see newQueue
 
 	mu        sync.Mutex
-	generator format.Generator // if nil, err says why
-	lease     *lease.Lease     // can be nil
+	generator generate.Generator // if nil, err says why
+	lease     *lease.Lease       // can be nil
 	err       error
-	batches   sync.Pool // of format.Batch
+	batches   sync.Pool // of generate.Batch
 
 	probing sync.Mutex
 	probed  time.Time // when the last probe ended
 	unready error     // why the last probe failed; nil if it did not
 }
 
-func (src *source) get() (format.Generator, error) {
+func (src *source) get() (generate.Generator, error) {
 	src.mu.Lock()
 	defer src.mu.Unlock()
 	return src.generator, src.err
@@ -216,7 +225,7 @@ func (src *source) append(ctx context.Context, b []byte, n int,
 	if err != nil {
 		return b, err
 	}
-	batch, _ := src.batches.Get().(format.Batch)
+	batch, _ := src.batches.Get().(generate.Batch)
 	if batch == nil {
 		batch = generator.NewBatch()
 	}

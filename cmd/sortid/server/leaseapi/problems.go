@@ -5,11 +5,10 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 )
 
@@ -29,7 +28,7 @@ func (e *Endpoints) problem(in *request, err error) error {
 	conflict := func(code api.Code, detail string, args ...any) error {
 		return api.NewProblem(http.StatusConflict, code, detail, args...)
 	}
-	text := strings.TrimPrefix(err.Error(), "lease: ")
+	text := textOf(err)
 	switch {
 	case errors.As(err, &problem):
 		return problem
@@ -46,8 +45,8 @@ func (e *Endpoints) problem(in *request, err error) error {
 			"%s; wait, or leave out node_id to get another node ID", text).
 			After(until(held.FreeFrom))
 		p.Holder, p.State = held.Holder, string(held.State)
-		p.ValidUntilMS, p.ValidUntil = held.Until.UnixMilli(), format.FormatTime(held.Until)
-		p.FreeFromMS, p.FreeFrom = held.FreeFrom.UnixMilli(), format.FormatTime(held.FreeFrom)
+		p.ValidUntilMS, p.ValidUntil = held.Until.UnixMilli(), words.Time(held.Until)
+		p.FreeFromMS, p.FreeFrom = held.FreeFrom.UnixMilli(), words.Time(held.FreeFrom)
 		return p
 	case errors.Is(err, lease.ErrNoRealm):
 		return api.NewProblem(http.StatusNotFound, api.NoRealm,
@@ -87,9 +86,20 @@ func (e *Endpoints) problem(in *request, err error) error {
 			"send the same again; the server's log says more")
 }
 
-// configDetail returns the text of an error that matches [lease.ErrConfig].
+// textOf returns the text of an error of package lease without the package's name.
+func textOf(err error) string {
+	if of := interface{ Text() string }(nil); errors.As(err, &of) {
+		return of.Text()
+	}
+	return err.Error()
+}
+
+// configDetail returns what is wrong, for an error that matches [lease.ErrConfig].
 func configDetail(err error) string {
-	return strings.TrimPrefix(err.Error(), lease.ErrConfig.Error()+": ")
+	if of := (*lease.Error)(nil); errors.As(err, &of) {
+		return of.Detail
+	}
+	return err.Error()
 }
 
 // noneFree returns the problem for errors that match [lease.ErrFull] or [lease.ErrLead].
@@ -117,7 +127,7 @@ func noneFree(err error, text string) error {
 	p := api.Busy(until(from), api.NoneFree,
 		"%s; wait, give node IDs back, or use a realm with more of them", text)
 	if !from.IsZero() {
-		p.FreeFromMS, p.FreeFrom = from.UnixMilli(), format.FormatTime(from)
+		p.FreeFromMS, p.FreeFrom = from.UnixMilli(), words.Time(from)
 	}
 	return p
 }

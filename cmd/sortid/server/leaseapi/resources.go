@@ -3,8 +3,9 @@ package leaseapi
 import (
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 )
 
 // The bodies of requests. fields.go describes the fields to users.
@@ -163,7 +164,7 @@ func newRealmAnswer(r lease.RealmInfo, guarantee string, conditions []string) re
 	return realmAnswer{
 		Name: r.Name, Format: t.Format, NodeBits: t.Only,
 		WindowMS: t.Duration(t.Window).Milliseconds(), LeadMS: t.Duration(t.Lead).Milliseconds(),
-		TickMS: t.Tick, EpochMS: t.Epoch, Epoch: format.FormatTime(t.Time(0)),
+		TickMS: t.Tick, EpochMS: t.Epoch, Epoch: words.Time(t.Time(0)),
 		Guarantee: guarantee, Conditions: conditions,
 		Held: r.Held, Waiting: r.Waiting, Free: r.Free, FreeShare: r.FreeShare,
 	}
@@ -175,15 +176,15 @@ func newLeaseAnswer(g lease.Grant) leaseAnswer {
 		ID: g.ID, Secret: g.Secret, Realm: g.Realm, Format: g.Format,
 		NodeID: g.Block.NodeID, NodeBits: g.Block.Size, NodeSpec: g.Block.String(),
 		Holder:      g.Holder,
-		ValidFromMS: from.UnixMilli(), ValidFrom: format.FormatTime(from),
-		RenewAtMS: g.RenewAt.UnixMilli(), RenewAt: format.FormatTime(g.RenewAt),
-		ValidUntilMS: until.UnixMilli(), ValidUntil: format.FormatTime(until),
+		ValidFromMS: from.UnixMilli(), ValidFrom: words.Time(from),
+		RenewAtMS: g.RenewAt.UnixMilli(), RenewAt: words.Time(g.RenewAt),
+		ValidUntilMS: until.UnixMilli(), ValidUntil: words.Time(until),
 		// Both are rounded to the safe side.
 		StartsInMS:   (max(0, g.StartsIn) + time.Millisecond - 1).Milliseconds(),
 		ValidForMS:   max(0, g.ValidFor).Milliseconds(),
-		ServerTimeMS: g.ServerTime.UnixMilli(), ServerTime: format.FormatTime(g.ServerTime),
+		ServerTimeMS: g.ServerTime.UnixMilli(), ServerTime: words.Time(g.ServerTime),
 		FirstTick: g.FirstTick, EndTick: g.EndTick, TickMS: g.Tick.Milliseconds(),
-		EpochMS: g.Epoch.UnixMilli(), Epoch: format.FormatTime(g.Epoch),
+		EpochMS: g.Epoch.UnixMilli(), Epoch: words.Time(g.Epoch),
 	}
 }
 
@@ -192,11 +193,11 @@ func newHoldingAnswer(realm string, t lease.Terms, h lease.Holding) holdingAnswe
 		ID: h.ID, Realm: realm, Format: t.Format,
 		NodeID: h.Block.NodeID, NodeBits: h.Block.Size, NodeSpec: h.Block.String(),
 		Holder: h.Holder, State: string(h.State),
-		SinceMS: h.Since.UnixMilli(), Since: format.FormatTime(h.Since),
-		ValidUntilMS: h.Until.UnixMilli(), ValidUntil: format.FormatTime(h.Until),
-		FreeFromMS: h.FreeFrom.UnixMilli(), FreeFrom: format.FormatTime(h.FreeFrom),
+		SinceMS: h.Since.UnixMilli(), Since: words.Time(h.Since),
+		ValidUntilMS: h.Until.UnixMilli(), ValidUntil: words.Time(h.Until),
+		FreeFromMS: h.FreeFrom.UnixMilli(), FreeFrom: words.Time(h.FreeFrom),
 		FirstTick: t.At(h.Since), EndTick: t.At(h.Until), TickMS: t.Tick,
-		EpochMS: t.Epoch, Epoch: format.FormatTime(t.Time(0)),
+		EpochMS: t.Epoch, Epoch: words.Time(t.Time(0)),
 	}
 }
 
@@ -209,11 +210,11 @@ func realmConfig(realm string, b realmBody) (lease.Config, error) {
 	case b.Format == nil && b.NodeBits == nil:
 		return c, invalid("format", "missing; want a format, node_bits, or both")
 	case b.Format != nil:
-		f, err := format.LookupWithNode(*b.Format)
+		f, err := nodefield.Lookup(*b.Format)
 		if err != nil {
 			return c, invalid("format", "%v", err)
 		}
-		if c, err = f.LeaseConfig(bits); err != nil {
+		if c, err = nodefield.Config(f, bits); err != nil {
 			return c, invalid("node_bits", "%v", err)
 		}
 	}

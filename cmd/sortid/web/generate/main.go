@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"regexp"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/format"
 )
 
@@ -41,7 +42,7 @@ func main() {
 
 // table has a line for each format.
 func table() ([]byte, error) {
-	rows := bytes.ReplaceAll(bytes.TrimSpace(format.Table()), []byte("\n"), []byte(",\n"))
+	rows := bytes.ReplaceAll(bytes.TrimSpace(catalog.Table()), []byte("\n"), []byte(",\n"))
 	const header = `// Generated from the Go package format by "go generate"; do not edit.`
 	return fmt.Appendf(nil, "%s\nexport const table = [\n%s\n];\n", header, rows), nil
 }

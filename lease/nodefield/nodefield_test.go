@@ -1,4 +1,4 @@
-package format
+package nodefield
 
 import (
 	"errors"
@@ -11,13 +11,16 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/lease"
 )
 
 func TestNodeBits(t *testing.T) {
 	got := map[string]int{}
-	for _, f := range WithNode() {
-		got[f.Name] = f.NodeBits
+	for _, f := range Formats() {
+		got[f.Name] = Bits(f)
 	}
 	if want := map[string]int{"scru64": 23, "scru160": 16, "uid60": 9, "uuidv1": 48, "uuidv6": 48,
 		"xid": 24 + 16, "objectid": 40, "orderlyid": 16, "flake": 48, "tid": 10, "threads": 13,
@@ -27,19 +30,19 @@ func TestNodeBits(t *testing.T) {
 	}; !maps.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	for _, f := range All() {
-		if (f.NodeBits == 0) != (f.Lease == (lease.Format{})) {
-			t.Errorf("%s: %d bits, but %+v", f.Name, f.NodeBits, f.Lease)
+	for _, f := range format.All() {
+		if (Bits(f) == 0) != (LeaseFormat(f) == (lease.Format{})) {
+			t.Errorf("%s: %d bits, but %+v", f.Name, Bits(f), LeaseFormat(f))
 		}
 	}
 }
 
 // Leases can be had for each format with node IDs, in each size.
 func TestLeaseConfig(t *testing.T) {
-	for _, f := range WithNode() {
-		for bits := range f.Lease.Bits + 1 {
-			c, err := f.LeaseConfig(bits)
-			if long := bits == 0 && f.NodeBits > lease.MaxBits; err != nil || long {
+	for _, f := range Formats() {
+		for bits := range LeaseFormat(f).Bits + 1 {
+			c, err := Config(f, bits)
+			if long := bits == 0 && Bits(f) > lease.MaxBits; err != nil || long {
 				if !long || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "choose a size") {
 					t.Errorf("%s: %d bits: %v", f.Name, bits, err)
 				}
@@ -55,8 +58,8 @@ func TestLeaseConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := bits
-			if bits == 0 && f != SCRU64 {
-				want = f.NodeBits
+			if bits == 0 && f.Name != "scru64" {
+				want = Bits(f)
 			}
 			tick, epoch := max(f.Tick, time.Millisecond), f.Epoch
 			if r := root.Terms; r.Only != want || r.Format != f.Name || r.Duration(1) != tick ||
@@ -71,38 +74,41 @@ func TestLeaseConfig(t *testing.T) {
 			}
 			l.Close(t.Context())
 		}
-		if _, err := f.LeaseConfig(f.Lease.Bits + 1); !errors.Is(err, sortid.ErrOption) ||
+		if _, err := Config(f, LeaseFormat(f).Bits+1); !errors.Is(err, sortid.ErrOption) ||
 			!strings.Contains(err.Error(), "a node ID of "+f.Name+" has 1 to ") {
 			t.Errorf("%s: too many bits: %v", f.Name, err)
 		}
 	}
-	_, without := LookupWithNode("ULID")
-	_, none := SCRU128.LeaseConfig(0)
+	_, without := Lookup("ULID")
+	_, none := Config(gencore.Must(format.Lookup("scru128")), 0)
 	for _, err := range []error{without, none} {
 		if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "have no node ID") ||
-			!strings.HasSuffix(err.Error(), list(NamesOf(WithNode()), "and")) {
+			!strings.HasSuffix(err.Error(), words.List(names(), "and")) {
 			t.Error(err)
 		}
 	}
-	if _, err := LookupWithNode("ulit"); !errors.As(err, new(*sortid.UnknownError)) {
+	if _, err := Lookup("ulit"); !errors.As(err, new(*sortid.UnknownError)) {
 		t.Error(err)
 	}
 }
 
 func TestNodeDocument(t *testing.T) {
-	b, err := os.ReadFile("../docs/formats.md")
+	b, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(b), "| Bits of the node ID | Formats |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	for _, f := range others {
-		bits := strconv.Itoa(f.NodeBits)
-		if f.NodeBits > lease.MaxBits {
+	for _, f := range format.All() {
+		if f.Generates() {
+			continue
+		}
+		bits := strconv.Itoa(Bits(f))
+		if Bits(f) > lease.MaxBits {
 			bits = "up to 24"
 		}
 		row := regexp.MustCompile(`(?m)^\| ` + bits + `[ ;,].*` + "`" + f.Name + "`")
-		if (f.NodeBits != 0) != row.MatchString(table) || f.NodeBits == 0 &&
+		if (Bits(f) != 0) != row.MatchString(table) || Bits(f) == 0 &&
 			strings.Contains(table, "`"+f.Name+"`") {
 			t.Errorf("%s: no row of %s bits, or a row too many", f.Name, bits)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
@@ -72,7 +73,7 @@ func NewRealm(f *format.Format, name string, bits int) (lease.Config, error) {
 	if f == nil {
 		return lease.Config{Realm: name, NodeBits: bits, OneSize: true}, nil
 	}
-	c, err := f.LeaseConfig(bits)
+	c, err := nodefield.Config(f, bits)
 	if err != nil {
 		return c, console.UsageErrorf("--node-bits: %w", err)
 	}
@@ -95,6 +96,7 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 			"a realm")
 	f.BoolVar(&o.MustExist, "must-exist", false, "make neither a file nor a realm")
 	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
+	cmd.MarkFlagsMutuallyExclusive("create", "must-exist")
 }
 
 // Wanted reports whether the flags ask for a lease. An empty URL in --lease is an error, because it
@@ -110,10 +112,7 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 			return false, console.UsageErrorf("--%s needs --lease URL", name)
 		}
 	}
-	if o.Create && o.MustExist {
-		return false, console.UsageErrorf("--create and --must-exist exclude each other")
-	}
-	return o.URL != "", CheckRealm(cmd)
+	return o.URL != "", checkRealm(cmd)
 }
 
 // RealmOf returns the realm's name. The default is the format's name.
@@ -121,15 +120,15 @@ func (o *Options) RealmOf(f *format.Format) string { return cmp.Or(o.Realm, f.Na
 
 // CheckBits returns an error if no node ID of the format has this size.
 func (o *Options) CheckBits(f *format.Format) error {
-	if most := f.Lease.Bits; o.Bits > flags.Count(most) {
+	if most := nodefield.LeaseFormat(f).Bits; o.Bits > flags.Count(most) {
 		return console.UsageErrorf(
 			"--node-bits %d: a node ID of %s has 1 to %d bits", o.Bits, f.Name, most)
 	}
 	return nil
 }
 
-// CheckRealm refuses an empty name, because it may come from an unset variable.
-func CheckRealm(cmd *cobra.Command) error {
+// checkRealm refuses an empty name, because it may come from an unset variable.
+func checkRealm(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("realm"); f.Changed && f.Value.String() == "" {
 		return console.UsageErrorf("--realm wants the name of a realm, but is empty")
 	}

@@ -1,4 +1,4 @@
-package format
+package generate
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,15 +14,42 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
 	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/lease"
+	"github.com/sortid/sortid/lease/nodefield"
+	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
 )
 
+var (
+	SCRU64  = gencore.Must(format.Lookup("scru64"))
+	SCRU128 = gencore.Must(format.Lookup("scru128"))
+	SCRU160 = gencore.Must(format.Lookup("scru160"))
+	EUID    = gencore.Must(format.Lookup("euid"))
+	UID60   = gencore.Must(format.Lookup("uid60"))
+)
+
+func newGenerator(s *format.Format, o Options) Generator {
+	if s == SCRU64 && o.Values["node"] == "" && o.Lease == nil {
+		o.Values = maps.Clone(o.Values)
+		if o.Values == nil {
+			o.Values = map[string]string{}
+		}
+		o.Values["node"] = "42/8"
+	}
+	return gencore.Must(New(s, o))
+}
+
+func next(g Generator) format.ID { return gencore.Must(g.Next(context.Background())) }
+
+func euidID(id format.ID) euid.ID { return euid.FromUint128(id.Words()[1], id.Words()[2]) }
+
 func TestBatch(t *testing.T) {
-	for _, s := range Ours() {
+	for _, s := range format.Ours() {
 		g := newGenerator(s, Options{})
 		last := next(g)
 		batch := g.NewBatch()
@@ -77,7 +105,7 @@ func TestBatchAllocates(t *testing.T) {
 func TestAt(t *testing.T) {
 	at := conformance.Start.Add(1234 * time.Second)
 	for _, c := range []struct {
-		format *Format
+		format *format.Format
 		values map[string]string
 		n      int
 		ticks  time.Duration // the most ticks for n IDs
@@ -104,14 +132,14 @@ func TestAt(t *testing.T) {
 					time.Since(start))
 			}
 		})
-		last := ID{}
-		for i, line := range strings.Fields(string(g.Append(nil, Text, '\n'))) {
+		last := format.ID{}
+		for i, line := range strings.Fields(string(g.Append(nil, format.Text, '\n'))) {
 			id, err := c.format.Parse(line)
 			if err != nil || i > 0 && id.Compare(last) <= 0 {
 				t.Fatalf("%s %v: %v after %v, %v", c.format.Name, c.values, id, last, err)
 			}
 			if d := id.Time().Sub(at); i == 0 && d > 0 || d <= -c.format.Tick || d > c.ticks {
-				t.Fatalf("%s %v: ID %d is of %v, %v after At", c.format.Name, c.values, i,
+				t.Fatalf("%s %v: format.ID %d is of %v, %v after At", c.format.Name, c.values, i,
 					id.Time(), d)
 			}
 			last = id
@@ -127,7 +155,7 @@ func TestOverflowPasses(t *testing.T) {
 		for range 10 {
 			id := next(g)
 			if id.Milli() <= last.Milli() {
-				t.Fatalf("%v after %v, with one ID in a tick", id, last)
+				t.Fatalf("%v after %v, with one format.ID in a tick", id, last)
 			}
 			last = id
 		}
@@ -153,8 +181,8 @@ func testPatience(t *testing.T) {
 	if err := batch.Fill(t.Context(), 24); err != nil {
 		t.Fatal(err)
 	}
-	last := ID{}
-	for i, line := range strings.Fields(string(batch.Append(nil, Text, '\n'))) {
+	last := format.ID{}
+	for i, line := range strings.Fields(string(batch.Append(nil, format.Text, '\n'))) {
 		id, err := SCRU64.Parse(line)
 		if err != nil || i > 0 && id.Compare(last) <= 0 ||
 			time.Until(id.Time()) > 1100*time.Millisecond {
@@ -181,22 +209,16 @@ func testPatience(t *testing.T) {
 	}
 }
 
-func nodeOf(t *testing.T, id ID) uint32 {
-	t.Helper()
-	usages := gencore.Must(id.format.Usages(8))
-	for _, field := range usages[0].Layout {
-		if field.Kind == KindNode {
-			return uint32(field.Of(id).Uint64())
-		}
-	}
-	t.Fatalf("%s has no node ID", id.format)
-	return 0
+var nodeOf = map[string]func(format.ID) uint32{ // of 8 bits
+	"scru64":  func(id format.ID) uint32 { return scru64.ID(id.Words()[2]).NodeID(8) },
+	"scru160": func(id format.ID) uint32 { return uint32(scru160.ID(id.Bytes()).Random16() >> 8) },
+	"uid60":   func(id format.ID) uint32 { return uint32(uid60.ID(id.Words()[2]).Worker(8)) },
 }
 
 // IDs have the lease's node ID. When the lease ends, generators wait, or fail if an option says so.
 func TestLease(t *testing.T) {
-	for _, s := range Ours() {
-		if s.Node == "" {
+	for _, s := range format.Ours() {
+		if _, ok := NodeOption(s); !ok {
 			continue
 		}
 		for _, policy := range []string{"", "wait", "abort"} {
@@ -207,21 +229,21 @@ func TestLease(t *testing.T) {
 	}
 }
 
-func testLease(t *testing.T, s *Format, policy string) {
+func testLease(t *testing.T, s *format.Format, policy string) {
 	values := map[string]string{}
 	if policy != "" {
 		values["rollback"] = policy
 	}
 	time.Sleep(time.Until(conformance.Start)) // virtual time begins before the epoch of uid60
 	store := &outage{Memory: lease.NewMemory()}
-	l := acquire(t, store, lease.Config{Realm: "r", Format: s.Lease, NodeBits: 8,
+	l := acquire(t, store, lease.Config{Realm: "r", Format: nodefield.LeaseFormat(s), NodeBits: 8,
 		Window: 1100 * time.Millisecond})
 	g := newGenerator(s, Options{Clock: time.Now, Lease: l, Values: values})
-	last := ID{}
+	last := format.ID{}
 	check := func() {
 		t.Helper()
 		id := next(g)
-		if nodeOf(t, id) != l.NodeID() || last.format != nil && id.Compare(last) <= 0 {
+		if nodeOf[s.Name](id) != l.NodeID() || !last.IsZero() && id.Compare(last) <= 0 {
 			t.Fatalf("%v after %v, on node %d", id, last, l.NodeID())
 		}
 		last = id
@@ -267,12 +289,13 @@ func (o *outage) Time(ctx context.Context) (time.Time, error) {
 }
 
 func TestLeaseOptions(t *testing.T) {
-	for _, s := range Ours() {
+	for _, s := range format.Ours() {
 		l := acquire(t, lease.NewMemory(),
 			lease.Config{Realm: "r", Format: lease.Format{Bits: 8, Tick: 7 * time.Millisecond},
 				NodeBits: 8})
-		_, err := s.NewGenerator(Options{Lease: l})
-		if s.Node == "" {
+		_, err := New(s, Options{Lease: l})
+		node, ok := NodeOption(s)
+		if !ok {
 			if !errors.Is(err, sortid.ErrOption) ||
 				!strings.Contains(err.Error(), "nothing to lease; scru64, scru160") {
 				t.Errorf("%s: %v", s.Name, err)
@@ -282,15 +305,15 @@ func TestLeaseOptions(t *testing.T) {
 		if !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "another format") {
 			t.Errorf("%s on a lease of another format: %v", s.Name, err)
 		}
-		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: s.Lease,
+		own := acquire(t, lease.NewMemory(), lease.Config{Realm: "r", Format: nodefield.LeaseFormat(s),
 			NodeBits: 8})
 		for want, o := range map[string]Options{
-			"the lease has the node ID": {Lease: own, Values: map[string]string{s.Node: "42/8"}},
+			"the lease has the node ID": {Lease: own, Values: map[string]string{node.Name: "42/8"}},
 			"future ticks":              {Lease: own, At: time.Now()},
 			"exclude each other": {Lease: own,
 				Values: map[string]string{"rollback": "reset"}},
 		} {
-			if _, err := s.NewGenerator(o); !errors.Is(err, sortid.ErrOption) ||
+			if _, err := New(s, o); !errors.Is(err, sortid.ErrOption) ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %s", s.Name, err, want)
 			}
@@ -300,55 +323,55 @@ func TestLeaseOptions(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	at := time.Now()
-	one := func(s *Format, name, value string) (ID, error) {
+	one := func(s *format.Format, name, value string) (format.ID, error) {
 		values := map[string]string{name: value}
 		if s == SCRU64 && name != "node" {
 			values["node"] = "42/8"
 		}
-		g, err := s.NewGenerator(
+		g, err := New(s,
 			Options{At: at, Values: values, Entropy: conformance.Constant(0xff)})
 		if err != nil {
-			return ID{}, err
+			return format.ID{}, err
 		}
 		return g.Next(t.Context())
 	}
 	for _, c := range []struct {
-		format      *Format
+		format      *format.Format
 		name, value string
-		want        func(ID) bool
+		want        func(format.ID) bool
 	}{
 		{SCRU64, "node", "42/8",
-			func(id ID) bool { return scru64.ID(id.words[2]).NodeID(8) == 42 }},
+			func(id format.ID) bool { return scru64.ID(id.Words()[2]).NodeID(8) == 42 }},
 		{SCRU64, "node", "0xb00/12",
-			func(id ID) bool { return scru64.ID(id.words[2]).NodeID(12) == 0xb00 }},
-		{SCRU64, "node", "0u2r85hm2pt3/16", func(id ID) bool {
-			return scru64.ID(id.words[2]).NodeID(16) == scru64.MustParse("0u2r85hm2pt3").NodeID(16)
+			func(id format.ID) bool { return scru64.ID(id.Words()[2]).NodeID(12) == 0xb00 }},
+		{SCRU64, "node", "0u2r85hm2pt3/16", func(id format.ID) bool {
+			return scru64.ID(id.Words()[2]).NodeID(16) == scru64.MustParse("0u2r85hm2pt3").NodeID(16)
 		}},
 		{SCRU64, "guard", "3",
-			func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<13-1 }},
+			func(id format.ID) bool { return scru64.ID(id.Words()[2]).Counter(8) == 1<<13-1 }},
 		{SCRU64, "guard", "0",
-			func(id ID) bool { return scru64.ID(id.words[2]).Counter(8) == 1<<16-1 }},
-		{UID60, "worker", "5/4", func(id ID) bool { return uid60.ID(id.words[2]).Worker(4) == 5 }},
+			func(id format.ID) bool { return scru64.ID(id.Words()[2]).Counter(8) == 1<<16-1 }},
+		{UID60, "worker", "5/4", func(id format.ID) bool { return uid60.ID(id.Words()[2]).Worker(4) == 5 }},
 		{SCRU160, "node", "42/8",
-			func(id ID) bool { return scru160ID(id.words).Random16() == 42<<8|0xff }},
+			func(id format.ID) bool { return scru160.ID(id.Bytes()).Random16() == 42<<8|0xff }},
 		{SCRU160, "micros", "true",
-			func(id ID) bool { return scru160ID(id.words).Micros() == at.Nanosecond()/1000%1000 }},
+			func(id format.ID) bool { return scru160.ID(id.Bytes()).Micros() == at.Nanosecond()/1000%1000 }},
 		{SCRU160, "micros", "false",
-			func(id ID) bool { return scru160ID(id.words).Counter() == 1<<15-1 }},
+			func(id format.ID) bool { return scru160.ID(id.Bytes()).Counter() == 1<<15-1 }},
 		{SCRU160, "counter-width", "3",
-			func(id ID) bool { return scru160ID(id.words).Counter() == 7 }},
+			func(id format.ID) bool { return scru160.ID(id.Bytes()).Counter() == 7 }},
 		{SCRU160, "counter-ext", "4",
-			func(id ID) bool { return scru160ID(id.words).Random16() == 0xffff }},
-		{SCRU128, "stateless", "true", func(id ID) bool { return id.IsZero() == false }},
-		{EUID, "ext", "5", func(id ID) bool {
-			v, ok := euidID(id.words).Extension()
-			return ok && v == 5 && euidID(id.words).ExtensionLength() == 3
+			func(id format.ID) bool { return scru160.ID(id.Bytes()).Random16() == 0xffff }},
+		{SCRU128, "stateless", "true", func(id format.ID) bool { return id.IsZero() == false }},
+		{EUID, "ext", "5", func(id format.ID) bool {
+			v, ok := euidID(id).Extension()
+			return ok && v == 5 && euidID(id).ExtensionLength() == 3
 		}},
-		{EUID, "ext", "0x5/8", func(id ID) bool {
-			v, ok := euidID(id.words).Extension()
-			return ok && v == 5 && euidID(id.words).ExtensionLength() == 8
+		{EUID, "ext", "0x5/8", func(id format.ID) bool {
+			v, ok := euidID(id).Extension()
+			return ok && v == 5 && euidID(id).ExtensionLength() == 8
 		}},
-		{EUID, "ext", "0", func(id ID) bool { return euidID(id.words).ExtensionLength() == 0 }},
+		{EUID, "ext", "0", func(id format.ID) bool { return euidID(id).ExtensionLength() == 0 }},
 	} {
 		id, err := one(c.format, c.name, c.value)
 		if err != nil || !c.want(id) {
@@ -356,7 +379,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		format            *Format
+		format            *format.Format
 		name, value, want string
 	}{
 		{SCRU128, "node", "1/8", "it is for scru64 and scru160"},
@@ -391,14 +414,14 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %s=%q: %v, %v, want %q", c.format.Name, c.name, c.value, id, err, c.want)
 		}
 	}
-	if _, err := SCRU64.NewGenerator(Options{}); !errors.Is(err, sortid.ErrOption) ||
+	if _, err := New(SCRU64, Options{}); !errors.Is(err, sortid.ErrOption) ||
 		!strings.Contains(err.Error(), "42/8") {
 		t.Errorf("scru64 without a node: %v", err)
 	}
 }
 
 func TestRollback(t *testing.T) {
-	for _, s := range Ours() {
+	for _, s := range format.Ours() {
 		for _, policy := range []string{"reset", "abort", "wait", "ABORT"} {
 			clock := conformance.NewClock(conformance.Start)
 			g := newGenerator(s, Options{Clock: clock.Now, Values: map[string]string{
@@ -432,7 +455,7 @@ func TestRollback(t *testing.T) {
 }
 
 func TestGeneratorErrors(t *testing.T) {
-	for _, s := range Ours() {
+	for _, s := range format.Ours() {
 		g := newGenerator(s, Options{Entropy: &conformance.Limited{
 			Reader: conformance.Entropy(1), Left: 40, Err: io.EOF}})
 		batch := g.NewBatch()
@@ -445,8 +468,40 @@ func TestGeneratorErrors(t *testing.T) {
 		if err := batch.Fill(t.Context(), 1000); err == nil {
 			t.Errorf("%s: no error without entropy", s.Name)
 		}
-		if b := batch.Append(nil, Text, '\n'); len(b) != 0 {
+		if b := batch.Append(nil, format.Text, '\n'); len(b) != 0 {
 			t.Errorf("%s: after an error the batch has %q", s.Name, b)
+		}
+	}
+}
+
+func TestRange(t *testing.T) {
+	for _, s := range format.Ours() {
+		for _, c := range []struct {
+			at time.Time
+			ok bool
+		}{
+			{s.First, true}, {s.Last, true}, {s.First.Add(-1), false}, {s.Last.Add(1), false},
+		} {
+			values := map[string]string{}
+			if s == SCRU64 {
+				values["node"] = "1/8"
+			}
+			g := gencore.Must(New(s, Options{Clock: func() time.Time { return c.at },
+				Values: values}))
+			id, err := g.Next(t.Context())
+			if c.ok != (err == nil) {
+				t.Errorf("%s: at %v the generator gives %v, %v", s.Name, c.at, id, err)
+				continue
+			}
+			if c.ok {
+				if lag := c.at.Sub(id.Time()); lag < 0 || lag >= s.Tick {
+					t.Errorf("%s: at %v the ID's time is %v", s.Name, c.at, id.Time())
+				}
+			}
+			_, err = New(s, Options{At: c.at, Values: values})
+			if c.ok != (err == nil) || !c.ok && !errors.Is(err, sortid.ErrTimeRange) {
+				t.Errorf("%s: NewGenerator at %v: %v", s.Name, c.at, err)
+			}
 		}
 	}
 }

@@ -1,4 +1,9 @@
-package format
+// Package generate makes IDs of a format that a program learns at run time. If you know the format,
+// import the format's package instead, for shorter and faster code.
+//
+// [New] returns a generator of one of [format.Ours]. [OptionsOf] describes the options of such
+// generators, for example for a program's flags.
+package generate
 
 import (
 	"context"
@@ -12,14 +17,16 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/parseerr"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // A Generator makes IDs of one format. A call can wait for a later tick. The wait ends if the
 // context ends. A Generator is safe for concurrent use unless Options.At is set.
 type Generator interface {
 	// Next returns the next ID.
-	Next(ctx context.Context) (ID, error)
+	Next(ctx context.Context) (format.ID, error)
 	// NewBatch returns an empty batch.
 	NewBatch() Batch
 }
@@ -31,10 +38,10 @@ type Batch interface {
 	// and the IDs made before the error are lost.
 	Fill(ctx context.Context, n int) error
 	// Last returns the last ID. The batch must not be empty.
-	Last() ID
+	Last() format.ID
 	// Append appends the IDs to b, with sep after each ID. The format must have the encoding.
-	Append(b []byte, e Encoding, sep byte) []byte
-	// AppendJSON is like Append, but writes each ID with [ID.AppendJSON].
+	Append(b []byte, e format.Encoding, sep byte) []byte
+	// AppendJSON is like Append, but writes each ID with [format.ID.AppendJSON].
 	AppendJSON(b []byte, sep byte) []byte
 }
 
@@ -47,8 +54,7 @@ type Options struct {
 	At time.Time
 	// Entropy is the source of random bits. It must be cryptographically strong.
 	Entropy io.Reader
-	// Lease is a *lease.Lease. The Format of its Config must be [Format.Lease]. The node ID of
-	// the lease replaces the option [Format.Node].
+	// Lease is a *lease.Lease of the same format. Its node ID replaces the option [NodeOption].
 	// Clock must be the clock of the lease, and At must be zero. If the lease has expired, the
 	// generator waits for its renewal. With the option "rollback" set to "abort", it fails instead.
 	Lease sortid.Lease
@@ -67,9 +73,36 @@ type Option struct {
 	fields []string // The fields that it sets in the Options of the format's package.
 }
 
-// Option returns the named option.
-func (f *Format) Option(name string) (Option, bool) {
-	for _, o := range f.Options {
+// A maker has what generators of one format need.
+type maker struct {
+	options   []Option
+	node      string // the option for the node ID; empty if there is none
+	needsNode bool
+	new       func(*format.Format, Options) (Generator, error)
+}
+
+var makers = map[string]maker{
+	"scru64":  scru64Maker,
+	"scru128": scru128Maker,
+	"scru160": scru160Maker,
+	"euid":    euidMaker,
+	"uid60":   uid60Maker,
+}
+
+// OptionsOf returns the options of a format's generators, or nil if New makes no IDs of the format.
+func OptionsOf(f *format.Format) []Option { return slices.Clone(makers[f.Name].options) }
+
+// NodeOption returns the option for the node ID, and whether there is one.
+func NodeOption(f *format.Format) (Option, bool) {
+	m := makers[f.Name]
+	return m.option(m.node)
+}
+
+// NeedsNode reports whether IDs are certain to be unique only with node IDs.
+func NeedsNode(f *format.Format) bool { return makers[f.Name].needsNode }
+
+func (m *maker) option(name string) (Option, bool) {
+	for _, o := range m.options {
 		if o.Name == name {
 			return o, true
 		}
@@ -77,82 +110,95 @@ func (f *Format) Option(name string) (Option, bool) {
 	return Option{}, false
 }
 
-// WithOption returns the formats with the named option.
-func WithOption(name string) (formats []*Format) {
-	for _, f := range ours {
-		if _, ok := f.Option(name); ok {
-			formats = append(formats, f)
-		}
+// New returns a generator. It returns a [*sortid.OptionError] for an unknown, missing or wrong
+// option, and [sortid.ErrTimeRange] if no generated ID can have the time At.
+func New(f *format.Format, o Options) (Generator, error) {
+	m, ok := makers[f.Name]
+	if !ok {
+		return nil, optionErrorf(f, "there is no generator; there are generators of %s",
+			words.List(namesOf(func(maker) bool { return true }), "and"))
 	}
-	return formats
-}
-
-// NewGenerator returns a generator. It returns a [*sortid.OptionError] for an unknown, missing or
-// wrong option, and [sortid.ErrTimeRange] if no generated ID can have the time At.
-func (f *Format) NewGenerator(o Options) (Generator, error) {
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
-		if _, ok := f.Option(name); !ok {
-			return nil, f.unknownOption(name, o.Values[name])
+		if _, ok := m.option(name); !ok {
+			return nil, m.unknownOption(f, name, o.Values[name])
 		}
 	}
 	if o.Lease != nil {
-		if err := f.checkLease(o); err != nil {
+		if err := m.checkLease(f, o); err != nil {
 			return nil, err
 		}
 	}
-	for _, option := range f.Options {
+	for _, option := range m.options {
 		if _, ok := o.Values[option.Name]; option.Needed && !ok &&
-			(o.Lease == nil || option.Name != f.Node) {
-			return nil, f.optionErrorf("%s needs the option %s: %s", f.Name, option.Name, option.Usage)
+			(o.Lease == nil || option.Name != m.node) {
+			return nil, optionErrorf(f, "%s needs the option %s: %s", f.Name, option.Name, option.Usage)
 		}
 	}
-	if !o.At.IsZero() {
-		if o.At.Before(f.First) || o.At.After(f.Last) {
-			return nil, fmt.Errorf("%w; a generator makes IDs from %s to %s", f.timeError(o.At),
-				FormatTime(f.First), FormatTime(f.Last))
-		}
+	if !o.At.IsZero() && (o.At.Before(f.First) || o.At.After(f.Last)) {
+		return nil, timeError(f, o.At)
 	}
-	g, err := f.newGenerator(f, o)
+	g, err := m.new(f, o)
 	if err != nil {
-		return nil, f.named(err, o)
+		return nil, m.named(f, err, o)
 	}
 	return g, nil
 }
 
-func (f *Format) checkLease(o Options) error {
-	_, node := o.Values[f.Node]
+func timeError(f *format.Format, at time.Time) error {
+	first, last := f.First, f.Last
+	if f.Reserved {
+		first, last = first.Add(-f.Tick), last.Add(f.Tick)
+	}
+	return parseerr.Kindf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s; "+
+		"a generator makes IDs from %s to %s", f.Name, words.Time(at),
+		words.Time(first), words.Time(last), words.Time(f.First),
+		words.Time(f.Last))
+}
+
+func (m *maker) checkLease(f *format.Format, o Options) error {
+	_, node := o.Values[m.node]
 	switch {
-	case f.Node == "":
-		with := slices.DeleteFunc(Ours(), func(f *Format) bool { return f.Node == "" })
-		return f.optionErrorf(
+	case m.node == "":
+		with := namesOf(func(m maker) bool { return m.node != "" })
+		return optionErrorf(f,
 			"%s IDs have no node ID, so there is nothing to lease; %s IDs have one", f.Name,
-			list(NamesOf(with), "and"))
+			words.List(with, "and"))
 	case node:
-		return &sortid.OptionError{Format: f.Name, Options: []string{f.Node, leaseOption},
-			Value: o.Values[f.Node], Err: errors.New("the lease has the node ID")}
+		return &sortid.OptionError{Format: f.Name, Options: []string{m.node, leaseOption},
+			Value: o.Values[m.node], Err: errors.New("the lease has the node ID")}
 	case !o.At.IsZero():
-		return f.optionErrorf("a lease grants only future ticks, not %s", FormatTime(o.At))
+		return optionErrorf(f, "a lease grants only future ticks, not %s", words.Time(o.At))
 	}
 	return nil
+}
+
+// namesOf returns the names of the formats for which ok returns true.
+func namesOf(ok func(maker) bool) (names []string) {
+	for _, f := range format.Ours() {
+		if ok(makers[f.Name]) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // leaseOption is the name of [Options.Lease] in an [sortid.OptionError].
 const leaseOption = "lease"
 
-func (f *Format) optionErrorf(format string, args ...any) error {
-	return &sortid.OptionError{Format: f.Name, Err: fmt.Errorf(format, args...)}
+func optionErrorf(f *format.Format, reason string, args ...any) error {
+	return &sortid.OptionError{Format: f.Name, Err: fmt.Errorf(reason, args...)}
 }
 
-// named completes an error of newGenerator. It replaces the names of fields in the Options of the
-// format's package by names of options.
-func (f *Format) named(err error, o Options) error {
+// named completes an error of the function new. It replaces the names of fields in the Options of
+// the format's package by names of options.
+func (m *maker) named(f *format.Format, err error, o Options) error {
 	wrong, ok := err.(*sortid.OptionError)
 	if !ok {
-		return f.optionErrorf("%w", err)
+		return optionErrorf(f, "%w", err)
 	}
 	var names []string
 	for _, field := range wrong.Options {
-		if name := f.optionOf(field); !slices.Contains(names, name) {
+		if name := m.optionOf(field); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -160,8 +206,8 @@ func (f *Format) named(err error, o Options) error {
 		Err: wrong.Err}
 }
 
-func (f *Format) optionOf(field string) string {
-	for _, o := range f.Options {
+func (m *maker) optionOf(field string) string {
+	for _, o := range m.options {
 		if slices.Contains(o.fields, field) {
 			return o.Name
 		}
@@ -172,17 +218,22 @@ func (f *Format) optionOf(field string) string {
 	return field
 }
 
-func (f *Format) unknownOption(name, value string) error {
+func (m *maker) unknownOption(f *format.Format, name, value string) error {
 	e := &sortid.OptionError{Format: f.Name, Options: []string{name}, Value: value,
 		Err: errors.New("no format has this option")}
-	if have := WithOption(name); len(have) > 0 {
-		if o, _ := have[0].Option(name); o.Value == "" {
+	have := namesOf(func(m maker) bool {
+		_, ok := m.option(name)
+		return ok
+	})
+	if len(have) > 0 {
+		other := makers[have[0]]
+		if o, _ := other.option(name); o.Value == "" {
 			e.Value = "" // a switch
 		}
 		e.Err = fmt.Errorf("%s does not have this option; it is for %s", f.Name,
-			list(NamesOf(have), "and"))
-		if name == have[0].Node {
-			e.Instead = f.Node
+			words.List(have, "and"))
+		if name == other.node {
+			e.Instead = m.node
 		}
 	}
 	return e
@@ -218,27 +269,35 @@ type source[T any] interface {
 }
 
 type generator[T any] struct {
-	format *Format
-	source source[T]
-	words  func(T) Words
+	format  *format.Format
+	source  source[T]
+	integer func(T) [3]uint64 // for [format.Format.FromWords]
 	// texts appends the texts of all IDs in one call. A call for each ID would take as long as
 	// making the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }
 
-func (g *generator[T]) Next(ctx context.Context) (ID, error) {
+func (g *generator[T]) id(v T) format.ID {
+	id, err := g.format.FromWords(g.integer(v))
+	if err != nil {
+		panic(err) // a bug: generators make only IDs of their format
+	}
+	return id
+}
+
+func (g *generator[T]) Next(ctx context.Context) (format.ID, error) {
 	v, err := g.next(ctx)
 	if err != nil {
-		return ID{}, err
+		return format.ID{}, err
 	}
-	return ID{g.format, g.words(v)}, nil
+	return g.id(v), nil
 }
 
 func (g *generator[T]) next(ctx context.Context) (T, error) {
 	v, err := g.source.GenerateContext(ctx)
 	if err == nil && g.fixed != nil {
-		g.fixed.follow(ID{g.format, g.words(v)}.Time())
+		g.fixed.follow(g.id(v).Time())
 	}
 	return v, err
 }
@@ -269,21 +328,21 @@ func (b *batch[T]) Fill(ctx context.Context, n int) error {
 	return nil
 }
 
-func (b *batch[T]) Last() ID { return ID{b.format, b.words(b.ids[len(b.ids)-1])} }
+func (b *batch[T]) Last() format.ID { return b.id(b.ids[len(b.ids)-1]) }
 
-func (b *batch[T]) Append(dst []byte, e Encoding, sep byte) []byte {
-	if e == Text {
+func (b *batch[T]) Append(dst []byte, e format.Encoding, sep byte) []byte {
+	if e == format.Text {
 		return b.texts(dst, b.ids, sep)
 	}
 	for _, v := range b.ids {
-		dst = append(ID{b.format, b.words(v)}.Append(dst, e), sep)
+		dst = append(b.id(v).Append(dst, e), sep)
 	}
 	return dst
 }
 
 func (b *batch[T]) AppendJSON(dst []byte, sep byte) []byte {
 	for _, v := range b.ids {
-		dst = append(ID{b.format, b.words(v)}.AppendJSON(dst), sep)
+		dst = append(b.id(v).AppendJSON(dst), sep)
 	}
 	return dst
 }

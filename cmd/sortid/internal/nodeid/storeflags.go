@@ -1,7 +1,6 @@
 package nodeid
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -9,13 +8,13 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/lease/nodefield"
 	"github.com/sortid/sortid/store"
 	"github.com/spf13/cobra"
 )
 
 type StoreFlags struct {
-	*console.Console
+	console *console.Console
 	Realm   string
 	cmd     *cobra.Command
 	timeout time.Duration
@@ -23,7 +22,7 @@ type StoreFlags struct {
 
 // ChooseStore adds --realm, and --timeout with the default patience.
 func ChooseStore(c *console.Console, cmd *cobra.Command, patience time.Duration) *StoreFlags {
-	s := &StoreFlags{Console: c, cmd: cmd}
+	s := &StoreFlags{console: c, cmd: cmd}
 	cmd.Flags().StringVar(&s.Realm, "realm", "", "the `NAME` of the realm")
 	cmd.Flags().DurationVar(&s.timeout, "timeout", patience,
 		"how long the store may take, a `DURATION`")
@@ -38,7 +37,7 @@ func (s *StoreFlags) Use(url string, f func(context.Context, *store.Source) erro
 // UseWith opens a URL with the function open for the function f.
 func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, string) (T, error),
 	f func(context.Context, T) error) error {
-	if err := CheckRealm(s.cmd); err != nil {
+	if err := checkRealm(s.cmd); err != nil {
 		return err
 	}
 	if s.timeout <= 0 {
@@ -46,7 +45,7 @@ func UseWith[T io.Closer](s *StoreFlags, url string, open func(context.Context, 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
-	st, err := openURL(ctx, s.Console, open, url)
+	st, err := openURL(ctx, s.console, open, url)
 	if err != nil {
 		return err
 	}
@@ -65,8 +64,10 @@ func (s *StoreFlags) Print(url string,
 	if err != nil && !errors.Is(err, console.ErrReported) {
 		return err
 	}
-	_, failed := s.Out.Write(out)
-	return cmp.Or(failed, err)
+	if _, failed := s.console.Out.Write(out); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // ChooseTerms adds flags for the window and the lead of a realm.
@@ -82,5 +83,5 @@ func ChooseTerms(cmd *cobra.Command, defaultWindow,
 // ChooseFormat adds --format for formats with leased node IDs.
 func ChooseFormat(cmd *cobra.Command, usage string) *flags.Formats {
 	return flags.ChooseFormat(cmd, "format", usage+", such as scru64, sonyflake or tsid",
-		format.WithNode(), format.LookupWithNode)
+		nodefield.Formats(), nodefield.Lookup)
 }

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // This file has what a reporter says of a lease.
@@ -17,7 +17,7 @@ func (r *reporter) begins(h *holding, pid int) {
 		before = "; before, it was " + r.nodes
 	}
 	r.nodes = nodes
-	r.note("%s of realm %s until %s%s", nodes, r.realm, format.FormatTime(until), before)
+	r.note("%s of realm %s until %s%s", nodes, r.realm, words.Time(until), before)
 	r.setLease(until)
 	r.change(func(s *Status) {
 		s.State, s.PID, s.Error = running, &pid, nil
@@ -46,13 +46,13 @@ func (r *reporter) storeAway(err error, goesOn time.Time) {
 	if permanent(err) {
 		what = "the lease is not renewed"
 	}
-	r.note("%s; the program goes on until %s: %v", what, format.FormatTime(goesOn), err)
+	r.note("%s; the program goes on until %s: %v", what, words.Time(goesOn), err)
 	text := err.Error()
 	r.change(func(s *Status) { s.runs(storeAway, &text) })
 }
 
 func (r *reporter) storeBack(n Nodes, until time.Time) {
-	r.note("the store answers again; %s until %s", n.text(), format.FormatTime(until))
+	r.note("the store answers again; %s until %s", n.text(), words.Time(until))
 	r.change(func(s *Status) { s.runs(running, nil) })
 }
 

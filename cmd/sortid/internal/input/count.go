@@ -1,0 +1,35 @@
+package input
+
+import (
+	"io"
+	"os"
+)
+
+// A Counter counts the bytes that it reads.
+type Counter struct {
+	From io.Reader
+	N    uint64
+}
+
+func (c *Counter) Read(b []byte) (int, error) {
+	n, err := c.From.Read(b)
+	c.N += uint64(n)
+	return n, err
+}
+
+// SizeOf returns how many bytes of a regular file are left to read, or -1 for other readers.
+func SizeOf(r io.Reader) int64 {
+	f, ok := r.(*os.File)
+	if !ok {
+		return -1
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return -1
+	}
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return -1
+	}
+	return info.Size() - at
+}

@@ -1,0 +1,35 @@
+package generate
+
+import (
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/scru128"
+)
+
+var scru128Maker = maker{
+	options: append([]Option{
+		{Name: "stateless",
+			Usage: "make each ID from the clock and 80 random bits alone, " +
+				"in no order within a millisecond"},
+	}, commonOptions...),
+	new: newSCRU128,
+}
+
+func scru128Integer(id scru128.ID) [3]uint64 {
+	hi, lo := id.Uint128()
+	return [3]uint64{0, hi, lo}
+}
+
+func newSCRU128(f *format.Format, o Options) (Generator, error) {
+	var opts scru128.Options
+	fixed, err := o.set(&opts.GeneratorOptions, f.Tick, func(name, value string) (err error) {
+		opts.Stateless, err = flag(value)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	g, err := scru128.NewGenerator(opts)
+	return &generator[scru128.ID]{format: f, source: g, integer: scru128Integer,
+		texts: textcodec.AppendBase36Lines[scru128.ID], fixed: fixed}, err
+}

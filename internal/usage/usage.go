@@ -1,0 +1,229 @@
+// Package usage says how generators use an ID's bits; the tester and the planner's tests ask it.
+package usage
+
+import (
+	"fmt"
+
+	"github.com/sortid/sortid/format"
+)
+
+// A Usage is one meaning of an ID's bits. It splits a field whose parts have separate meanings.
+type Usage struct {
+	Name      string // empty if the format has only one usage
+	Title     string // the counter's meaning
+	Extension int    // how many bits the counter has beyond its field in Format.Layout
+	Layout    []Field
+}
+
+// A Field is a field of an ID, with what tests of generators need to know.
+type Field struct {
+	format.Field
+	Start Start  // for KindCounter: its start in a new tick
+	Every uint64 // for KindCounter: ticks between new random values; 0 means 1
+	Most  uint64 // the largest value; 0 means all bits set
+}
+
+// A Start says how a counter starts in a new tick. After the start, the counter goes up by one.
+type Start uint8
+
+const (
+	StartRandom Start = iota // All bits are random.
+	StartHalf                // The top bit is 0. Low bits may be random.
+	StartGuard               // Low bits are random. The other bits start at a fixed value.
+	StartNever               // It continues, and wraps to 0.
+)
+
+const (
+	Default      = "default"
+	Microseconds = "microseconds"
+)
+
+// Facts say how the generators of one of our formats use bits.
+type Facts struct {
+	Stateless bool // generators can choose random counters for each ID
+
+	// usages returns the usages for node IDs of this size, or nil if no node ID has this size. The
+	// size 0 means that there is no node ID, or that its size is not known.
+	usages func(f *format.Format, nodeBits int) []Usage
+}
+
+var facts = map[string]Facts{
+	"scru64":  {usages: scru64},
+	"scru128": {usages: scru128, Stateless: true},
+	"scru160": {usages: scru160},
+	"euid":    {usages: euid, Stateless: true},
+	"uid60":   {usages: uid60},
+}
+
+// FactsOf returns the facts of one of our formats, or false if there are none.
+func FactsOf(f *format.Format) (Facts, bool) {
+	known, ok := facts[f.Name]
+	return known, ok
+}
+
+// Of returns the usages for node IDs of this size in bits. A size of 0 means that there is no node
+// ID, or that the size is not known.
+func Of(f *format.Format, nodeBits int) ([]Usage, error) {
+	known, ours := FactsOf(f)
+	var usages []Usage
+	switch {
+	case ours && nodeBits >= 0:
+		usages = known.usages(f, nodeBits)
+	case !ours && nodeBits == 0:
+		return []Usage{{Layout: fields(f.Layout)}}, nil
+	case !ours:
+		usages = splitTail(f, nodeBits)
+	}
+	if len(usages) == 0 {
+		return nil, fmt.Errorf("%s has no node ID of %d bits", f.Name, nodeBits)
+	}
+	for _, u := range usages {
+		low := 0
+		for i := len(u.Layout) - 1; i >= 0; i-- {
+			u.Layout[i].Low = low
+			low += u.Layout[i].Bits
+		}
+	}
+	return usages, nil
+}
+
+// SplitNode splits the field that node ID and counter share; see [format.Format.NodeCounter]. The
+// caller gives the node ID's size in bits, which IDs do not show. SplitNode fails if no node ID can
+// have this size.
+func SplitNode(f *format.Format, size int) ([]format.Field, error) {
+	if limit := f.NodeCounter - 1; size < 1 || size > limit {
+		return nil, fmt.Errorf("a node ID has 1 to %d bits, not %d", limit, size)
+	}
+	rest := f.NodeCounter - size
+	return []format.Field{
+		{Name: "node_id", Bits: size, Low: rest, Kind: format.KindNode,
+			Meaning: "the node that made the ID"},
+		{Name: "counter", Bits: rest, Kind: format.KindCounter,
+			Meaning: "+1 per ID, random start in each tick"},
+	}, nil
+}
+
+func fields(layout []format.Field) []Field {
+	all := make([]Field, len(layout))
+	for i, f := range layout {
+		all[i].Field = f
+	}
+	return all
+}
+
+func field(name string, bits int, kind format.Kind) Field {
+	return Field{Field: format.Field{Name: name, Bits: bits, Kind: kind}}
+}
+
+func counter(bits int, start Start) Field {
+	f := field("counter", bits, format.KindCounter)
+	f.Start = start
+	return f
+}
+
+// splitTail divides the last bits into a node ID of this size and a counter, because the size of
+// node IDs differs between installations.
+func splitTail(f *format.Format, nodeBits int) []Usage {
+	layout := fields(f.Layout)
+	at, size, counters := len(layout), 0, 0
+	for at > 0 && (layout[at-1].Kind == format.KindNode ||
+		layout[at-1].Kind == format.KindCounter) {
+		at--
+		size += layout[at].Bits
+		if layout[at].Kind == format.KindCounter {
+			counters++
+		}
+	}
+	if counters != 1 || nodeBits < 1 || nodeBits >= size {
+		return nil
+	}
+	tail := []Field{field("node", nodeBits, format.KindNode),
+		field("counter", size-nodeBits, format.KindCounter)}
+	if layout[at].Kind == format.KindCounter {
+		tail[0], tail[1] = tail[1], tail[0]
+	}
+	return []Usage{{Layout: append(layout[:at:at], tail...)}}
+}
+
+func scru64(f *format.Format, nodeBits int) []Usage {
+	time := fields(f.Layout)[0]
+	if nodeBits == 0 { // node ID and counter together
+		return []Usage{{Layout: []Field{time, counter(f.NodeCounter, StartGuard)}}}
+	}
+	split, err := SplitNode(f, nodeBits)
+	if err != nil {
+		return nil
+	}
+	layout := fields(split)
+	layout[0].Name, layout[1].Start = "node", StartGuard
+	return []Usage{{Layout: append([]Field{time}, layout...)}}
+}
+
+func scru128(f *format.Format, nodeBits int) []Usage {
+	if nodeBits > 0 {
+		return nil
+	}
+	layout := fields(f.Layout)
+	layout[1].Every = 1000
+	return []Usage{{Layout: layout}}
+}
+
+func scru160(f *format.Format, nodeBits int) (usages []Usage) {
+	whole := fields(f.Layout)
+	add := func(u Usage, counter ...Field) {
+		layout := append([]Field{whole[0]}, counter...)
+		if nodeBits > 0 {
+			layout = append(layout, field("node", nodeBits, format.KindNode))
+		}
+		if rest := 16 - u.Extension - nodeBits; rest > 0 {
+			layout = append(layout, field("random16", rest, format.KindRandom))
+		}
+		u.Layout = append(layout, whole[3])
+		usages = append(usages, u)
+	}
+	for extension := range max(17-nodeBits, 0) {
+		u := Usage{Name: Default, Title: "counter of 16 bits", Extension: extension}
+		if extension > 0 {
+			u.Title = fmt.Sprintf("counter of %d bits, the low %d in random16", 16+extension,
+				extension)
+		}
+		add(u, counter(16+extension, StartHalf))
+	}
+	if nodeBits <= 16 {
+		micros := field("micros", 10, format.KindTime)
+		micros.Most = 999
+		add(Usage{Name: Microseconds, Title: "microseconds and 6 bits of counter"}, micros,
+			counter(6, StartHalf))
+	}
+	return usages
+}
+
+func euid(f *format.Format, nodeBits int) []Usage {
+	if nodeBits > 0 {
+		return nil
+	}
+	layout := fields(f.Layout)
+	header := field("header", 15, format.KindData)
+	header.PartBits = layout[2].Name
+	return []Usage{{Layout: []Field{
+		layout[0], header, layout[2],
+		field("version", 3, format.KindFixed),
+		field("random_high", 32, format.KindCounter),
+		field("random_low", 32, format.KindRandom),
+	}}}
+}
+
+func uid60(f *format.Format, nodeBits int) []Usage {
+	layout := fields(f.Layout)[:3:3]
+	layout[2].Start = StartNever
+	if nodeBits > 0 {
+		layout = append(layout, field("worker", nodeBits, format.KindNode))
+	}
+	switch rest := 9 - nodeBits; {
+	case rest < 0:
+		return nil
+	case rest > 0:
+		layout = append(layout, field("random", rest, format.KindRandom))
+	}
+	return []Usage{{Layout: layout}}
+}
