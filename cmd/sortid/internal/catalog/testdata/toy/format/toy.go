@@ -1,6 +1,9 @@
 package format
 
-import "github.com/sortid/sortid/toy"
+import (
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/toy"
+)
 
 func toyFormat() *Format {
 	return &Format{
@@ -14,18 +17,18 @@ func toyFormat() *Format {
 		FoldsCase: true, TextLengths: []int{toy.TextLen}, TextSorts: true,
 		Example:  "1ha42pg0b4nlh",
 		alphabet: classBase36, letters: classLower,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := toy.Parse(s)
 			return toyWords(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
+		unmarshal: func(b []byte) (integer.Words, bool, error) {
 			var id toy.ID
 			err := id.UnmarshalText(b)
 			return toyWords(id), !hasCapital(b), err
 		},
-		appendText: func(b []byte, w Words) []byte { return append(b, toy.ID(w[2]).String()...) },
+		appendText: func(b []byte, w integer.Words) []byte { return append(b, toy.ID(w[2]).String()...) },
 		max:        toyWords(toy.Max),
 	}
 }
 
-func toyWords(id toy.ID) Words { return Words{0, 0, uint64(id)} }
+func toyWords(id toy.ID) integer.Words { return integer.Words{0, 0, uint64(id)} }
