@@ -1,10 +1,10 @@
 package sample
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sortid/sortid/format"
@@ -22,6 +22,7 @@ type Format struct {
 	tickMilli  int64  // 0 if a tick is shorter than 1 ms
 	perMilli   uint64 // ticks in a millisecond, if a tick is shorter
 	last       uint64
+	allIDs     bool // each integer of f.Bits is an ID
 
 	fast fast
 }
@@ -34,10 +35,15 @@ type timePlace struct {
 // FormatOf returns the reader of a format. IDs without a time have no timestamps.
 func FormatOf(f *format.Format) *Format {
 	r := &Format{Format: f, fast: ours[f.Name]}
+	_, err := f.FromWords(integer.Ones(8 * f.Size))
+	r.allIDs = err == nil
 	for _, field := range f.Layout {
 		if field.Kind == format.KindTime {
 			r.timestamp = append(r.timestamp,
 				timePlace{integer.PlaceOf(field.Low, field.Bits), field.Shift})
+		}
+		if field.Kind == format.KindFixed || field.Kind == format.KindZero {
+			r.allIDs = false
 		}
 	}
 	if !f.HasTime() {
@@ -171,8 +177,9 @@ func (f *Format) readText(text []byte) (w integer.Words, canonical bool, err err
 	if err != nil {
 		return w, false, err
 	}
-	prefix, found := strings.CutSuffix(string(text), id.In(format.Text))
-	return id.Words(), found && (prefix == "" || strings.HasSuffix(prefix, "_")), nil
+	var buf [64]byte
+	prefix, found := bytes.CutSuffix(text, id.Append(buf[:0], format.Text))
+	return id.Words(), found && (len(prefix) == 0 || prefix[len(prefix)-1] == '_'), nil
 }
 
 // AppendLines appends the IDs of the text's first lines. It stops at the first line that is not a
@@ -221,6 +228,9 @@ func (f *Format) readBytes(text []byte, e format.Encoding) (w integer.Words, ok 
 		return w, false
 	}
 	w = integer.FromBytes(&raw)
+	if f.allIDs {
+		return w, true
+	}
 	_, err := f.FromWords(w)
 	return w, err == nil
 }

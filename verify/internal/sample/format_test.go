@@ -216,3 +216,28 @@ func timed() (formats []*Format) {
 	}
 	return formats
 }
+
+// If each integer is an ID, random integers are IDs, too.
+func TestAllIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	all := 0
+	for _, known := range format.All() {
+		f := FormatOf(known)
+		bad := 0
+		for range 1000 {
+			w := integer.Words{r.Uint64(), r.Uint64(), r.Uint64()}.And(integer.Ones(8 * f.Size))
+			if _, err := f.FromWords(w); err != nil {
+				bad++
+			}
+		}
+		if f.allIDs {
+			all++
+		}
+		if f.allIDs && bad > 0 {
+			t.Errorf("%s: %d of 1000 integers are not IDs", f.Name, bad)
+		}
+	}
+	if f := FormatOf(format.SCRU64); f.allIDs || all < 5 {
+		t.Errorf("scru64: allIDs is %v; %d formats in all", f.allIDs, all)
+	}
+}
