@@ -1,8 +1,6 @@
 package format
 
 import (
-	"bytes"
-
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
@@ -37,11 +35,6 @@ func euidFormat() *Format {
 		parse: func(s string) (integer.Words, error) {
 			id, err := euid.Parse(s)
 			return euidWords(id), err
-		},
-		unmarshal: func(b []byte) (integer.Words, bool, error) {
-			var id euid.ID
-			err := id.UnmarshalText(b)
-			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), err
 		},
 		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = euidID(w).AppendText(b)

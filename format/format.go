@@ -57,6 +57,11 @@ type Format struct {
 	Tick        time.Duration // The timestamp's unit: a multiple or a divisor of 1 ms.
 	Reserved    bool          // Whether the first and the last timestamp are unused.
 	First, Last time.Time     // The first and last time in generated IDs.
+	Ordered     bool          // Whether IDs, as integers, are in order of time.
+
+	// Within lists the formats that an inner ID may have, such as the UUID in a TypeID. The time is
+	// in the inner ID.
+	Within []*Format
 
 	// The rest is for our formats.
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
@@ -66,19 +71,11 @@ type Format struct {
 	alphabet class // The classes of the text's symbols.
 	letters  class // The case of the letters in written texts; 0 means both.
 
-	parse func(string) (integer.Words, error)
-	// unmarshal parses a text. The result canonical says whether generators write the ID like this.
-	unmarshal func([]byte) (w integer.Words, canonical bool, err error)
-	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
-	appendLines func([]integer.Words, []byte) []integer.Words
-	appendText  func([]byte, integer.Words) []byte
-	check       func(integer.Words) error
-	ordered     bool // Whether IDs are in order of time.
-	max         integer.Words
-	// within lists the formats that an inner ID may have, such as the UUID in a TypeID. The time is
-	// in the inner ID.
-	within []*Format
-	usual  *Format // The inner format that generators use; its IDs are in order.
+	parse      func(string) (integer.Words, error)
+	appendText func([]byte, integer.Words) []byte
+	check      func(integer.Words) error
+	max        integer.Words
+	usual      *Format // The inner format that generators use; its IDs are in order.
 
 	generates bool // See Generates.
 
@@ -192,18 +189,6 @@ func (f *Format) Generates() bool { return f.generates }
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format whose fields contain the time: usually the format itself, but UUIDv7 for
-// TypeIDs. It returns nil if IDs have no time.
-func (f *Format) Timed() *Format {
-	switch {
-	case f.HasTime():
-		return f
-	case slices.Contains(f.within, UUIDv7): // as TypeID's document demands
-		return UUIDv7
-	}
-	return nil
-}
-
 // newFormat completes a description. Without a Tick, the timestamp counts milliseconds. Without an
 // Epoch, it counts from 1970.
 func newFormat(f *Format) *Format {
@@ -240,7 +225,7 @@ func newFormat(f *Format) *Format {
 	}
 	from, _ := f.PlausibleRange(f.Epoch)
 	f.plausibleFrom = from.UnixMilli()
-	f.ordered = f.inOrder()
+	f.Ordered = f.inOrder()
 	return f
 }
 
@@ -291,8 +276,8 @@ func lookup(formats []*Format, name string) (*Format, error) {
 // String returns the name.
 func (f *Format) String() string { return f.Name }
 
-// Timestamp returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
-func (f *Format) Timestamp(w *integer.Words) uint64 {
+// timestampOf returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
+func (f *Format) timestampOf(w *integer.Words) uint64 {
 	if len(f.places) == 1 {
 		return f.places[0].Of(w)
 	}
@@ -302,21 +287,6 @@ func (f *Format) Timestamp(w *integer.Words) uint64 {
 	}
 	return ticks
 }
-
-// InEncoding returns the integer in an encoding of the format, or in hexadecimal if the integer is
-// not an ID.
-func (f *Format) InEncoding(w integer.Words, e Encoding) string {
-	if f.check(w) != nil {
-		return ID{f, w}.In(Hex)
-	}
-	return ID{f, w}.In(e)
-}
-
-// InOrder reports whether IDs, as integers, are in order of time.
-func (f *Format) InOrder() bool { return f.ordered }
-
-// LastTimestamp returns the largest timestamp.
-func (f *Format) LastTimestamp() uint64 { return f.Timestamp(&f.max) }
 
 // Max returns the largest ID.
 func (f *Format) Max() ID { return ID{f, f.max} }
@@ -352,7 +322,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 		first, end, err = f.usual.Bounds(from, to)
 		return ID{f, first.words}, ID{f, end.words}, err
 	}
-	if !f.ordered {
+	if !f.Ordered {
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: IDs are not in order of time, so two IDs cannot bound a time range", f.Name)
 	}

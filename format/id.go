@@ -1,7 +1,6 @@
 package format
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/big"
@@ -41,17 +40,14 @@ func (id ID) Format() *Format { return id.format }
 func (id ID) IsZero() bool { return id.format == nil }
 
 // Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other integer. If
-// [Format.InOrder] returns true, this is the order of time.
+// Format.Ordered is true, this is the order of time.
 func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 
 // Bytes returns the ID's bytes, big-endian.
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	var full [24]byte
-	for i, w := range id.words {
-		binary.BigEndian.PutUint64(full[8*i:], w)
-	}
+	full := id.words.Bytes()
 	return append(b, full[24-id.format.Size:]...)
 }
 
@@ -331,7 +327,7 @@ func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
 	}
-	if f.within != nil || g.within != nil {
+	if f.Within != nil || g.Within != nil {
 		return slices.Contains(versions, f) || slices.Contains(versions, g)
 	}
 	return f.HasTime() && g.HasTime() && f.Tick == g.Tick && f.Epoch.Equal(g.Epoch) &&
@@ -363,7 +359,7 @@ func (id ID) HasTime() bool { return id.timed() != nil }
 
 // timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
-	for _, f := range id.format.within {
+	for _, f := range id.format.Within {
 		if f.check(id.words) == nil && f.HasTime() {
 			return f
 		}
@@ -383,7 +379,7 @@ func (id ID) Milli() int64 {
 	return id.milli(f)
 }
 
-func (id ID) milli(f *Format) int64 { return f.milliOf(f.Timestamp(&id.words)) }
+func (id ID) milli(f *Format) int64 { return f.milliOf(f.timestampOf(&id.words)) }
 
 func (f *Format) milliOf(timestamp uint64) int64 {
 	if f.tickMilli == 0 {
@@ -392,8 +388,8 @@ func (f *Format) milliOf(timestamp uint64) int64 {
 	return f.epochMilli + int64(timestamp)*f.tickMilli
 }
 
-// TimeOf returns the time of a timestamp in UTC.
-func (f *Format) TimeOf(timestamp uint64) time.Time {
+// timeOf returns the time of a timestamp in UTC.
+func (f *Format) timeOf(timestamp uint64) time.Time {
 	t := time.UnixMilli(f.milliOf(timestamp)).UTC()
 	if f.tickMilli == 0 {
 		t = t.Add(time.Duration(timestamp%f.perMilli) * f.Tick)
@@ -411,25 +407,13 @@ func (f *Format) ticks(t time.Time) uint64 {
 	return ms / uint64(f.tickMilli)
 }
 
-// TimestampOf returns the timestamp of a time, or the nearest timestamp if the time is outside
-// [Format.Range].
-func (f *Format) TimestampOf(t time.Time) uint64 {
-	switch first, last := f.Range(); {
-	case t.Before(first):
-		return 0
-	case t.After(last):
-		return f.LastTimestamp()
-	}
-	return f.ticks(t)
-}
-
 // Time returns the ID's time in UTC, or the zero time if the ID has no time.
 func (id ID) Time() time.Time {
 	f := id.timed()
 	if f == nil {
 		return time.Time{}
 	}
-	return f.TimeOf(f.Timestamp(&id.words))
+	return f.timeOf(f.timestampOf(&id.words))
 }
 
 // Notes returns remarks about the ID, such as "no generator makes this ID".

@@ -127,7 +127,7 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
 		Generates: f.Generates(),
-		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: namesOf(f.within),
+		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.Ordered, Within: namesOf(f.Within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
 		Search: f.Search,
 		Text: rowText{

@@ -1,10 +1,7 @@
 package format
 
 import (
-	"slices"
-
 	"github.com/sortid/sortid/internal/integer"
-	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/scru128"
 )
 
@@ -33,12 +30,6 @@ func scru128Format() *Format {
 			id, err := scru128.Parse(s)
 			return scru128Words(id), err
 		},
-		unmarshal: func(b []byte) (integer.Words, bool, error) {
-			var id scru128.ID
-			err := id.UnmarshalText(b)
-			return scru128Words(id), !hasCapital(b), err
-		},
-		appendLines: scru128Lines,
 		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
@@ -52,23 +43,4 @@ func scru128Format() *Format {
 func scru128Words(id scru128.ID) integer.Words {
 	hi, lo := id.Uint128()
 	return integer.Words{0, hi, lo}
-}
-
-func scru128Lines(list []integer.Words, text []byte) []integer.Words {
-	const length = scru128.TextLen
-	var s textcodec.Base36Sequence
-	for len(text) > length && text[length] == '\n' {
-		hi, lo, ok := s.Decode((*[length]byte)(text))
-		if !ok {
-			break
-		}
-		if len(list) == cap(list) {
-			list = slices.Grow(list, 1)
-		}
-		list = list[:len(list)+1]
-		w := &list[len(list)-1] // append would copy the array twice
-		w[0], w[1], w[2] = 0, hi, lo
-		text = text[length+1:]
-	}
-	return list
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru160"
 )
@@ -33,14 +32,6 @@ func scru160Format() *Format {
 		parse: func(s string) (integer.Words, error) {
 			id, err := scru160.Parse(s)
 			return scru160Words(id), err
-		},
-		unmarshal: func(b []byte) (integer.Words, bool, error) {
-			if len(b) == scru160.HexLen { // another encoding
-				return integer.Words{}, false, sortid.ErrLength
-			}
-			var id scru160.ID
-			err := id.UnmarshalText(b)
-			return scru160Words(id), !hasSmall(b), err
 		},
 		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru160ID(w).AppendText(b)

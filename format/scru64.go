@@ -28,11 +28,6 @@ func scru64Format() *Format {
 			id, err := scru64.Parse(s)
 			return scru64Words(id), err
 		},
-		unmarshal: func(b []byte) (integer.Words, bool, error) {
-			var id scru64.ID
-			err := id.UnmarshalText(b)
-			return scru64Words(id), !hasCapital(b), err
-		},
 		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru64.ID(w[2]).AppendText(b)
 			return b

@@ -33,13 +33,6 @@ func uid60Format() *Format {
 			id, err := uid60.Parse(s)
 			return uid60Words(id), err
 		},
-		unmarshal: func(b []byte) (integer.Words, bool, error) {
-			var id uid60.ID
-			err := id.UnmarshalText(b)
-			var buf [uid60.MaxTextLen]byte
-			written, _ := id.AppendText(buf[:0])
-			return uid60Words(id), string(written) == string(b), err
-		},
 		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = uid60.ID(w[2]).AppendText(b)
 			return b

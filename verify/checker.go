@@ -18,8 +18,8 @@ import (
 )
 
 type checker struct {
-	f      *format.Format
-	timed  *format.Format // UUIDv7 if f is TypeID, which contains a UUIDv7; otherwise f
+	f      *sample.Format
+	timed  *sample.Format // UUIDv7 if f is TypeID, which contains a UUIDv7; otherwise f
 	o      Options
 	report report.Report
 
@@ -51,12 +51,12 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	timed := cmp.Or(f.Timed(), f)
+	timed := sample.FormatOf(cmp.Or(sample.Timed(f), f))
 	if err := o.validate(timed); err != nil {
 		return nil, &sortid.OptionError{Format: "verify", Err: err}
 	}
 	o.Unordered = o.Unordered || o.Stateless
-	c := &checker{f: f, timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
+	c := &checker{f: sample.FormatOf(f), timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
 	if o.Raw != "" {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/controls"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -25,7 +26,7 @@ func TestDisorder(t *testing.T) {
 		}
 		byID := map[string]integer.Words{}
 		for _, l := range all {
-			v, _, _, err := f.ReadLine([]byte(l))
+			v, _, _, err := sample.FormatOf(f).ReadLine([]byte(l))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +50,7 @@ func TestDisorder(t *testing.T) {
 				continue
 			}
 			late++
-			most = max(most, f.Timestamp(&top)-f.Timestamp(&v))
+			most = max(most, sample.FormatOf(f).Timestamp(&top)-sample.FormatOf(f).Timestamp(&v))
 			for k := range values[:i] {
 				if v.Less(&values[k]) {
 					lines = max(lines, i-k)
@@ -162,7 +163,7 @@ func TestStateless(t *testing.T) {
 	for range 10_000 {
 		m.Tick()
 		v := integer.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
-		lines = append(lines, format.SCRU128.InEncoding(v, format.Text))
+		lines = append(lines, sample.FormatOf(format.SCRU128).InEncoding(v, format.Text))
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Status != report.Pass ||
 		len(r.Fields) != 3 {
@@ -172,9 +173,9 @@ func TestStateless(t *testing.T) {
 		t.Error("stateless IDs pass without the option")
 	}
 	for i, l := range lines {
-		v, _, _, _ := format.SCRU128.ReadLine([]byte(l))
+		v, _, _, _ := sample.FormatOf(format.SCRU128).ReadLine([]byte(l))
 		v[1] &^= 1 << 5
-		lines[i] = format.SCRU128.InEncoding(v, format.Text)
+		lines[i] = sample.FormatOf(format.SCRU128).InEncoding(v, format.Text)
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Check(
 		"random.counter_hi.same").Status != report.Fail {

@@ -17,6 +17,14 @@ func FromBytes(b *[24]byte) Words {
 		binary.BigEndian.Uint64(b[16:])}
 }
 
+// Bytes returns the integer's bytes, big-endian.
+func (w Words) Bytes() (b [24]byte) {
+	for i, word := range w {
+		binary.BigEndian.PutUint64(b[8*i:], word)
+	}
+	return b
+}
+
 // Ones returns the integer whose n low bits are set.
 func Ones(n int) Words { return Words{^uint64(0), ^uint64(0), ^uint64(0)}.Shift(n - 192) }
 

@@ -66,7 +66,7 @@ func TestBig(t *testing.T) {
 	}
 }
 
-func TestFromBytes(t *testing.T) {
+func TestBytes(t *testing.T) {
 	var b [24]byte
 	for i := range b {
 		b[i] = byte(i + 1)
@@ -74,6 +74,8 @@ func TestFromBytes(t *testing.T) {
 	want := Words{0x0102030405060708, 0x090a0b0c0d0e0f10, 0x1112131415161718}
 	if got := FromBytes(&b); got != want {
 		t.Errorf("%x", got)
+	} else if got.Bytes() != b {
+		t.Errorf("%x", got.Bytes())
 	}
 }
 

@@ -106,7 +106,7 @@ func Find(ctx context.Context, formatName string, sources []Source,
 		return nil, &sortid.OptionError{Format: "duplicates", Err: err}
 	}
 	start := time.Now()
-	s := &search{ctx: ctx, f: f, o: o, sources: sources, dir: extsort.Dir{Parent: o.Dir}}
+	s := &search{ctx: ctx, f: sample.FormatOf(f), o: o, sources: sources, dir: extsort.Dir{Parent: o.Dir}}
 	defer s.dir.Close()
 	err = s.run()
 	interrupted := err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
@@ -123,7 +123,7 @@ func Find(ctx context.Context, formatName string, sources []Source,
 
 type search struct {
 	ctx     context.Context
-	f       *format.Format
+	f       *sample.Format
 	o       Options
 	sources []Source
 	copied  []bool // which sources are sorted on disk

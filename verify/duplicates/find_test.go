@@ -77,8 +77,8 @@ func TestFind(t *testing.T) {
 				all = append(all, l...)
 				if r.IntN(2) == 0 {
 					slices.SortFunc(l, func(a, b string) int {
-						x, _, _, _ := f.ReadLine([]byte(a))
-						y, _, _, _ := f.ReadLine([]byte(b))
+						x, _, _, _ := sample.FormatOf(f).ReadLine([]byte(a))
+						y, _, _, _ := sample.FormatOf(f).ReadLine([]byte(b))
 						return x.Compare(y)
 					})
 				}
@@ -94,9 +94,9 @@ func TestFind(t *testing.T) {
 						t.Errorf("%s, seed %d: %v, want %v", formatName, seed, d, want[d.Text])
 					}
 					delete(want, d.Text)
-					v, _, _, _ := f.ReadLine([]byte(d.Text))
+					v, _, _, _ := sample.FormatOf(f).ReadLine([]byte(d.Text))
 					if v.Less(&last) {
-						t.Errorf("%s comes after %s", d.Text, f.InEncoding(last, format.Text))
+						t.Errorf("%s comes after %s", d.Text, sample.FormatOf(f).InEncoding(last, format.Text))
 					}
 					last = v
 				}})
@@ -158,9 +158,9 @@ func TestFindNodes(t *testing.T) {
 	two := append(controls.SCRU64(controls.New(2, "", 3000, 0.2)), one[100:110]...)
 	other := controls.SCRU64(controls.New(3, "", 3000, 0.2))
 	for i, l := range other { // change the node ID
-		v, _, _, _ := format.SCRU64.ReadLine([]byte(l))
+		v, _, _, _ := sample.FormatOf(format.SCRU64).ReadLine([]byte(l))
 		v[2] ^= 1 << 22
-		other[i] = format.SCRU64.InEncoding(v, format.Text)
+		other[i] = sample.FormatOf(format.SCRU64).InEncoding(v, format.Text)
 	}
 	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false),
 		sourceOf("other", other, false)}
@@ -241,7 +241,7 @@ func FuzzFind(f *testing.F) {
 			sources = append(sources, source(string(rune('a'+i)), once>>i&1 != 0,
 				func() io.Reader { return bytes.NewReader(part) }))
 			src := sample.New(t.Context(), bytes.NewReader(part),
-				sample.Options{Format: fm, Size: 1 << 16})
+				sample.Options{Format: sample.FormatOf(fm), Size: 1 << 16})
 			for b := src.Next(); b != nil; b = src.Next() {
 				for _, v := range b.IDs {
 					want[v]++
@@ -366,7 +366,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := map[Stage]Progress{}
-	s := &search{ctx: t.Context(), f: format.SCRU128, sources: []Source{File(name)},
+	s := &search{ctx: t.Context(), f: sample.FormatOf(format.SCRU128), sources: []Source{File(name)},
 		dir: extsort.Dir{Parent: dir}}
 	defer s.dir.Close()
 	s.o.Progress = func(p Progress) {

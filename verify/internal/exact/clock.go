@@ -4,10 +4,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -21,7 +21,7 @@ type ClockOptions struct {
 
 // A Clock checks the timestamps of a source.
 type Clock struct {
-	f     *format.Format
+	f     *sample.Format
 	o     ClockOptions
 	found *findings.List
 
@@ -47,7 +47,7 @@ type Clock struct {
 // No generator makes maxPerMilli IDs in a millisecond.
 const maxPerMilli = 1_000_000
 
-func NewClock(f *format.Format, found *findings.List, o ClockOptions) *Clock {
+func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 	k := &Clock{
 		f: f, o: o, found: found,
 		possible: found.Check("clock.possible", "timestamps are possible times"),

@@ -11,6 +11,7 @@ import (
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -28,7 +29,7 @@ type heads struct {
 
 type head struct{ high, low uint64 }
 
-func newHeads(f *format.Format, layout []usage.Field) (hs heads) {
+func newHeads(f *sample.Format, layout []usage.Field) (hs heads) {
 	end := f.Bits
 	for _, field := range layout {
 		switch field.Kind {

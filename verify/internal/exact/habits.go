@@ -33,20 +33,20 @@ const (
 )
 
 // Open reports whether the generator's habits must be inferred from its IDs.
-func (o *Options) Open(f *format.Format) bool {
+func (o *Options) Open(f *sample.Format) bool {
 	usages, _ := o.layouts(f)
 	return !o.Unordered && (len(usages) > 1 || !f.Generates())
 }
 
 // A HabitSample has the first IDs of a source.
 type HabitSample struct {
-	f     *format.Format
+	f     *sample.Format
 	list  []integer.Words
 	steps steps
 	order *Order // passes to the field steps the IDs that are in order
 }
 
-func NewHabitSample(f *format.Format) *HabitSample {
+func NewHabitSample(f *sample.Format) *HabitSample {
 	s := &HabitSample{f: f, steps: steps{gaps: map[int]bool{}}}
 	found := findings.List{Show: func(integer.Words) string { return "" }}
 	s.order = NewOrder(f, &s.steps, &found, found.Check("", ""))
@@ -91,7 +91,7 @@ func (s *HabitSample) Habits(o *Options) Habits {
 			h.Changing = append(h.Changing, field.Name)
 		}
 	}
-	h.Rising = f.InOrder() && down <= up/20
+	h.Rising = f.Ordered && down <= up/20
 	if h.Rising && up >= fewPairs {
 		h.Ordered = lowest
 	}
@@ -130,7 +130,7 @@ func (s *steps) Gap() { s.gaps[len(s.list)] = true }
 func (s *steps) Restart() { s.Gap() }
 
 // faults counts the IDs that would be wrong under a usage.
-func (s *steps) faults(f *format.Format, u usage.Usage) (n int) {
+func (s *steps) faults(f *sample.Format, u usage.Usage) (n int) {
 	list := s.list
 	heads, fields := newHeads(f, u.Layout), watchedIn(u.Layout)
 	for i := 1; i < len(list); i++ {

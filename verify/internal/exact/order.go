@@ -1,7 +1,6 @@
 package exact
 
 import (
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
@@ -41,7 +40,7 @@ type Sink interface {
 // went back, the Order calls Restart and continues from the smaller ID. In the other cases it
 // does not pass the wrong IDs to the sink.
 type Order struct {
-	f        *format.Format
+	f        *sample.Format
 	sink     Sink
 	state    state
 	previous item // the ID before the ID in current; its line is 0 if there is none
@@ -69,7 +68,7 @@ const (
 )
 
 // NewOrder adds its checks to the list. The list already has the check in rollback.
-func NewOrder(f *format.Format, sink Sink, found *findings.List,
+func NewOrder(f *sample.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Order {
 	return &Order{
 		f: f, sink: sink, rollback: rollback,
@@ -222,7 +221,7 @@ func (o *Order) wentBack() {
 		words.Span(f.Tick, from-to), words.Time(f.TimeOf(from)))
 }
 
-func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {
+func foundRollback(c *findings.Check, largest *uint64, f *sample.Format, by uint64) {
 	if by > *largest {
 		*largest = by
 		c.Detail = "by at most " + words.Span(f.Tick, by)

@@ -17,13 +17,14 @@ import (
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 // A Context has the arguments of [New]: what the rules check, and where they report findings.
 type Context struct {
 	Found   *findings.List
 	Options Options
-	Format  *format.Format
+	Format  *sample.Format
 	Habits  Habits
 	Fields  *chance.Set
 }
@@ -213,7 +214,7 @@ func (r *Rules) Finish() {
 	if r.counter != nil {
 		r.counter.countCarries()
 	}
-	if _, err := usage.Of(r.Format, 1); err == nil && r.Format.Generates() &&
+	if _, err := usage.Of(r.Format.Format, 1); err == nil && r.Format.Generates() &&
 		r.Format.NodeCounter == 0 && !r.Options.Unordered && r.Options.NodeBits == 0 {
 		for _, f := range r.randoms {
 			f.hintNode(r.Found)

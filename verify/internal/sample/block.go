@@ -65,7 +65,7 @@ func Ascending(list []integer.Words) int {
 // MaxLine is the length of the longest line that is parsed, in bytes.
 const MaxLine = 64 << 10
 
-func (b *Block) parse(f *format.Format) {
+func (b *Block) parse(f *Format) {
 	b.Lines, b.IDs, b.Segments, b.Bytes = 0, b.IDs[:0], b.Segments[:0], len(b.text)
 	b.Faults = [FaultCount]findings.Check{}
 	text := b.text
@@ -139,7 +139,7 @@ func (b *Block) cutReturn(line []byte) []byte {
 	return text
 }
 
-func (b *Block) parseLine(f *format.Format,
+func (b *Block) parseLine(f *Format,
 	text []byte) (v integer.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
 		b.found(Blank, nil)
@@ -162,7 +162,7 @@ func (b *Block) parseLine(f *format.Format,
 	return v, encoding, true
 }
 
-func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding, err error) {
+func (b *Block) badLine(f *Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		b.found(OtherFormat, text, "is a ", other, " ID")
 		return
@@ -193,15 +193,15 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 }
 
 // otherFormat first checks the length, because that is fast.
-func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
+func otherFormat(f *Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
-		return other != f && slices.Contains(other.TextLengths, len(text))
+		return other != f.Format && slices.Contains(other.TextLengths, len(text))
 	}) {
 		return "", false
 	}
-	for _, c := range format.DetectOurs(string(text)) {
+	for _, c := range format.Detect(string(text)) {
 		other := c.ID.Format()
-		if other != f && slices.Contains(other.TextLengths, len(text)) {
+		if other.Generates() && other != f.Format && slices.Contains(other.TextLengths, len(text)) {
 			return other.Name, true
 		}
 	}
