@@ -19,6 +19,9 @@ var (
 	ErrUUIDLength   = errors.New("wrong length of a UUID")
 	ErrUUID         = errors.New("not a UUID's digit or hyphen")
 	ErrLayout       = errors.New("the fixed bits of the format have other values")
+	// ErrUnlike and ErrWithin: no format is known.
+	ErrUnlike = errors.New("the text resembles no ID")
+	ErrWithin = errors.New("the text has an ID, with other text around it")
 )
 
 // ErrPrefix: a typed ID has the prefix of another type, or a prefix breaks the rules of package

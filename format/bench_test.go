@@ -43,7 +43,7 @@ func described(id ID) any {
 		Notes  []string          `json:"notes,omitempty"`
 	}{id.format.Name, id.In(Text), id.In(Hex), id.In(Int), "", words.Time(id.Time()), fields,
 		id.Notes()}
-	if id.format.HasEncoding(UUID) {
+	if id.format.hasEncoding(UUID) {
 		v.UUID = id.In(UUID)
 	}
 	return v

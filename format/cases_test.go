@@ -42,7 +42,7 @@ func (v validCase) test(t *testing.T, f *Format) {
 			t.Errorf("%s as %s is %s, want %s", name, e, got, want)
 		}
 		for _, text := range []string{want, strings.ToUpper(want)} {
-			if e == Text && (text != want || f.Prefix != nil) || !f.HasEncoding(e) {
+			if e == Text && (text != want || f.Text.prefix != nil) || !f.hasEncoding(e) {
 				continue
 			}
 			if got, err := f.ParseAs(e, text); err != nil || got != id {
@@ -54,19 +54,19 @@ func (v validCase) test(t *testing.T, f *Format) {
 		v.Hex != "" && hex.EncodeToString(id.Bytes()) != v.Hex {
 		t.Errorf("%s: FromBytes(%x): %v, %v", name, id.Bytes(), got, err)
 	}
-	if (v.Time != "") != id.HasTime() || id.HasTime() && words.Time(id.Time()) != v.Time {
+	if (v.Time != "") != (id.timed() != nil) || (id.timed() != nil) && words.Time(id.Time()) != v.Time {
 		t.Errorf("%s has the time %v, want %s", name, id.Time(), v.Time)
 	}
 	fields, whole := map[string]string{}, new(big.Int)
 	for _, value := range id.Fields() {
 		fields[value.Name] = value.String()
 		n, _ := new(big.Int).SetString(value.String(), 10)
-		if value.Bits <= 64 && n.Uint64() != value.Uint64() {
-			t.Errorf("%s: Uint64 of %s is %d", name, value.Name, value.Uint64())
+		if value.Bits <= 64 && n.Uint64() != value.low {
+			t.Errorf("%s: Uint64 of %s is %d", name, value.Name, value.low)
 		}
 		whole.Or(whole, n.Lsh(n, uint(value.Low)))
 	}
-	if !maps.Equal(fields, v.Fields) || id.Big().Cmp(whole) != 0 {
+	if !maps.Equal(fields, v.Fields) || bigOf(id).Cmp(whole) != 0 {
 		t.Errorf("%s: fields %v make %v, want %v", name, id.Fields(), whole, v.Fields)
 	}
 }
@@ -85,7 +85,7 @@ func TestCases(t *testing.T) {
 	}
 	tested := map[*Format]bool{}
 	for _, c := range file.Formats {
-		f, err := LookupAny(c.Format)
+		f, err := Lookup(c.Format)
 		if err != nil || tested[f] || len(c.Valid)+len(c.Invalid) < 20 {
 			t.Fatalf("%s: %d cases, %v", c.Format, len(c.Valid)+len(c.Invalid), err)
 		}
@@ -116,7 +116,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s: scan finds it without --format: %v; the document differs", f.Name, finds)
 		}
 		unit := "none"
-		if f.HasTime() {
+		if f.Tick != 0 {
 			unit = fmt.Sprintf("%v since %s", f.Tick, strings.TrimSuffix(words.Time(f.Epoch),
 				"T00:00:00.000Z"))
 		}
@@ -128,7 +128,7 @@ func TestDocument(t *testing.T) {
 		if !row.Match(b) {
 			t.Errorf("the document lacks %s, %s, %s", f.Name, unit, f.Source)
 		}
-		if bounds := f.HasTime() && f.Name != "uuidv1" && f.Name != "typeid"; bounds != f.Ordered {
+		if bounds := f.Tick != 0 && f.Name != "uuidv1" && f.Name != "typeid"; bounds != f.Ordered {
 			t.Errorf("%s: the document says that its IDs bound ranges: %v", f.Name, bounds)
 		}
 	}
@@ -153,7 +153,7 @@ func TestDocument(t *testing.T) {
 	}
 	for _, f := range others {
 		for _, g := range all {
-			if got := same[[2]string{f.Name, g.Name}]; got != f.ConvertsTo(g) {
+			if got := same[[2]string{f.Name, g.Name}]; got != f.convertsTo(g) {
 				t.Errorf("%s to %s: the document says %v", f.Name, g.Name, got)
 			}
 		}

@@ -58,7 +58,8 @@ type Candidate struct {
 	Prefix   string // the text before the ID, with its underscore, such as user_
 }
 
-func (c Candidate) String() string { return c.Prefix + c.ID.String() }
+// text returns the whole text.
+func (c Candidate) text() string { return c.Prefix + c.ID.String() }
 
 // rank is lower for more probable candidates: first UUIDs with version and variant, then our
 // formats, then other formats.
@@ -67,7 +68,7 @@ func (c Candidate) rank(alphabets class) int {
 	switch {
 	case f.fixedBits() > 4:
 		return -1
-	case !f.Generates():
+	case !f.Generates:
 		return 8
 	}
 	r := 0
@@ -91,7 +92,7 @@ func (c Candidate) rank(alphabets class) int {
 }
 
 // Detect returns the IDs that a text may be, the most probable first. For all of them,
-// [ID.Plausible] and [ID.Generated] return true. Detect tries the encodings in [Format.Guesses] of
+// [ID.Plausible] and all constant fields have the values that generators write. Detect tries the encodings in Search.Guess of
 // all formats. Hexadecimal numbers must have their full width.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
@@ -119,15 +120,15 @@ func newWays(formats []*Format) (w ways) {
 		w[length] = append(w[length], way{f, e})
 	}
 	for _, f := range formats {
-		for _, e := range f.Guesses() {
+		for _, e := range f.Search.Guess {
 			switch e {
 			case Text:
-				for _, n := range f.TextLengths {
-					if f.Prefix == nil {
+				for _, n := range f.Text.Lengths {
+					if f.Text.prefix == nil {
 						add(n, f, e)
 						continue
 					}
-					for prefix := f.Prefix.Min; prefix <= f.Prefix.Max; prefix++ {
+					for prefix := f.Text.prefix.Min; prefix <= f.Text.prefix.Max; prefix++ {
 						add(prefix+1+n, f, e)
 					}
 				}
@@ -145,14 +146,6 @@ func newWays(formats []*Format) (w ways) {
 	return w
 }
 
-// Guesses returns the encodings in which [Detect] reads a text as an ID of the format.
-func (f *Format) Guesses() []Encoding {
-	if f.Guess == nil {
-		return f.Encodings
-	}
-	return f.Guess
-}
-
 func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate {
 	if len(text) >= len(w) {
 		return detectTyped(found, text, now)
@@ -164,7 +157,7 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 			continue
 		}
 		id, err := way.format.ParseAs(way.encoding, text)
-		if err == nil && id.Plausible(now) && id.Generated() {
+		if err == nil && id.Plausible(now) && id.generated() {
 			prefix, _ := way.format.cutPrefix(text)
 			found = append(found, Candidate{ID: id, Encoding: way.encoding, Prefix: prefix})
 		}
@@ -220,9 +213,9 @@ func (id ID) Plausible(now time.Time) bool {
 	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
 }
 
-// Generated reports whether the ID's constant fields have the values that generators write. For an
+// generated reports whether the ID's constant fields have the values that generators write. For an
 // EUID this means version 1.
-func (id ID) Generated() bool {
+func (id ID) generated() bool {
 	for _, f := range id.format.constants {
 		if f.Of(id).low != f.Value {
 			return false

@@ -15,7 +15,7 @@ import (
 
 // detectOurs returns the candidates of our formats.
 func detectOurs(text string) []Candidate {
-	return slices.DeleteFunc(Detect(text), func(c Candidate) bool { return !c.ID.format.Generates() })
+	return slices.DeleteFunc(Detect(text), func(c Candidate) bool { return !c.ID.format.Generates })
 }
 
 func TestDetectExamples(t *testing.T) {
@@ -124,8 +124,8 @@ func TestDetectHashes(t *testing.T) {
 func FuzzDetect(f *testing.F) {
 	for _, s := range Ours() {
 		f.Add(s.Example)
-		f.Add(s.Max().In(Int))
-		f.Add(s.Max().In(Hex))
+		f.Add(s.largest().In(Int))
+		f.Add(s.largest().In(Hex))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range detectOurs(text) {

@@ -23,12 +23,12 @@ func euidFormat() *Format {
 			{Name: "random", Bits: 64, Kind: KindRandom,
 				Meaning: "high half +1 per ID in a millisecond, low half random"},
 		},
-		Alphabet:  "27 Crockford Base32 symbols, which end with a check",
-		Symbols:   textcodec.CrockfordSymbols,
-		FoldsCase: true, TextLengths: []int{euid.TextLen}, TextSorts: true, Grouped: true,
-		Check:   127,
-		Aliases: "O0I1L1",
-		Groups:  []Group{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}},
+		Text: TextRules{Alphabet: "27 Crockford Base32 symbols, which end with a check",
+			Symbols:   textcodec.CrockfordSymbols,
+			FoldsCase: true, Lengths: []int{euid.TextLen}, Sorts: true, Grouped: true,
+			Check:   127,
+			aliases: "O0I1L1",
+			groups:  []textPart{{Digits: euid.TextLen, Bits: 128 + 7, Low: -7}}},
 		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
 
 		alphabet: classCrockford, letters: classUpper,
@@ -42,7 +42,7 @@ func euidFormat() *Format {
 		},
 		max: euidWords(euid.Max),
 
-		generates: true,
+		Generates: true,
 	}
 }
 

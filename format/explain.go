@@ -13,19 +13,21 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-// Reasons in the errors of [Explain].
-var (
-	ErrUnlike = errors.New("the text resembles no ID")
-	ErrWithin = errors.New("the text has an ID, with other text around it")
-)
-
 var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 	128: "SHA-512"}
 
-// Explain returns why [AppendDetect] finds nothing in a text. The error can match [ErrUnlike] or
-// [ErrWithin].
+// Explain returns why [AppendDetect] finds nothing in a text. The error can match [sortid.ErrUnlike]
+// or [sortid.ErrWithin].
 func Explain(text string, now time.Time) *sortid.ParseError {
 	return parseerr.Guess(text, explain(text, now))
+}
+
+// mostDigits returns how many decimal digits the largest ID of all formats has.
+func mostDigits() (n int) {
+	for _, f := range all {
+		n = max(n, f.digits)
+	}
+	return n
 }
 
 func explain(text string, now time.Time) error {
@@ -33,9 +35,9 @@ func explain(text string, now time.Time) error {
 	n := len(text)
 	switch {
 	case n == 0:
-		return parseerr.Kindf(ErrUnlike, "it is empty")
-	case c&classDecimal != 0 && n > len(SCRU160.Max().In(Int)):
-		return parseerr.Kindf(ErrUnlike, "it is larger than the largest ID of any format")
+		return parseerr.Kindf(sortid.ErrUnlike, "it is empty")
+	case c&classDecimal != 0 && n > mostDigits():
+		return parseerr.Kindf(sortid.ErrUnlike, "it is larger than the largest ID of any format")
 	case c&classHex != 0 && c&classDecimal == 0 && hashes[n] != "":
 		return fmt.Errorf("it looks like a hash: "+
 			"it has %d hexadecimal digits, as %s has, and no plausible time", n, hashes[n])
@@ -53,20 +55,20 @@ func explain(text string, now time.Time) error {
 	for _, word := range words {
 		for _, c := range AppendDetect(nil, word, now) {
 			if c.sure() {
-				return parseerr.Kindf(ErrWithin, "other text is around %s, which can be read as %s", c,
+				return parseerr.Kindf(sortid.ErrWithin, "other text is around %s, which can be read as %s", c,
 					c.ID.format.Name)
 			}
 		}
 	}
 	if c&classDecimal != 0 {
-		return parseerr.Kindf(ErrUnlike,
+		return parseerr.Kindf(sortid.ErrUnlike,
 			"no format known to sortid has a plausible time in this integer")
 	}
-	return parseerr.Kindf(ErrUnlike, "no format known to sortid has such IDs")
+	return parseerr.Kindf(sortid.ErrUnlike, "no format known to sortid has such IDs")
 }
 
 func (c Candidate) sure() bool {
-	return c.Encoding != Int && c.ID.HasTime() && !c.ID.format.Search.WordLike &&
+	return c.Encoding != Int && c.ID.timed() != nil && !c.ID.format.Search.WordLike &&
 		!c.ID.format.Search.Named
 }
 
@@ -100,7 +102,7 @@ func implausible(text string, alphabets class, now time.Time) error {
 		return nil
 	}
 	as := f.Name
-	if f.Generates() {
+	if f.Generates {
 		as += " " + string(chosen.encoding)
 	}
 	from, to := f.PlausibleRange(now)
@@ -117,19 +119,19 @@ func implausible(text string, alphabets class, now time.Time) error {
 // must have a plausible time, or the text must have a wrong check.
 func damaged(text string, now time.Time) error {
 	plausible := func(f *Format, e Encoding, text string) bool {
-		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.CheckSuffix != "" {
+		if i := strings.LastIndexByte(text, '-'); i >= 0 && f.Text.suffix != "" {
 			text = text[:i] // ignore the check, because a changed text has a wrong check
 		}
 		id, err := f.ParseAs(e, text)
-		return err == nil && id.HasTime() && id.Plausible(now)
+		return err == nil && id.timed() != nil && id.Plausible(now)
 	}
 	for _, f := range all {
-		if f.Search.WordLike || !f.HasTime() && f.Within == nil ||
+		if f.Search.WordLike || f.Tick == 0 && f.Within == nil ||
 			!strings.HasPrefix(text, f.Search.Prefix) {
 			continue
 		}
 		e := f.Encodings[0]
-		lengths := f.TextLengths
+		lengths := f.Text.Lengths
 		switch one := [1]int{textcodec.UUIDLen}; e {
 		case Int:
 			continue
@@ -151,7 +153,7 @@ func damaged(text string, now time.Time) error {
 			switch len(rest) {
 			case want - 1:
 				// Add a symbol at the end, although the lost symbol may be anywhere.
-				if f.Symbols != "" && plausible(f, e, text+f.Symbols[:1]) ||
+				if f.Text.Symbols != "" && plausible(f, e, text+f.Text.Symbols[:1]) ||
 					e != Text && plausible(f, e, text+"0") {
 					return said("it has %d of %d characters: was one lost?", len(rest), want)
 				}
@@ -167,7 +169,7 @@ func damaged(text string, now time.Time) error {
 					if fixed := prefix + rest[:i] + string(standIn(f, e)) + rest[i+1:]; plausible(f,
 						e, fixed) {
 						return said("it has %q at offset %d, which is not in the alphabet: %s",
-							rest[i:i+1], len(prefix)+i, f.Alphabet)
+							rest[i:i+1], len(prefix)+i, f.Text.Alphabet)
 					}
 				} else if _, err := f.checked(e, text, n, want); err != nil {
 					return said("its check is wrong: was a character changed?")
@@ -180,7 +182,7 @@ func damaged(text string, now time.Time) error {
 
 // checked parses a text if it has a check and no wrong symbols. Otherwise it returns no error.
 func (f *Format) checked(e Encoding, text string, wrong, length int) (ID, error) {
-	if wrong > 0 || f.Check == 0 && (f.CheckSuffix == "" || length == f.TextLengths[0]) {
+	if wrong > 0 || f.Text.Check == 0 && (f.Text.suffix == "" || length == f.Text.Lengths[0]) {
 		return ID{}, nil
 	}
 	return f.ParseAs(e, text)
@@ -189,7 +191,7 @@ func (f *Format) checked(e Encoding, text string, wrong, length int) (ID, error)
 // wrong returns the offset of the last wrong symbol, and the number of wrong symbols.
 func wrong(f *Format, e Encoding, text string) (at, n int) {
 	for i := range len(text) {
-		if text[i] == '-' && f.CheckSuffix != "" && i == f.TextLengths[0] {
+		if text[i] == '-' && f.Text.suffix != "" && i == f.Text.Lengths[0] {
 			continue // the check follows
 		}
 		if !f.hasSymbol(e, text[i]) {
@@ -206,17 +208,17 @@ func (f *Format) hasSymbol(e Encoding, c byte) bool {
 	}
 	in := func(symbols string) bool {
 		return strings.IndexByte(symbols, c) >= 0 ||
-			f.FoldsCase && classes[c] != 0 && strings.IndexByte(symbols, c^0x20) >= 0
+			f.Text.FoldsCase && classes[c] != 0 && strings.IndexByte(symbols, c^0x20) >= 0
 	}
-	return in(f.Symbols) || slices.ContainsFunc(f.Groups,
-		func(g Group) bool { return in(g.Symbols) || in(g.Before) })
+	return in(f.Text.Symbols) || slices.ContainsFunc(f.Text.groups,
+		func(g textPart) bool { return in(g.Symbols) || in(g.Before) })
 }
 
 func standIn(f *Format, e Encoding) byte {
 	if e != Text {
 		return '0'
 	}
-	return f.Symbols[len(f.Symbols)/2]
+	return f.Text.Symbols[len(f.Text.Symbols)/2]
 }
 
 func (f *Format) fixedBits() (n int) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid"
 )
 
 func TestExplain(t *testing.T) {
@@ -68,7 +70,7 @@ func TestExplain(t *testing.T) {
 		}
 		e := Explain(c.text, now)
 		got := e.Err.Error()
-		for kind, err := range map[string]error{"unlike": ErrUnlike, "within": ErrWithin} {
+		for kind, err := range map[string]error{"unlike": sortid.ErrUnlike, "within": sortid.ErrWithin} {
 			if errors.Is(e, err) {
 				got = kind + ": " + got
 			}
@@ -95,7 +97,7 @@ func FuzzExplain(f *testing.F) {
 
 func TestWrongSuffix(t *testing.T) {
 	const text = "order_0003q6pa000bmaageby9bea4zzf7keaj-7ze4"
-	f, err := LookupAny("orderlyid")
+	f, err := Lookup("orderlyid")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,25 +32,10 @@ type Format struct {
 	Size   int     // In bytes.
 	Layout []Field // From the most significant bit to the least.
 
-	// The text.
-	Encodings   []Encoding // The usual encoding is first.
-	Alphabet    string     // The alphabet of the text, in words.
-	Symbols     string     // The alphabet in order of value; empty if Encodings lacks [Text].
-	FoldsCase   bool       // Whether letter case does not matter.
-	TextLengths []int      // The lengths of texts.
-	Check       int        // The modulus of the check after the ID, or 0 without a check.
-	CheckSuffix string     // "bech32" if a hyphen and a Bech32 check may follow the text.
-	Rotated     int        // How many of the lowest digits are at the front of the text.
-	Aliases     string     // Pairs of a letter and the symbol that it is read as: "O0I1".
-	Groups      []Group    // The parts of the text, if it consists of several numbers.
-	Guess       []Encoding // See [Format.Guesses].
-	HexText     bool       // Whether the document also has a hexadecimal text.
-	Prefix      *Prefix    // The prefix, which an underscore separates from the text; or nil.
-	Mark        string     // integer.Words to append to a description of the text, such as " of 64 bits".
-	Example     string     // An ID's text.
-	Grouped     bool       // Whether texts often have hyphens between symbols.
-	TextSorts   bool
-	Search      Search // How to find IDs in other text.
+	Encodings []Encoding // The usual encoding is first.
+	Text      TextRules
+	Search    Search // How to find IDs in other text.
+	Example   string // An ID's text.
 
 	// The time. If IDs have no time, Tick is 0.
 	Epoch       time.Time     // The time of timestamp 0.
@@ -63,7 +48,8 @@ type Format struct {
 	// in the inner ID.
 	Within []*Format
 
-	// The rest is for our formats.
+	// Generates: package generate makes IDs of the format.
+	Generates bool
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
 	// counter is full, the generator uses the next tick.
 	NodeCounter int
@@ -77,8 +63,6 @@ type Format struct {
 	max        integer.Words
 	usual      *Format // The inner format that generators use; its IDs are in order.
 
-	generates bool // See Generates.
-
 	digits        int // How many digits the largest decimal integer has.
 	timestamp     []Field
 	constants     []Field
@@ -88,6 +72,31 @@ type Format struct {
 	perMilli      uint64
 	plausibleFrom int64
 	shared        integer.Words // The bits that are the same in all IDs.
+}
+
+// TextRules describe the format's own text. They are mostly empty if Encodings lacks [Text].
+type TextRules struct {
+	Alphabet   string // The alphabet, in words.
+	Mark       string // Words to append to a description of the text, such as " of 64 bits".
+	Symbols    string // The alphabet in order of value.
+	Characters string // Symbols, and other characters between them.
+	FoldsCase  bool   // Whether letter case does not matter.
+	Grouped    bool   // Whether texts often have hyphens between symbols.
+	Lengths    []int  // The lengths of texts, without the prefix.
+	Usual      []int  // Lengths without the shorter ones of the first IDs after the epoch.
+	Hex        bool   // Whether the document also has a hexadecimal text.
+	Check      int    // The modulus of the check after the ID, or 0 without a check.
+	Sorts      bool   // Whether texts sort as the integers do.
+
+	// PrefixCharacters are the characters of the prefix, which an underscore separates from the
+	// text. It is empty if texts have no prefix.
+	PrefixCharacters string
+
+	suffix  string     // "bech32" if a hyphen and a Bech32 check may follow the text
+	rotated int        // how many of the lowest digits are at the front of the text
+	aliases string     // pairs of a letter and the symbol that it is read as: "O0I1"
+	groups  []textPart // the parts of the text, if it consists of several numbers
+	prefix  *prefixRule
 }
 
 // A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
@@ -110,10 +119,12 @@ type Search struct {
 	// IDs: about 1 in 200 if they have 20 or more characters, and at most 1 in 30 if they have
 	// fewer.
 	Mixed bool `json:"mixed,omitempty"`
+	// Guess has the encodings in which [Detect] reads a text as an ID of the format.
+	Guess []Encoding `json:"-"`
 }
 
-// A Prefix says which prefixes may be before a text. An underscore separates prefix and text.
-type Prefix struct {
+// A prefixRule says which prefixes may be before a text. An underscore separates prefix and text.
+type prefixRule struct {
 	// Symbols are the characters of prefixes. A prefix begins with a letter, and does not end with
 	// an underscore.
 	Symbols string   `json:"symbols"`
@@ -157,16 +168,9 @@ type Field struct {
 }
 
 var (
-	SCRU64  = newFormat(scru64Format())
-	SCRU128 = newFormat(scru128Format())
-	SCRU160 = newFormat(scru160Format())
-	EUID    = newFormat(euidFormat())
-	UID60   = newFormat(uid60Format())
-)
-
-var (
-	ours = []*Format{SCRU64, SCRU128, SCRU160, EUID, UID60}
-	all  = slices.Concat(ours, others)
+	ours = []*Format{newFormat(scru64Format()), newFormat(scru128Format()),
+		newFormat(scru160Format()), newFormat(euidFormat()), newFormat(uid60Format())}
+	all = slices.Concat(ours, others)
 )
 
 // All returns all formats, ours first.
@@ -183,12 +187,6 @@ func namesOf(formats []*Format) []string {
 	return names
 }
 
-// Generates reports whether package generate makes IDs of the format.
-func (f *Format) Generates() bool { return f.generates }
-
-// HasTime reports whether IDs have a time.
-func (f *Format) HasTime() bool { return f.Tick != 0 }
-
 // newFormat completes a description. Without a Tick, the timestamp counts milliseconds. Without an
 // Epoch, it counts from 1970.
 func newFormat(f *Format) *Format {
@@ -200,6 +198,10 @@ func newFormat(f *Format) *Format {
 			f.Encodings = append(f.Encodings, UUID)
 		}
 	}
+	if f.Search.Guess == nil {
+		f.Search.Guess = f.Encodings
+	}
+	f.Text.complete()
 	if f.check == nil {
 		f.check = func(integer.Words) error { return nil }
 	}
@@ -216,10 +218,11 @@ func newFormat(f *Format) *Format {
 	if f.timestamp == nil {
 		return f
 	}
+	f.Text.Usual = f.Text.Lengths[max(0, len(f.Text.Lengths)-2):]
 	f.Tick, f.Epoch = cmp.Or(f.Tick, time.Millisecond), cmp.Or(f.Epoch, unix(0))
 	f.epochMilli = f.Epoch.UnixMilli()
 	f.tickMilli, f.perMilli = f.Tick.Milliseconds(), uint64(time.Millisecond/f.Tick)
-	f.First, f.Last = f.Range()
+	f.First, f.Last = f.span()
 	if f.Reserved {
 		f.First, f.Last = f.First.Add(f.Tick), f.Last.Add(-f.Tick)
 	}
@@ -227,6 +230,17 @@ func newFormat(f *Format) *Format {
 	f.plausibleFrom = from.UnixMilli()
 	f.Ordered = f.inOrder()
 	return f
+}
+
+// complete derives the members that follow from others.
+func (t *TextRules) complete() {
+	t.Usual, t.Characters = t.Lengths, t.Symbols
+	for _, g := range t.groups {
+		t.Characters += g.Before + g.Symbols
+	}
+	if t.prefix != nil {
+		t.PrefixCharacters = t.prefix.Symbols
+	}
 }
 
 // inOrder reports whether integers are in order of time. They are in order if the timestamp's
@@ -257,24 +271,16 @@ func place(layout []Field) int {
 	return low
 }
 
-// Lookup returns our format with this name, or a [*sortid.UnknownError]. Letter case does not
+// Lookup returns the format with this name, or a [*sortid.UnknownError]. Letter case does not
 // matter.
-func Lookup(name string) (*Format, error) { return lookup(ours, name) }
-
-// LookupAny is like [Lookup], but searches all formats.
-func LookupAny(name string) (*Format, error) { return lookup(all, name) }
-
-func lookup(formats []*Format, name string) (*Format, error) {
-	for _, f := range formats {
+func Lookup(name string) (*Format, error) {
+	for _, f := range all {
 		if strings.EqualFold(f.Name, name) {
 			return f, nil
 		}
 	}
-	return nil, &sortid.UnknownError{What: "format", Name: name, Known: namesOf(formats)}
+	return nil, &sortid.UnknownError{What: "format", Name: name, Known: namesOf(all)}
 }
-
-// String returns the name.
-func (f *Format) String() string { return f.Name }
 
 // timestampOf returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
 func (f *Format) timestampOf(w *integer.Words) uint64 {
@@ -288,34 +294,34 @@ func (f *Format) timestampOf(w *integer.Words) uint64 {
 	return ticks
 }
 
-// Max returns the largest ID.
-func (f *Format) Max() ID { return ID{f, f.max} }
+// largest returns the largest ID.
+func (f *Format) largest() ID { return ID{f, f.max} }
 
-// HasEncoding reports whether IDs have the encoding.
-func (f *Format) HasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
+// hasEncoding reports whether IDs have the encoding.
+func (f *Format) hasEncoding(e Encoding) bool { return slices.Contains(f.Encodings, e) }
 
-// Range returns the first and last time that IDs can show, including the reserved timestamps.
-func (f *Format) Range() (first, last time.Time) {
-	return f.Epoch, f.Max().Time().Add(f.Tick - time.Nanosecond)
+// span returns the first and last time that IDs can show, including the reserved timestamps.
+func (f *Format) span() (first, last time.Time) {
+	return f.Epoch, f.largest().Time().Add(f.Tick - time.Nanosecond)
 }
 
-// CheckTime returns [sortid.ErrTimeRange] with the reason if the time is outside [Format.Range].
-func (f *Format) CheckTime(t time.Time) error {
-	if first, last := f.Range(); t.Before(first) || t.After(last) {
+// checkTime returns [sortid.ErrTimeRange] with the reason if the time is outside the format's range.
+func (f *Format) checkTime(t time.Time) error {
+	if first, last := f.span(); t.Before(first) || t.After(last) {
 		return f.timeError(t)
 	}
 	return nil
 }
 
 func (f *Format) timeError(t time.Time) error {
-	first, last := f.Range()
+	first, last := f.span()
 	return parseerr.Kindf(sortid.ErrTimeRange, "%s: %s is outside the format's range, %s to %s",
 		f.Name, words.Time(t), words.Time(first), words.Time(last))
 }
 
 // Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
 // bounds are the smallest IDs of the ticks that contain the two times. Bounds returns
-// [sortid.ErrTimeRange] if a time is outside [Format.Range]. It also fails if the range is empty,
+// [sortid.ErrTimeRange] if a time is outside the format's range. It also fails if the range is empty,
 // or if IDs are not in order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
@@ -327,7 +333,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 			"%s: IDs are not in order of time, so two IDs cannot bound a time range", f.Name)
 	}
 	for _, t := range [2]time.Time{from, to} {
-		if err := f.CheckTime(t); err != nil {
+		if err := f.checkTime(t); err != nil {
 			return ID{}, ID{}, err
 		}
 	}
@@ -357,17 +363,17 @@ func (f *Format) first(t time.Time) integer.Words {
 // cutPrefix splits a text into the prefix with its underscore, and the ID. If the prefix is wrong,
 // both results are empty.
 func (f *Format) cutPrefix(text string) (prefix, rest string) {
-	if f.Prefix == nil {
+	if f.Text.prefix == nil {
 		return "", text
 	}
 	i := strings.LastIndexByte(text, '_')
-	if !f.Prefix.allows(text[:max(i, 0)]) {
+	if !f.Text.prefix.allows(text[:max(i, 0)]) {
 		return "", ""
 	}
 	return text[:i+1], text[i+1:]
 }
 
-func (p *Prefix) allows(name string) bool {
+func (p *prefixRule) allows(name string) bool {
 	switch {
 	case len(name) < p.Min || len(name) > p.Max || !strings.ContainsRune(lower, rune(name[0])):
 		return false
@@ -375,13 +381,4 @@ func (p *Prefix) allows(name string) bool {
 		return slices.Contains(p.Known, name)
 	}
 	return name[len(name)-1] != '_' && strings.Trim(name, p.Symbols) == ""
-}
-
-// UsualLengths returns the lengths of texts. It omits the shorter lengths of the first IDs after
-// the epoch.
-func (f *Format) UsualLengths() []int {
-	if !f.HasTime() {
-		return f.TextLengths
-	}
-	return f.TextLengths[max(0, len(f.TextLengths)-2):]
 }

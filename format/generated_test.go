@@ -32,7 +32,7 @@ func TestDetectGenerated(t *testing.T) {
 				for _, f := range s.Encodings {
 					text := id.In(f)
 					found := slices.DeleteFunc(format.Detect(text),
-						func(c format.Candidate) bool { return !c.ID.Format().Generates() })
+						func(c format.Candidate) bool { return !c.ID.Format().Generates })
 					at := slices.IndexFunc(found,
 						func(c format.Candidate) bool { return c.ID == id && c.Encoding == f })
 					// A number may be an ID of several 64-bit formats.

@@ -3,7 +3,6 @@ package format
 import (
 	"encoding/hex"
 	"fmt"
-	"math/big"
 	"slices"
 	"strconv"
 	"time"
@@ -16,7 +15,7 @@ import (
 )
 
 // An ID is an ID of any format. It is immutable and comparable. The zero ID has no format. Call
-// only its methods Format, IsZero, MarshalJSON and String.
+// only its methods Format, MarshalJSON and String.
 type ID struct {
 	format *Format
 	words  integer.Words
@@ -35,9 +34,6 @@ const (
 
 // Format returns the ID's format. For the zero ID it returns nil.
 func (id ID) Format() *Format { return id.format }
-
-// IsZero reports whether id is the zero value. The ID 0 of a format is not the zero value.
-func (id ID) IsZero() bool { return id.format == nil }
 
 // Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other integer. If
 // Format.Ordered is true, this is the order of time.
@@ -70,7 +66,7 @@ func (f *Format) id(w integer.Words, err error) (ID, error) {
 
 // String returns the text, in the format's first encoding.
 func (id ID) String() string {
-	if id.IsZero() {
+	if id.format == nil {
 		return "no ID"
 	}
 	return id.In(id.format.Encodings[0])
@@ -79,8 +75,8 @@ func (id ID) String() string {
 // In returns the ID in an encoding of its format.
 func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
-// Append appends the ID in an encoding of its format to b; see [Format.HasEncoding]. It panics if e
-// is [Text] or [UUID] and the format does not have it.
+// Append appends the ID in an encoding of its format to b; which must be one of
+// Format.Encodings. It panics if e is [Text] or [UUID] and the format does not have it.
 func (id ID) Append(b []byte, e Encoding) []byte {
 	switch e {
 	case Text:
@@ -104,7 +100,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 
 // checkEncoding returns [sortid.ErrOption] with the reason if IDs do not have the encoding.
 func (f *Format) checkEncoding(e Encoding) error {
-	if f.HasEncoding(e) {
+	if f.hasEncoding(e) {
 		return nil
 	}
 	names := make([]string, len(f.Encodings))
@@ -147,18 +143,12 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 	return f.parseUUID(text)
 }
 
-// ParseAny returns the ID of a text in any encoding, and the encoding. If several encodings fit,
-// ParseAny uses the first of text, UUID, hex and int. A text may have a typed ID's prefix.
-func (f *Format) ParseAny(text string) (ID, Encoding, error) {
-	c, err := f.Read(text)
-	return c.ID, c.Encoding, err
-}
-
-// Read is like [Format.ParseAny], but also returns the prefix.
+// Read returns the ID of a text in any encoding, with the encoding and a typed ID's prefix, if any.
+// If several encodings fit, Read uses the first of text, UUID, hex and int.
 func (f *Format) Read(text string) (Candidate, error) {
 	c := Candidate{Encoding: Text}
 	rest := text
-	if f.Generates() {
+	if f.Generates {
 		c.Prefix, rest = f.cutTyped(text)
 	}
 	if c.Prefix == "" {
@@ -166,7 +156,7 @@ func (f *Format) Read(text string) (Candidate, error) {
 	}
 	var err error
 	c.ID, err = f.ParseAs(c.Encoding, rest)
-	if f.Prefix != nil {
+	if f.Text.prefix != nil {
 		c.Prefix, _ = f.cutPrefix(text)
 	}
 	return c, err
@@ -178,9 +168,9 @@ func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
 	switch {
 	case f.hasTextLength(len(text)):
-	case len(text) == textcodec.UUIDLen && f.HasEncoding(UUID):
+	case len(text) == textcodec.UUIDLen && f.hasEncoding(UUID):
 		return UUID
-	case len(text) == 2*f.Size && c&classHex != 0 && f.HasEncoding(Hex):
+	case len(text) == 2*f.Size && c&classHex != 0 && f.hasEncoding(Hex):
 		return Hex
 	case c&classDecimal != 0:
 		return Int
@@ -188,7 +178,7 @@ func (f *Format) encodingOf(text string) Encoding {
 	return Text
 }
 
-func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.TextLengths, n) }
+func (f *Format) hasTextLength(n int) bool { return slices.Contains(f.Text.Lengths, n) }
 
 func (f *Format) parseHex(text string) (ID, error) {
 	var raw [20]byte
@@ -235,7 +225,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 			part, scale = part*10+uint64(digit), scale*10
 		}
 		if over := w.TimesPlus(scale, part); over != 0 || w.Compare(f.max) > 0 {
-			return ID{}, f.inputErrorf(text, "larger than %s, the largest ID", f.Max().In(Int))
+			return ID{}, f.inputErrorf(text, "larger than %s, the largest ID", f.largest().In(Int))
 		}
 	}
 	return f.FromWords(w)
@@ -265,9 +255,6 @@ func (e *symbolError) Error() string {
 
 func (e *symbolError) Is(target error) bool { return target == sortid.ErrSymbol }
 
-// Big returns the ID as an integer.
-func (id ID) Big() *big.Int { return new(big.Int).SetBytes(id.Bytes()) }
-
 // A Value is a field's content, of up to 128 bits.
 type Value struct {
 	Field
@@ -296,8 +283,7 @@ func (id ID) bitsFrom(low int) uint64 {
 	return w
 }
 
-// Append appends the decimal integer to b.
-func (v Value) Append(b []byte) []byte {
+func (v Value) append(b []byte) []byte {
 	if v.high == 0 {
 		return strconv.AppendUint(b, v.low, 10)
 	}
@@ -305,10 +291,7 @@ func (v Value) Append(b []byte) []byte {
 }
 
 // String returns the decimal integer.
-func (v Value) String() string { return string(v.Append(nil)) }
-
-// Uint64 returns the content of a field of at most 64 bits.
-func (v Value) Uint64() uint64 { return v.low }
+func (v Value) String() string { return string(v.append(nil)) }
 
 // Fields returns each named field's content, in the order of the layout.
 func (id ID) Fields() []Value {
@@ -321,29 +304,29 @@ func (id ID) Fields() []Value {
 	return values
 }
 
-// ConvertsTo reports whether an ID's integer has the same meaning in the other format. This is so
+// convertsTo reports whether an ID's integer has the same meaning in the other format. This is so
 // if both formats have the same time in the same bits, or if they are TypeID and a UUID.
-func (f *Format) ConvertsTo(g *Format) bool {
+func (f *Format) convertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
 	}
 	if f.Within != nil || g.Within != nil {
 		return slices.Contains(versions, f) || slices.Contains(versions, g)
 	}
-	return f.HasTime() && g.HasTime() && f.Tick == g.Tick && f.Epoch.Equal(g.Epoch) &&
+	return f.Tick != 0 && g.Tick != 0 && f.Tick == g.Tick && f.Epoch.Equal(g.Epoch) &&
 		slices.EqualFunc(f.timestamp, g.timestamp, func(a, b Field) bool {
 			return a.Low == b.Low && a.Bits == b.Bits && a.Shift == b.Shift
 		})
 }
 
-// As returns another format's ID that has the same bits; see [Format.ConvertsTo]. If there is no
-// such ID, As fails. For example, few SCRU128 IDs have a UUID's version and variant.
+// As returns another format's ID that has the same bits, if these bits have the same meaning there. If
+// there is no such ID, As fails. For example, few SCRU128 IDs have a UUID's version and variant.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format
 	if f == g {
 		return id, nil
 	}
-	if !f.ConvertsTo(g) {
+	if !f.convertsTo(g) {
 		return ID{}, parseerr.Kindf(sortid.ErrOption,
 			"%s IDs are not %s IDs: their bits mean something else", f.Name, g.Name)
 	}
@@ -354,29 +337,17 @@ func (id ID) As(g *Format) (ID, error) {
 	return other, nil
 }
 
-// HasTime reports whether the ID has a time.
-func (id ID) HasTime() bool { return id.timed() != nil }
-
 // timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
 	for _, f := range id.format.Within {
-		if f.check(id.words) == nil && f.HasTime() {
+		if f.check(id.words) == nil && f.Tick != 0 {
 			return f
 		}
 	}
-	if id.format.HasTime() {
+	if id.format.Tick != 0 {
 		return id.format
 	}
 	return nil
-}
-
-// Milli returns the ID's time in Unix milliseconds, or 0 if the ID has no time.
-func (id ID) Milli() int64 {
-	f := id.timed()
-	if f == nil {
-		return 0
-	}
-	return id.milli(f)
 }
 
 func (id ID) milli(f *Format) int64 { return f.milliOf(f.timestampOf(&id.words)) }

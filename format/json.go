@@ -2,6 +2,7 @@ package format
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 // MarshalJSON returns the JSON object of [ID.AppendJSON], or null for the zero ID.
 func (id ID) MarshalJSON() ([]byte, error) {
-	if id.IsZero() {
+	if id.format == nil {
 		return []byte("null"), nil
 	}
 	return id.AppendJSON(nil), nil
@@ -49,7 +50,7 @@ func (id ID) AppendJSON(b []byte, extra ...Field) []byte {
 			b = append(b, open, '"')
 			b = append(b, f.Name...)
 			b = append(b, `":"`...)
-			b = f.Of(id).Append(b)
+			b = f.Of(id).append(b)
 			b = append(b, '"')
 			open = ','
 		}
@@ -107,8 +108,8 @@ type rowText struct {
 	Check     int               `json:"check_modulus,omitempty"`
 	Suffix    string            `json:"check_suffix,omitempty"`
 	Rotated   int               `json:"rotated,omitempty"`
-	Groups    []Group           `json:"groups,omitempty"`
-	Prefix    *Prefix           `json:"prefix,omitempty"`
+	Groups    []textPart        `json:"groups,omitempty"`
+	Prefix    *prefixRule       `json:"prefix,omitempty"`
 	Grouped   bool              `json:"grouped,omitempty"`
 	Sorts     bool              `json:"sorts"`
 }
@@ -124,30 +125,32 @@ type rowTime struct {
 
 // MarshalJSON returns all data of the format.
 func (f *Format) MarshalJSON() ([]byte, error) {
+	t := &f.Text
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
-		Generates: f.Generates(),
-		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.Ordered, Within: namesOf(f.Within),
-		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
-		Search: f.Search,
+		Generates: f.Generates,
+		Bits:      f.Bits, Max: f.largest().In(Int), Ordered: f.Ordered, Within: namesOf(f.Within),
+		Layout: f.Layout, Encodings: f.Encodings, Example: f.Example, Search: f.Search,
 		Text: rowText{
-			Alphabet: f.Alphabet, Mark: f.Mark, Symbols: f.Symbols, FoldsCase: f.FoldsCase,
-			Lengths: f.TextLengths,
-			Hex:     f.HexText, Groups: f.Groups, Check: f.Check, Suffix: f.CheckSuffix,
-			Rotated: f.Rotated, Prefix: f.Prefix,
-			Grouped: f.Grouped, Sorts: f.TextSorts,
+			Alphabet: t.Alphabet, Mark: t.Mark, Symbols: t.Symbols, FoldsCase: t.FoldsCase,
+			Lengths: t.Lengths, Hex: t.Hex, Groups: t.groups, Check: t.Check, Suffix: t.suffix,
+			Rotated: t.rotated, Prefix: t.prefix, Grouped: t.Grouped, Sorts: t.Sorts,
 		},
 	}
-	if usual := f.UsualLengths(); len(usual) < len(f.TextLengths) {
-		r.Text.Usual = usual
+	r.Search.Guess = nil
+	if !slices.Equal(f.Search.Guess, f.Encodings) {
+		r.Guess = f.Search.Guess
 	}
-	for i := 0; i < len(f.Aliases); i += 2 {
+	if len(t.Usual) < len(t.Lengths) {
+		r.Text.Usual = t.Usual
+	}
+	for i := 0; i < len(t.aliases); i += 2 {
 		if r.Text.Aliases == nil {
 			r.Text.Aliases = map[string]string{}
 		}
-		r.Text.Aliases[f.Aliases[i:i+1]] = f.Aliases[i+1 : i+2]
+		r.Text.Aliases[t.aliases[i:i+1]] = t.aliases[i+1 : i+2]
 	}
-	if f.HasTime() {
+	if f.Tick != 0 {
 		plausible, _ := f.PlausibleRange(f.Epoch)
 		r.Time = &rowTime{words.Time(f.Epoch), f.Tick.Nanoseconds(), words.Time(f.First),
 			words.Time(f.Last),

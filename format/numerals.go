@@ -9,8 +9,8 @@ import (
 	"github.com/sortid/sortid/internal/integer"
 )
 
-// A Group is a number in a text.
-type Group struct {
+// A textPart is a number in a text.
+type textPart struct {
 	Before  string `json:"before,omitempty"` // the text before it
 	Digits  int    `json:"digits"`
 	Symbols string `json:"symbols,omitempty"` // in order of value; if empty, the format's
@@ -28,7 +28,7 @@ type numerals struct {
 }
 
 type group struct {
-	Group
+	textPart
 	values [256]uint8
 	limit  integer.Words
 }
@@ -37,22 +37,22 @@ const noDigit = 0xff
 
 func newNumerals(f *Format) *numerals {
 	n := &numerals{format: f}
-	groups := f.Groups
+	groups := f.Text.groups
 	if groups == nil {
-		groups = []Group{{Digits: f.TextLengths[0], Bits: f.Bits}}
+		groups = []textPart{{Digits: f.Text.Lengths[0], Bits: f.Bits}}
 	}
 	for _, g := range groups {
 		if g.Symbols == "" {
-			g.Symbols = f.Symbols
+			g.Symbols = f.Text.Symbols
 		}
 		n.length += len(g.Before) + g.Digits
-		full := group{Group: g}
+		full := group{textPart: g}
 		for i := range full.values {
 			full.values[i] = noDigit
 		}
 		for i, c := range []byte(g.Symbols) {
 			full.values[c] = uint8(i)
-			if f.FoldsCase {
+			if f.Text.FoldsCase {
 				full.values[strings.ToLower(string(c))[0]] = uint8(i)
 				full.values[strings.ToUpper(string(c))[0]] = uint8(i)
 			}
@@ -79,13 +79,13 @@ func (n *numerals) max() (w integer.Words) {
 }
 
 func (n *numerals) alphabet() class {
-	if n.format.Prefix != nil {
+	if n.format.Text.prefix != nil {
 		return 0
 	}
 	symbols := ""
 	for _, g := range n.groups {
 		symbols += g.Symbols + g.Before
-		if n.format.FoldsCase {
+		if n.format.Text.FoldsCase {
 			symbols += strings.ToLower(g.Symbols) + strings.ToUpper(g.Symbols)
 		}
 	}
@@ -98,7 +98,7 @@ func (n *numerals) check(w integer.Words) error {
 			return sortid.ErrLayout
 		}
 	}
-	if n.format.Symbols[0] == blank[0] {
+	if n.format.Text.Symbols[0] == blank[0] {
 		text := n.append(nil, w)
 		if !n.format.hasTextLength(len(text)) || bytes.Contains(text, []byte(blank)) {
 			return sortid.ErrLayout
@@ -113,15 +113,15 @@ func (n *numerals) parse(text string) (w integer.Words, err error) {
 	f := n.format
 	_, rest := f.cutPrefix(text)
 	if !f.hasTextLength(len(rest)) {
-		return integer.Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
+		return integer.Words{}, f.inputErrorf(text, "want %s", f.Text.Alphabet)
 	}
-	if f.CheckSuffix != "" {
+	if f.Text.suffix != "" {
 		bare, err := cutBech32(text)
 		if err != nil {
 			return integer.Words{}, f.inputErrorf(text, "%v", err)
 		}
 		if _, rest = f.cutPrefix(bare); len(rest) != n.length {
-			return integer.Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
+			return integer.Words{}, f.inputErrorf(text, "want %s", f.Text.Alphabet)
 		}
 		text = bare
 	}

@@ -53,10 +53,10 @@ func other(f *Format) *Format {
 	}
 	f.max = integer.Ones(f.Bits)
 	check := func(integer.Words) error { return nil }
-	if f.Symbols != "" {
+	if f.Text.Symbols != "" {
 		n := newNumerals(f)
-		if f.TextLengths == nil {
-			f.TextLengths = []int{n.length}
+		if f.Text.Lengths == nil {
+			f.Text.Lengths = []int{n.length}
 		}
 		f.alphabet, f.max, check = n.alphabet(), n.max(), n.check
 		f.parse, f.appendText = n.parse, n.append

@@ -65,9 +65,9 @@ var integers = []*Format{
 			field("random", 22, KindRandom,
 				"a node ID, usually of 10 bits, and a counter that starts at random")},
 		Encodings: []Encoding{Text, Int},
-		Alphabet:  "13 Crockford Base32 symbols", Symbols: textcodec.CrockfordSymbols,
-		FoldsCase:   true,
-		TextLengths: []int{13}, TextSorts: true,
+		Text: TextRules{Alphabet: "13 Crockford Base32 symbols", Symbols: textcodec.CrockfordSymbols,
+			FoldsCase: true,
+			Lengths:   []int{13}, Sorts: true},
 		Example: "01226N0640J7Q", Search: Search{Named: true}, Epoch: unix(year2020)}),
 	snowflake("snowid", "SnowID", "https://github.com/qeeqez/snowid-go", "151819733950271234",
 		year2024, time.Millisecond,
@@ -94,8 +94,8 @@ var integers = []*Format{
 			field("sequence", 21, KindCounter, "+ 1 within a second"),
 			field("generator", 11, KindNode, "the generator")},
 		Encodings: []Encoding{Text, Int},
-		Alphabet:  "11 Base58 digits", Symbols: digits58, TextLengths: []int{11}, TextSorts: true,
-		Example: "JERHwh5PXjL", Search: Search{Named: true, Mixed: true}, Tick: time.Second}),
+		Text:      TextRules{Alphabet: "11 Base58 digits", Symbols: digits58, Lengths: []int{11}, Sorts: true},
+		Example:   "JERHwh5PXjL", Search: Search{Named: true, Mixed: true}, Tick: time.Second}),
 	snowflake("snowflake-simpleflake", "Snowflake (Simpleflake)",
 		"https://simpleflake.readthedocs.io",
 		"4234673179811182512", year2000, time.Millisecond,
@@ -111,7 +111,7 @@ func snowflake(name, title, source, example string, epoch int64, tick time.Durat
 	}
 	return other(&Format{Name: name, Title: title, Summary: summary64, Source: source,
 		Layout: fields, Encodings: []Encoding{Int},
-		Alphabet: "a decimal integer", Mark: " of 64 bits",
+		Text:    TextRules{Alphabet: "a decimal integer", Mark: " of 64 bits"},
 		Example: example, Search: Search{Named: true}, Epoch: unix(epoch), Tick: tick})
 }
 
@@ -119,6 +119,6 @@ func unixTime(unit, title, example string, tick time.Duration, bits int) *Format
 	f := snowflake("unix-"+unit, "Unix time in "+title,
 		"https://pubs.opengroup.org/onlinepubs/9799919799/basedefs/V1_chap04.html",
 		example, 0, tick, field("timestamp", bits, KindTime, title+" since 1970"))
-	f.Summary, f.Mark = "a time, not an ID", ""
+	f.Summary, f.Text.Mark = "a time, not an ID", ""
 	return f
 }

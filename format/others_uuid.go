@@ -31,7 +31,7 @@ var versions = []*Format{
 		timePart("time_high", 32, 28, "the high bits of the time since 1582, in units of 100 ns"),
 		timePart("time_mid", 16, 12, "the middle bits of that time"),
 		timePart("time_low", 12, 0, "the low bits of that time"), clockSeq, node),
-	UUIDv7,
+	uuidv7,
 	uuid(8, "the generator's own data", "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0", 0,
 		parts("custom_a", "custom_b", "custom_c", KindData, "data from the generator")...),
 }
@@ -41,8 +41,8 @@ var (
 	node     = loose(field("node", 48, KindNode, "a MAC address, or random"))
 )
 
-// UUIDv7 has its timestamp in the same bits as SCRU128.
-var UUIDv7 = uuid(7, "Unix time and random bits", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+// uuidv7 has its timestamp in the same bits as SCRU128.
+var uuidv7 = uuid(7, "Unix time and random bits", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
 	time.Millisecond, field("unix_ts_ms", 48, KindTime, "Unix time in milliseconds"),
 	loose(field("rand_a", 12, KindRandom, "random, or more of the time, or a counter")),
 	field("rand_b", 62, KindRandom, "random, can begin with a counter"))
@@ -76,12 +76,12 @@ func uuid(version uint64, summary, example string, tick time.Duration, fields ..
 	}
 	f := rfc9562(fmt.Sprint("uuidv", version), fmt.Sprint("UUIDv", version), summary, example,
 		layout...)
-	f.Mark = ", with the variant and version of RFC 9562"
-	f.TextSorts = version == 6 || version == 7
+	f.Text.Mark = ", with the variant and version of RFC 9562"
+	f.Text.Sorts = version == 6 || version == 7
 	f.Tick = tick
 	switch tick {
 	case 0:
-		f.Guess, f.Search.Named = []Encoding{UUID}, true
+		f.Search.Guess, f.Search.Named = []Encoding{UUID}, true
 	case 100 * time.Nanosecond:
 		f.Epoch = gregorian
 	}
@@ -92,9 +92,9 @@ func fixedUUID(name string, bits uint64) *Format {
 	const meaning = "the same in all bits"
 	f := rfc9562("uuid-"+name, "UUID "+name, "not an ID: all bits are the same", "",
 		fixed("high", 64, bits, meaning), fixed("low", 64, bits, meaning))
-	f.Guess, f.Search.Named = []Encoding{UUID}, true
+	f.Search.Guess, f.Search.Named = []Encoding{UUID}, true
 	f = other(f)
-	f.Example = f.Max().String()
+	f.Example = f.largest().String()
 	return f
 }
 
@@ -103,7 +103,7 @@ func rfc9562(name, title, summary, example string, layout ...Field) *Format {
 		Name: name, Title: title, Summary: summary,
 		Source: "https://www.rfc-editor.org/rfc/rfc9562",
 		Layout: layout, Encodings: []Encoding{UUID, Hex},
-		Alphabet: "a UUID's 36 characters", Example: example,
+		Text: TextRules{Alphabet: "a UUID's 36 characters"}, Example: example,
 	}
 }
 

@@ -19,9 +19,9 @@ func scru128Format() *Format {
 				Meaning: "+1 per ID, random start in each millisecond"},
 			{Name: "entropy", Bits: 32, Kind: KindRandom, Meaning: "random in each ID"},
 		},
-		Alphabet:  "25 Base36 digits",
-		Symbols:   digits36,
-		FoldsCase: true, TextLengths: []int{scru128.TextLen}, TextSorts: true,
+		Text: TextRules{Alphabet: "25 Base36 digits",
+			Symbols:   digits36,
+			FoldsCase: true, Lengths: []int{scru128.TextLen}, Sorts: true},
 		Example:  "0372ijojuxuhjsfkeryi2mrtm",
 		Reserved: true,
 
@@ -36,7 +36,7 @@ func scru128Format() *Format {
 		},
 		max: scru128Words(scru128.Max),
 
-		generates: true,
+		Generates: true,
 	}
 }
 

@@ -22,9 +22,9 @@ func scru160Format() *Format {
 				Meaning: "random, or part of the counter, or a node ID"},
 			{Name: "random80", Bits: 80, Kind: KindRandom, Meaning: "random in each ID"},
 		},
-		Alphabet:  "32 base32hex symbols",
-		Symbols:   strings.ToUpper(digits32),
-		FoldsCase: true, TextLengths: []int{scru160.TextLen}, HexText: true, TextSorts: true,
+		Text: TextRules{Alphabet: "32 base32hex symbols",
+			Symbols:   strings.ToUpper(digits32),
+			FoldsCase: true, Lengths: []int{scru160.TextLen}, Hex: true, Sorts: true},
 		Example:  "05TTUP1HNCPNH30VEK64KDQT9BSNU4C4",
 		Reserved: true,
 
@@ -39,7 +39,7 @@ func scru160Format() *Format {
 		},
 		max: scru160Words(scru160.Max),
 
-		generates: true,
+		Generates: true,
 	}
 }
 

@@ -15,9 +15,9 @@ func scru64Format() *Format {
 			{Name: "timestamp", Bits: 40, Kind: KindTime, Meaning: "Unix time in units of 256 ms"},
 			{Name: "node_ctr", Bits: 24, Kind: KindNode, Meaning: "node ID, then counter"},
 		},
-		Alphabet:  "12 Base36 digits",
-		Symbols:   digits36,
-		FoldsCase: true, TextLengths: []int{scru64.TextLen}, TextSorts: true,
+		Text: TextRules{Alphabet: "12 Base36 digits",
+			Symbols:   digits36,
+			FoldsCase: true, Lengths: []int{scru64.TextLen}, Sorts: true},
 		Example: "0u2pf62ji4b9",
 		Tick:    scru64.Tick, Reserved: true,
 		Search:      Search{Short: true, Prefix: "0"},
@@ -38,7 +38,7 @@ func scru64Format() *Format {
 		},
 		max: scru64Words(scru64.Max),
 
-		generates: true,
+		Generates: true,
 	}
 }
 

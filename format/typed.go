@@ -11,11 +11,11 @@ import (
 // cutTyped splits a text into a typed ID's prefix, with underscore, and the ID's text.
 func (f *Format) cutTyped(text string) (prefix, rest string) {
 	i := strings.LastIndexByte(text, '_')
-	if strings.Contains(f.Symbols, "_") { // the last _ may be part of the ID
+	if strings.Contains(f.Text.Symbols, "_") { // the last _ may be part of the ID
 		if f.hasTextLength(len(text)) {
 			return "", text
 		}
-		from := max(len(text)-slices.Max(f.TextLengths)-1, 0)
+		from := max(len(text)-slices.Max(f.Text.Lengths)-1, 0)
 		i = from + strings.IndexByte(text[from:], '_')
 	}
 	if i < 1 || typed.CheckPrefix(text[:i]) != nil || !f.hasTextLength(len(text)-i-1) {
@@ -32,7 +32,7 @@ func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
 			continue
 		}
 		id, err := f.ParseAs(Text, rest)
-		if err == nil && id.Plausible(now) && id.Generated() {
+		if err == nil && id.Plausible(now) && id.generated() {
 			found = append(found, Candidate{ID: id, Encoding: Text, Prefix: prefix})
 		}
 	}
@@ -44,7 +44,7 @@ func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
 
 func (c Candidate) typedRank() int {
 	switch f := c.ID.format; {
-	case c.Prefix == "" || !f.Generates():
+	case c.Prefix == "" || !f.Generates:
 		return 1
 	case f.Search.WordLike:
 		return 2

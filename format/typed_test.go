@@ -21,12 +21,12 @@ func TestTyped(t *testing.T) {
 				c.Encoding != Text {
 				t.Errorf("%s: %v with the prefix %q, %v", v.Text, c.ID, c.Prefix, err)
 			}
-			if !inner.Plausible(now) || !inner.Generated() {
+			if !inner.Plausible(now) || !inner.generated() {
 				continue
 			}
 			detected++
 			if all := AppendDetect(nil, v.Text, now); len(all) == 0 || all[0].ID != inner ||
-				all[0].Prefix != prefix || all[0].String() != v.Text {
+				all[0].Prefix != prefix || all[0].text() != v.Text {
 				t.Errorf("%s: detected as %v", v.Text, all)
 			}
 		}

@@ -21,9 +21,9 @@ func uid60Format() *Format {
 			{Name: "random", Bits: 9, Kind: KindRandom,
 				Meaning: "random in each ID; a worker ID can be in the high bits"},
 		},
-		Alphabet:    "9 or 10 characters of A-Z a-z 0-9 - _",
-		Symbols:     digits64,
-		TextLengths: []int{4, 5, 6, 7, 8, 9, 10}, Rotated: 2,
+		Text: TextRules{Alphabet: "9 or 10 characters of A-Z a-z 0-9 - _",
+			Symbols: digits64,
+			Lengths: []int{4, 5, 6, 7, 8, 9, 10}, rotated: 2},
 		Example: "xinaS8QBh",
 		Epoch:   time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC), Reserved: true,
 		Search: Search{WordLike: true},
@@ -43,7 +43,7 @@ func uid60Format() *Format {
 		},
 		max: uid60Words(uid60.Max),
 
-		generates: true,
+		Generates: true,
 	}
 }
 

@@ -13,8 +13,8 @@ func toyFormat() *Format {
 			{Name: "counter", Bits: 10, Kind: KindCounter, Meaning: "+1 per ID, from 0"},
 			{Name: "random", Bits: 12, Kind: KindRandom, Meaning: "random in each ID"},
 		},
-		Alphabet: "13 Base36 digits", Symbols: digits36,
-		FoldsCase: true, TextLengths: []int{toy.TextLen}, TextSorts: true,
+		Text: TextRules{Alphabet: "13 Base36 digits", Symbols: digits36,
+			FoldsCase: true, Lengths: []int{toy.TextLen}, Sorts: true},
 		Example:  "1ha42pg0b4nlh",
 		alphabet: classBase36, letters: classLower,
 		parse: func(s string) (integer.Words, error) {
