@@ -214,9 +214,6 @@ func newFormat(f *Format) *Format {
 			f.Encodings = append(f.Encodings, UUID)
 		}
 	}
-	if f.check == nil {
-		f.check = func(Words) error { return nil }
-	}
 	f.digits = len(f.max.appendInt(nil))
 	for _, field := range f.Layout {
 		if field.Constant {

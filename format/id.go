@@ -400,7 +400,7 @@ func (id ID) HasTime() bool { return id.timed() != nil }
 // timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
 	for _, f := range id.format.within {
-		if f.check(id.words) == nil && f.HasTime() {
+		if f.has(id.words) && f.HasTime() {
 			return f
 		}
 	}

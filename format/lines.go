@@ -104,7 +104,7 @@ func (f *Format) readBytes(text []byte, e Encoding) (w Words, ok bool) {
 		return Words{}, false
 	}
 	w = wordsOf(&raw)
-	return w, f.check(w) == nil
+	return w, f.has(w)
 }
 
 func letterCases(digits []byte) (capitals, small bool) {

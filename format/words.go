@@ -13,7 +13,17 @@ type Words [3]uint64
 func (id ID) Words() Words { return id.words }
 
 // FromWords returns the ID with this integer, or an error if the format has no such ID.
-func (f *Format) FromWords(w Words) (ID, error) { return f.id(w, f.check(w)) }
+func (f *Format) FromWords(w Words) (id ID, err error) { // inlined, for package generate
+	if f.check != nil {
+		if err = f.check(w); err != nil {
+			return
+		}
+	}
+	return ID{f, w}, nil
+}
+
+// has reports whether the format has an ID with this integer.
+func (f *Format) has(w Words) bool { return f.check == nil || f.check(w) == nil }
 
 // Compare returns -1, 0 or +1 if w is below, equal to or above v.
 func (w Words) Compare(v Words) int { return slices.Compare(w[:], v[:]) }
@@ -68,7 +78,7 @@ func (f *Format) Timestamp(w *Words) uint64 {
 // InEncoding returns the integer in an encoding of the format, or in hexadecimal if the integer is
 // not an ID.
 func (f *Format) InEncoding(w Words, e Encoding) string {
-	if f.check(w) != nil {
+	if !f.has(w) {
 		return ID{f, w}.In(Hex)
 	}
 	return ID{f, w}.In(e)

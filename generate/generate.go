@@ -269,22 +269,16 @@ type source[T any] interface {
 }
 
 type generator[T any] struct {
-	format  *format.Format
-	source  source[T]
-	integer func(T) [3]uint64 // for [format.Format.FromWords]
+	format *format.Format
+	source source[T]
+	toID   func(*format.Format, T) format.ID
 	// texts appends the texts of all IDs in one call. A call for each ID would take as long as
 	// making the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }
 
-func (g *generator[T]) id(v T) format.ID {
-	id, err := g.format.FromWords(g.integer(v))
-	if err != nil {
-		panic(err) // a bug: generators make only IDs of their format
-	}
-	return id
-}
+func (g *generator[T]) id(v T) format.ID { return g.toID(g.format, v) }
 
 func (g *generator[T]) Next(ctx context.Context) (format.ID, error) {
 	v, err := g.next(ctx)
