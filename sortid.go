@@ -6,8 +6,12 @@
 //   - [github.com/sortid/sortid/euid]: 128 bits, with a check value and up to 15 bits of your own
 //   - [github.com/sortid/sortid/uid60]: 60 bits in ten characters that look random
 //
-// Use package [github.com/sortid/sortid/format] if a program learns only at run time which formats
-// it needs.
+// These packages use them:
+//   - [github.com/sortid/sortid/typed]: IDs with a prefix, and a Go type for each kind of object
+//   - [github.com/sortid/sortid/lease]: a node ID for each process, from a shared store
+//   - [github.com/sortid/sortid/format]: reads IDs of formats that a program learns only at run time
+//   - [github.com/sortid/sortid/generate]: makes IDs of such formats
+//   - [github.com/sortid/sortid/verify]: tests a generator by its IDs
 package sortid
 
 import (

@@ -120,7 +120,7 @@ func TestDocument(t *testing.T) {
 			unit = fmt.Sprintf("%v since %s", f.Tick, strings.TrimSuffix(words.Time(f.Epoch),
 				"T00:00:00.000Z"))
 		}
-		if f.within != nil {
+		if f.Within != nil {
 			unit = "as in its UUID"
 		}
 		row := regexp.MustCompile(`(?m)^\| ` + unit + ` \|.*\[` + "`" + f.Name + "`" + `\]\(` +
@@ -128,7 +128,7 @@ func TestDocument(t *testing.T) {
 		if !row.Match(b) {
 			t.Errorf("the document lacks %s, %s, %s", f.Name, unit, f.Source)
 		}
-		if bounds := f.HasTime() && f.Name != "uuidv1" && f.Name != "typeid"; bounds != f.ordered {
+		if bounds := f.HasTime() && f.Name != "uuidv1" && f.Name != "typeid"; bounds != f.Ordered {
 			t.Errorf("%s: the document says that its IDs bound ranges: %v", f.Name, bounds)
 		}
 	}

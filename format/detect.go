@@ -95,8 +95,6 @@ func (c Candidate) rank(alphabets class) int {
 // all formats. Hexadecimal numbers must have their full width.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
-func DetectOurs(text string) []Candidate { return ourWays.detect(nil, text, time.Now()) }
-
 // AppendDetect is like [Detect], but appends the candidates to the parameter found. The parameter
 // now is the current time.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
@@ -111,7 +109,7 @@ type way struct {
 // ways lists, for each length of a text, the formats and encodings that the text may have.
 type ways [][]way
 
-var ourWays, allWays = newWays(ours), newWays(all)
+var allWays = newWays(all)
 
 func newWays(formats []*Format) (w ways) {
 	add := func(length int, f *Format, e Encoding) {

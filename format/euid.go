@@ -1,9 +1,8 @@
 package format
 
 import (
-	"bytes"
-
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
@@ -33,16 +32,11 @@ func euidFormat() *Format {
 		Example: "C8EE934SR007G5Q94QKKXFRFV8B",
 
 		alphabet: classCrockford, letters: classUpper,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := euid.Parse(s)
 			return euidWords(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
-			var id euid.ID
-			err := id.UnmarshalText(b)
-			return euidWords(id), !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), err
-		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = euidID(w).AppendText(b)
 			return b
 		},
@@ -52,9 +46,9 @@ func euidFormat() *Format {
 	}
 }
 
-func euidWords(id euid.ID) Words {
+func euidWords(id euid.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return Words{0, hi, lo}
+	return integer.Words{0, hi, lo}
 }
 
-func euidID(w Words) euid.ID { return euid.FromUint128(w[1], w[2]) }
+func euidID(w integer.Words) euid.ID { return euid.FromUint128(w[1], w[2]) }

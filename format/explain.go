@@ -124,7 +124,7 @@ func damaged(text string, now time.Time) error {
 		return err == nil && id.HasTime() && id.Plausible(now)
 	}
 	for _, f := range all {
-		if f.Search.WordLike || !f.HasTime() && f.within == nil ||
+		if f.Search.WordLike || !f.HasTime() && f.Within == nil ||
 			!strings.HasPrefix(text, f.Search.Prefix) {
 			continue
 		}

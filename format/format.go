@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/words"
 )
@@ -45,7 +46,7 @@ type Format struct {
 	Guess       []Encoding // See [Format.Guesses].
 	HexText     bool       // Whether the document also has a hexadecimal text.
 	Prefix      *Prefix    // The prefix, which an underscore separates from the text; or nil.
-	Mark        string     // Words to append to a description of the text, such as " of 64 bits".
+	Mark        string     // integer.Words to append to a description of the text, such as " of 64 bits".
 	Example     string     // An ID's text.
 	Grouped     bool       // Whether texts often have hyphens between symbols.
 	TextSorts   bool
@@ -56,6 +57,11 @@ type Format struct {
 	Tick        time.Duration // The timestamp's unit: a multiple or a divisor of 1 ms.
 	Reserved    bool          // Whether the first and the last timestamp are unused.
 	First, Last time.Time     // The first and last time in generated IDs.
+	Ordered     bool          // Whether IDs, as integers, are in order of time.
+
+	// Within lists the formats that an inner ID may have, such as the UUID in a TypeID. The time is
+	// in the inner ID.
+	Within []*Format
 
 	// The rest is for our formats.
 	// NodeCounter is the size in bits of the field that node ID and counter share, or 0. When the
@@ -65,31 +71,23 @@ type Format struct {
 	alphabet class // The classes of the text's symbols.
 	letters  class // The case of the letters in written texts; 0 means both.
 
-	parse func(string) (Words, error)
-	// unmarshal parses a text. The result canonical says whether generators write the ID like this.
-	unmarshal func([]byte) (w Words, canonical bool, err error)
-	// appendLines does the work of unmarshal for several lines, but faster. It may be nil.
-	appendLines func([]Words, []byte) []Words
-	appendText  func([]byte, Words) []byte
-	check       func(Words) error
-	ordered     bool // Whether IDs are in order of time.
-	max         Words
-	// within lists the formats that an inner ID may have, such as the UUID in a TypeID. The time is
-	// in the inner ID.
-	within []*Format
-	usual  *Format // The inner format that generators use; its IDs are in order.
+	parse      func(string) (integer.Words, error)
+	appendText func([]byte, integer.Words) []byte
+	check      func(integer.Words) error
+	max        integer.Words
+	usual      *Format // The inner format that generators use; its IDs are in order.
 
 	generates bool // See Generates.
 
 	digits        int // How many digits the largest decimal integer has.
 	timestamp     []Field
 	constants     []Field
-	places        []Place // The places of the fields in timestamp.
+	places        []integer.Place // The places of the fields in timestamp.
 	epochMilli    int64
 	tickMilli     int64
 	perMilli      uint64
 	plausibleFrom int64
-	shared        Words // The bits that are the same in all IDs.
+	shared        integer.Words // The bits that are the same in all IDs.
 }
 
 // A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
@@ -191,18 +189,6 @@ func (f *Format) Generates() bool { return f.generates }
 // HasTime reports whether IDs have a time.
 func (f *Format) HasTime() bool { return f.Tick != 0 }
 
-// Timed returns the format whose fields contain the time: usually the format itself, but UUIDv7 for
-// TypeIDs. It returns nil if IDs have no time.
-func (f *Format) Timed() *Format {
-	switch {
-	case f.HasTime():
-		return f
-	case slices.Contains(f.within, UUIDv7): // as TypeID's document demands
-		return UUIDv7
-	}
-	return nil
-}
-
 // newFormat completes a description. Without a Tick, the timestamp counts milliseconds. Without an
 // Epoch, it counts from 1970.
 func newFormat(f *Format) *Format {
@@ -214,14 +200,14 @@ func newFormat(f *Format) *Format {
 			f.Encodings = append(f.Encodings, UUID)
 		}
 	}
-	f.digits = len(f.max.appendInt(nil))
+	f.digits = len(f.max.AppendDecimal(nil))
 	for _, field := range f.Layout {
 		if field.Constant {
 			f.constants = append(f.constants, field)
 		}
 		if field.Kind == KindTime {
 			f.timestamp = append(f.timestamp, field)
-			f.places = append(f.places, field.Place())
+			f.places = append(f.places, integer.PlaceOf(field.Low, field.Bits))
 		}
 	}
 	if f.timestamp == nil {
@@ -236,7 +222,7 @@ func newFormat(f *Format) *Format {
 	}
 	from, _ := f.PlausibleRange(f.Epoch)
 	f.plausibleFrom = from.UnixMilli()
-	f.ordered = f.inOrder()
+	f.Ordered = f.inOrder()
 	return f
 }
 
@@ -287,6 +273,18 @@ func lookup(formats []*Format, name string) (*Format, error) {
 // String returns the name.
 func (f *Format) String() string { return f.Name }
 
+// timestampOf returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
+func (f *Format) timestampOf(w *integer.Words) uint64 {
+	if len(f.places) == 1 {
+		return f.places[0].Of(w)
+	}
+	ticks := uint64(0)
+	for i := range f.places {
+		ticks |= f.places[i].Of(w) << f.timestamp[i].Shift
+	}
+	return ticks
+}
+
 // Max returns the largest ID.
 func (f *Format) Max() ID { return ID{f, f.max} }
 
@@ -321,7 +319,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 		first, end, err = f.usual.Bounds(from, to)
 		return ID{f, first.words}, ID{f, end.words}, err
 	}
-	if !f.ordered {
+	if !f.Ordered {
 		return ID{}, ID{}, fmt.Errorf(
 			"%s: IDs are not in order of time, so two IDs cannot bound a time range", f.Name)
 	}
@@ -345,10 +343,10 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 }
 
 // first returns the smallest integer of t's tick.
-func (f *Format) first(t time.Time) Words {
-	w, ticks := f.shared, Words{0, 0, f.ticks(t)}
+func (f *Format) first(t time.Time) integer.Words {
+	w, ticks := f.shared, integer.Words{0, 0, f.ticks(t)}
 	for _, field := range f.timestamp {
-		w = w.or(ticks.shift(-field.Shift).and(ones(field.Bits)).shift(field.Low))
+		w = w.Or(ticks.Shift(-field.Shift).And(integer.Ones(field.Bits)).Shift(field.Low))
 	}
 	return w
 }

@@ -1,16 +1,15 @@
 package format
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/big"
-	"math/bits"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/internal/words"
@@ -20,7 +19,7 @@ import (
 // only its methods Format, IsZero, MarshalJSON and String.
 type ID struct {
 	format *Format
-	words  Words
+	words  integer.Words
 }
 
 // An Encoding is a way to write an ID.
@@ -41,17 +40,14 @@ func (id ID) Format() *Format { return id.format }
 func (id ID) IsZero() bool { return id.format == nil }
 
 // Compare returns -1, 0 or +1 if the ID's integer is below, equal to or above the other integer. If
-// [Format.InOrder] returns true, this is the order of time.
+// Format.Ordered is true, this is the order of time.
 func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 
 // Bytes returns the ID's bytes, big-endian.
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	var full [24]byte
-	for i, w := range id.words {
-		binary.BigEndian.PutUint64(full[8*i:], w)
-	}
+	full := id.words.Bytes()
 	return append(b, full[24-id.format.Size:]...)
 }
 
@@ -62,15 +58,10 @@ func (f *Format) FromBytes(b []byte) (ID, error) {
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return f.FromWords(wordsOf(&full))
+	return f.FromWords(integer.FromBytes(&full))
 }
 
-func wordsOf(b *[24]byte) Words {
-	return Words{binary.BigEndian.Uint64(b[0:]), binary.BigEndian.Uint64(b[8:]),
-		binary.BigEndian.Uint64(b[16:])}
-}
-
-func (f *Format) id(w Words, err error) (ID, error) {
+func (f *Format) id(w integer.Words, err error) (ID, error) {
 	if err != nil {
 		return ID{}, err
 	}
@@ -100,7 +91,7 @@ func (id ID) Append(b []byte, e Encoding) []byte {
 		var raw [20]byte
 		return hex.AppendEncode(b, id.appendBytes(raw[:0]))
 	case Int:
-		return id.words.appendInt(b)
+		return id.words.AppendDecimal(b)
 	case UUID:
 		if id.format.Bits == 128 {
 			var raw [16]byte
@@ -127,6 +118,23 @@ func (f *Format) checkEncoding(e Encoding) error {
 	return parseerr.Kindf(sortid.ErrOption, "%s IDs %shave no encoding %q; their encodings are %s",
 		f.Name, why, e, words.List(names, "and"))
 }
+
+// Words returns the ID's integer, the most significant word first.
+func (id ID) Words() [3]uint64 { return id.words }
+
+// FromWords returns the ID with this integer, the most significant word first. It fails if the
+// format has no such ID.
+func (f *Format) FromWords(w [3]uint64) (id ID, err error) { // inlined, for package generate
+	if f.check != nil {
+		if err = f.check(w); err != nil {
+			return
+		}
+	}
+	return ID{f, w}, nil
+}
+
+// has reports whether the format has an ID with this integer.
+func (f *Format) has(w integer.Words) bool { return f.check == nil || f.check(w) == nil }
 
 // Parse returns the ID of a text in the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
@@ -225,7 +233,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 	if text == "" {
 		return ID{}, f.inputErrorf(text, "an integer has decimal digits")
 	}
-	var w Words
+	var w integer.Words
 	for i := 0; i < len(text); {
 		// A word has room for 19 digits.
 		part, scale := uint64(0), uint64(1)
@@ -236,12 +244,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 			}
 			part, scale = part*10+uint64(digit), scale*10
 		}
-		for j := 2; j >= 0; j-- {
-			over, low := bits.Mul64(w[j], scale)
-			low, carry := bits.Add64(low, part, 0)
-			w[j], part = low, over+carry
-		}
-		if part != 0 || w.Compare(f.max) > 0 {
+		if over := w.TimesPlus(scale, part); over != 0 || w.Compare(f.max) > 0 {
 			return ID{}, f.inputErrorf(text, "larger than %s, the largest ID", f.Max().In(Int))
 		}
 	}
@@ -271,39 +274,6 @@ func (e *symbolError) Error() string {
 }
 
 func (e *symbolError) Is(target error) bool { return target == sortid.ErrSymbol }
-
-const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
-
-func (w Words) appendInt(b []byte) []byte {
-	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
-	n := 0
-	for w[0]|w[1] != 0 {
-		var rest uint64
-		w[0], rest = w[0]/ten19, w[0]%ten19
-		w[1], rest = bits.Div64(rest, w[1], ten19)
-		w[2], rest = bits.Div64(rest, w[2], ten19)
-		parts[n] = rest
-		n++
-	}
-	parts[n] = w[2]
-	if w[2] == 0 && n > 0 {
-		n--
-	}
-	b = strconv.AppendUint(b, parts[n], 10)
-	for n--; n >= 0; n-- {
-		b = appendPadded(b, parts[n], 19)
-	}
-	return b
-}
-
-func appendPadded(b []byte, v uint64, width int) []byte {
-	var buf [20]byte
-	for i := width - 1; i >= 0; i-- {
-		buf[i] = byte('0' + v%10)
-		v /= 10
-	}
-	return append(b, buf[:width]...)
-}
 
 // Big returns the ID as an integer.
 func (id ID) Big() *big.Int { return new(big.Int).SetBytes(id.Bytes()) }
@@ -341,7 +311,7 @@ func (v Value) Append(b []byte) []byte {
 	if v.high == 0 {
 		return strconv.AppendUint(b, v.low, 10)
 	}
-	return Words{0, v.high, v.low}.appendInt(b)
+	return integer.Words{0, v.high, v.low}.AppendDecimal(b)
 }
 
 // String returns the decimal integer.
@@ -367,7 +337,7 @@ func (f *Format) ConvertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
 	}
-	if f.within != nil || g.within != nil {
+	if f.Within != nil || g.Within != nil {
 		return slices.Contains(versions, f) || slices.Contains(versions, g)
 	}
 	return f.HasTime() && g.HasTime() && f.Tick == g.Tick && f.Epoch.Equal(g.Epoch) &&
@@ -399,7 +369,7 @@ func (id ID) HasTime() bool { return id.timed() != nil }
 
 // timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
-	for _, f := range id.format.within {
+	for _, f := range id.format.Within {
 		if f.has(id.words) && f.HasTime() {
 			return f
 		}
@@ -419,7 +389,7 @@ func (id ID) Milli() int64 {
 	return id.milli(f)
 }
 
-func (id ID) milli(f *Format) int64 { return f.milliOf(f.Timestamp(&id.words)) }
+func (id ID) milli(f *Format) int64 { return f.milliOf(f.timestampOf(&id.words)) }
 
 func (f *Format) milliOf(timestamp uint64) int64 {
 	if f.tickMilli == 0 {
@@ -428,8 +398,8 @@ func (f *Format) milliOf(timestamp uint64) int64 {
 	return f.epochMilli + int64(timestamp)*f.tickMilli
 }
 
-// TimeOf returns the time of a timestamp in UTC.
-func (f *Format) TimeOf(timestamp uint64) time.Time {
+// timeOf returns the time of a timestamp in UTC.
+func (f *Format) timeOf(timestamp uint64) time.Time {
 	t := time.UnixMilli(f.milliOf(timestamp)).UTC()
 	if f.tickMilli == 0 {
 		t = t.Add(time.Duration(timestamp%f.perMilli) * f.Tick)
@@ -447,25 +417,13 @@ func (f *Format) ticks(t time.Time) uint64 {
 	return ms / uint64(f.tickMilli)
 }
 
-// TimestampOf returns the timestamp of a time, or the nearest timestamp if the time is outside
-// [Format.Range].
-func (f *Format) TimestampOf(t time.Time) uint64 {
-	switch first, last := f.Range(); {
-	case t.Before(first):
-		return 0
-	case t.After(last):
-		return f.LastTimestamp()
-	}
-	return f.ticks(t)
-}
-
 // Time returns the ID's time in UTC, or the zero time if the ID has no time.
 func (id ID) Time() time.Time {
 	f := id.timed()
 	if f == nil {
 		return time.Time{}
 	}
-	return f.TimeOf(f.Timestamp(&id.words))
+	return f.timeOf(f.timestampOf(&id.words))
 }
 
 // Notes returns remarks about the ID, such as "no generator makes this ID".

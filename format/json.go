@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -70,7 +71,7 @@ func appendTime(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z
 	b = append(b[:len(b)-1], '.')
-	b = appendPadded(b, uint64(t.Nanosecond()/1e6), 3)
+	b = integer.AppendPadded(b, uint64(t.Nanosecond()/1e6), 3)
 	return append(b, 'Z')
 }
 
@@ -126,7 +127,7 @@ func (f *Format) MarshalJSON() ([]byte, error) {
 	r := row{
 		Name: f.Name, Title: f.Title, Summary: f.Summary, Source: f.Source,
 		Generates: f.Generates(),
-		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.ordered, Within: namesOf(f.within),
+		Bits:      f.Bits, Max: f.Max().In(Int), Ordered: f.Ordered, Within: namesOf(f.Within),
 		Layout: f.Layout, Encodings: f.Encodings, Guess: f.Guess, Example: f.Example,
 		Search: f.Search,
 		Text: rowText{

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 )
 
 // A Group is a number in a text.
@@ -29,7 +30,7 @@ type numerals struct {
 type group struct {
 	Group
 	values [256]uint8
-	limit  Words
+	limit  integer.Words
 }
 
 const noDigit = 0xff
@@ -57,9 +58,9 @@ func newNumerals(f *Format) *numerals {
 			}
 		}
 		for range g.Digits {
-			full.limit.timesPlus(uint64(len(g.Symbols)), uint64(len(g.Symbols)-1))
+			full.limit.TimesPlus(uint64(len(g.Symbols)), uint64(len(g.Symbols)-1))
 		}
-		if ones := ones(g.Bits); full.limit.Compare(ones) > 0 {
+		if ones := integer.Ones(g.Bits); full.limit.Compare(ones) > 0 {
 			full.limit = ones
 		}
 		n.groups = append(n.groups, full)
@@ -70,9 +71,9 @@ func newNumerals(f *Format) *numerals {
 // blank is the first symbol of a format with several lengths. It pads shorter texts.
 const blank = " "
 
-func (n *numerals) max() (w Words) {
+func (n *numerals) max() (w integer.Words) {
 	for i := range n.groups {
-		w = w.or(n.groups[i].limit.shift(n.groups[i].Low))
+		w = w.Or(n.groups[i].limit.Shift(n.groups[i].Low))
 	}
 	return w
 }
@@ -91,7 +92,7 @@ func (n *numerals) alphabet() class {
 	return classify(symbols)
 }
 
-func (n *numerals) check(w Words) error {
+func (n *numerals) check(w integer.Words) error {
 	for i := range n.groups {
 		if g := &n.groups[i]; g.of(w).Compare(g.limit) > 0 {
 			return sortid.ErrLayout
@@ -106,21 +107,21 @@ func (n *numerals) check(w Words) error {
 	return nil
 }
 
-func (g *group) of(w Words) Words { return w.shift(-g.Low).and(ones(g.Bits)) }
+func (g *group) of(w integer.Words) integer.Words { return w.Shift(-g.Low).And(integer.Ones(g.Bits)) }
 
-func (n *numerals) parse(text string) (w Words, err error) {
+func (n *numerals) parse(text string) (w integer.Words, err error) {
 	f := n.format
 	_, rest := f.cutPrefix(text)
 	if !f.hasTextLength(len(rest)) {
-		return Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
+		return integer.Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
 	}
 	if f.CheckSuffix != "" {
 		bare, err := cutBech32(text)
 		if err != nil {
-			return Words{}, f.inputErrorf(text, "%v", err)
+			return integer.Words{}, f.inputErrorf(text, "%v", err)
 		}
 		if _, rest = f.cutPrefix(bare); len(rest) != n.length {
-			return Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
+			return integer.Words{}, f.inputErrorf(text, "want %s", f.Alphabet)
 		}
 		text = bare
 	}
@@ -131,27 +132,27 @@ func (n *numerals) parse(text string) (w Words, err error) {
 	for i := range n.groups {
 		g := &n.groups[i]
 		if !strings.HasPrefix(text[at:], g.Before) {
-			return Words{}, f.wrongSymbol(text, at, "not in the alphabet")
+			return integer.Words{}, f.wrongSymbol(text, at, "not in the alphabet")
 		}
 		at += len(g.Before)
-		var v Words
+		var v integer.Words
 		for last := at + g.Digits; at < last; at++ {
 			digit := g.values[text[at]]
 			if digit == noDigit || digit == 0 && at < end && g.Symbols[0] == blank[0] {
-				return Words{}, f.wrongSymbol(text, at, "not in the alphabet")
+				return integer.Words{}, f.wrongSymbol(text, at, "not in the alphabet")
 			}
-			v.timesPlus(uint64(len(g.Symbols)), uint64(digit))
+			v.TimesPlus(uint64(len(g.Symbols)), uint64(digit))
 		}
-		placed := v.shift(g.Low)
-		if v.Compare(g.limit) > 0 || placed.shift(-g.Low) != v {
-			return Words{}, f.inputErrorf(text, "it has more bits than an ID")
+		placed := v.Shift(g.Low)
+		if v.Compare(g.limit) > 0 || placed.Shift(-g.Low) != v {
+			return integer.Words{}, f.inputErrorf(text, "it has more bits than an ID")
 		}
-		w = w.or(placed)
+		w = w.Or(placed)
 	}
 	return w, f.check(w)
 }
 
-func (n *numerals) append(b []byte, w Words) []byte {
+func (n *numerals) append(b []byte, w integer.Words) []byte {
 	var buf [64]byte
 	for i := range n.groups {
 		g := &n.groups[i]
@@ -167,41 +168,3 @@ func (n *numerals) append(b []byte, w Words) []byte {
 	}
 	return bytes.TrimRight(b, blank)
 }
-
-// timesPlus multiplies by factor and adds carry. It drops the overflow.
-func (w *Words) timesPlus(factor, carry uint64) {
-	for j := 2; j >= 0; j-- {
-		high, low := bits.Mul64(w[j], factor)
-		low, over := bits.Add64(low, carry, 0)
-		w[j], carry = low, high+over
-	}
-}
-
-// shift shifts left, or right if n < 0, by less than 192 bits.
-func (w Words) shift(n int) (s Words) {
-	switch {
-	case n == 0:
-		return w
-	case n > 0:
-		for i := 0; i+n/64 < 3; i++ {
-			s[i] = w[i+n/64] << (n % 64)
-			if i+n/64 < 2 {
-				s[i] |= w[i+n/64+1] >> (64 - n%64)
-			}
-		}
-		return s
-	}
-	n = -n
-	for i := n / 64; i < 3; i++ {
-		s[i] = w[i-n/64] >> (n % 64)
-		if i > n/64 {
-			s[i] |= w[i-n/64-1] << (64 - n%64)
-		}
-	}
-	return s
-}
-
-func (w Words) or(v Words) Words  { return Words{w[0] | v[0], w[1] | v[1], w[2] | v[2]} }
-func (w Words) and(v Words) Words { return Words{w[0] & v[0], w[1] & v[1], w[2] & v[2]} }
-
-func ones(n int) Words { return Words{^uint64(0), ^uint64(0), ^uint64(0)}.shift(n - 192) }

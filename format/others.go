@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 )
 
 const (
@@ -41,17 +42,17 @@ func other(f *Format) *Format {
 	if f.Encodings == nil {
 		f.Encodings = []Encoding{Text}
 	}
-	var mask Words // the bits that are the same in all IDs
+	var mask integer.Words // the bits that are the same in all IDs
 	f.Bits = place(f.Layout)
 	for _, field := range f.Layout {
 		if field.Kind == KindFixed || field.Kind == KindZero {
-			bits := ones(field.Bits)
-			mask = mask.or(bits.shift(field.Low))
-			f.shared = f.shared.or(Words{0, 0, field.Value}.and(bits).shift(field.Low))
+			bits := integer.Ones(field.Bits)
+			mask = mask.Or(bits.Shift(field.Low))
+			f.shared = f.shared.Or(integer.Words{0, 0, field.Value}.And(bits).Shift(field.Low))
 		}
 	}
-	f.max = ones(f.Bits)
-	check := func(Words) error { return nil }
+	f.max = integer.Ones(f.Bits)
+	check := func(integer.Words) error { return nil }
 	if f.Symbols != "" {
 		n := newNumerals(f)
 		if f.TextLengths == nil {
@@ -63,8 +64,8 @@ func other(f *Format) *Format {
 	for i := range f.max {
 		f.max[i] = f.max[i]&^mask[i] | f.shared[i]
 	}
-	f.check = func(w Words) error {
-		if w.and(mask) != f.shared {
+	f.check = func(w integer.Words) error {
+		if w.And(mask) != f.shared {
 			return sortid.ErrLayout
 		}
 		return check(w)

@@ -193,7 +193,7 @@ func TestOthersBoundsPart(t *testing.T) {
 		return sum
 	}
 	for _, f := range others {
-		if !f.ordered {
+		if !f.Ordered {
 			continue
 		}
 		start, last := f.Range()

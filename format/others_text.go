@@ -66,7 +66,7 @@ var sortable = []*Format{
 		Symbols:     strings.ToLower(textcodec.CrockfordSymbols),
 		TextLengths: []int{26}, TextSorts: true,
 		Prefix:  &Prefix{Symbols: lower + "_", Min: 1, Max: 63},
-		Example: "user_01h455vb4pex5vsknk084sn02q", within: versions, usual: UUIDv7}),
+		Example: "user_01h455vb4pex5vsknk084sn02q", Within: versions, usual: UUIDv7}),
 	other(&Format{Name: "upid", Title: "UPID",
 		Summary: "a prefix of four letters, a time and 64 random bits",
 		Source:  "https://github.com/carderne/upid",

@@ -1,9 +1,7 @@
 package format
 
 import (
-	"slices"
-
-	"github.com/sortid/sortid/internal/textcodec"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru128"
 )
 
@@ -28,17 +26,11 @@ func scru128Format() *Format {
 		Reserved: true,
 
 		alphabet: classBase36, letters: classLower,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru128.Parse(s)
 			return scru128Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
-			var id scru128.ID
-			err := id.UnmarshalText(b)
-			return scru128Words(id), !hasCapital(b), err
-		},
-		appendLines: scru128Lines,
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
 			return b
 		},
@@ -48,26 +40,7 @@ func scru128Format() *Format {
 	}
 }
 
-func scru128Words(id scru128.ID) Words {
+func scru128Words(id scru128.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return Words{0, hi, lo}
-}
-
-func scru128Lines(list []Words, text []byte) []Words {
-	const length = scru128.TextLen
-	var s textcodec.Base36Sequence
-	for len(text) > length && text[length] == '\n' {
-		hi, lo, ok := s.Decode((*[length]byte)(text))
-		if !ok {
-			break
-		}
-		if len(list) == cap(list) {
-			list = slices.Grow(list, 1)
-		}
-		list = list[:len(list)+1]
-		w := &list[len(list)-1] // append would copy the array twice
-		w[0], w[1], w[2] = 0, hi, lo
-		text = text[length+1:]
-	}
-	return list
+	return integer.Words{0, hi, lo}
 }

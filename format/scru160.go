@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru160"
 )
 
@@ -29,19 +29,11 @@ func scru160Format() *Format {
 		Reserved: true,
 
 		alphabet: classBase32hex, letters: classUpper,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru160.Parse(s)
 			return scru160Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
-			if len(b) == scru160.HexLen { // another encoding
-				return Words{}, false, sortid.ErrLength
-			}
-			var id scru160.ID
-			err := id.UnmarshalText(b)
-			return scru160Words(id), !hasSmall(b), err
-		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru160ID(w).AppendText(b)
 			return b
 		},
@@ -51,12 +43,12 @@ func scru160Format() *Format {
 	}
 }
 
-func scru160Words(id scru160.ID) Words {
-	return Words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
+func scru160Words(id scru160.ID) integer.Words {
+	return integer.Words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
 		binary.BigEndian.Uint64(id[12:])}
 }
 
-func scru160ID(w Words) (id scru160.ID) {
+func scru160ID(w integer.Words) (id scru160.ID) {
 	binary.BigEndian.PutUint32(id[:], uint32(w[0]))
 	binary.BigEndian.PutUint64(id[4:], w[1])
 	binary.BigEndian.PutUint64(id[12:], w[2])

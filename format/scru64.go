@@ -1,6 +1,7 @@
 package format
 
 import (
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru64"
 )
 
@@ -23,20 +24,15 @@ func scru64Format() *Format {
 		NodeCounter: 24,
 
 		alphabet: classBase36, letters: classLower,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := scru64.Parse(s)
 			return scru64Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
-			var id scru64.ID
-			err := id.UnmarshalText(b)
-			return scru64Words(id), !hasCapital(b), err
-		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = scru64.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w Words) error {
+		check: func(w integer.Words) error {
 			_, err := scru64.FromUint64(w[2])
 			return err
 		},
@@ -46,4 +42,4 @@ func scru64Format() *Format {
 	}
 }
 
-func scru64Words(id scru64.ID) Words { return Words{0, 0, id.Uint64()} }
+func scru64Words(id scru64.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }

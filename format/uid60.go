@@ -3,6 +3,7 @@ package format
 import (
 	"time"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/uid60"
 )
 
@@ -28,22 +29,15 @@ func uid60Format() *Format {
 		Search: Search{WordLike: true},
 
 		alphabet: classBase64,
-		parse: func(s string) (Words, error) {
+		parse: func(s string) (integer.Words, error) {
 			id, err := uid60.Parse(s)
 			return uid60Words(id), err
 		},
-		unmarshal: func(b []byte) (Words, bool, error) {
-			var id uid60.ID
-			err := id.UnmarshalText(b)
-			var buf [uid60.MaxTextLen]byte
-			written, _ := id.AppendText(buf[:0])
-			return uid60Words(id), string(written) == string(b), err
-		},
-		appendText: func(b []byte, w Words) []byte {
+		appendText: func(b []byte, w integer.Words) []byte {
 			b, _ = uid60.ID(w[2]).AppendText(b)
 			return b
 		},
-		check: func(w Words) error {
+		check: func(w integer.Words) error {
 			_, err := uid60.FromUint64(w[2])
 			return err
 		},
@@ -53,4 +47,4 @@ func uid60Format() *Format {
 	}
 }
 
-func uid60Words(id uid60.ID) Words { return Words{0, 0, id.Uint64()} }
+func uid60Words(id uid60.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }

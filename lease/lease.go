@@ -153,7 +153,7 @@ func (c Config) terms() Terms {
 	return t
 }
 
-// check reports whether the realm's terms make sense and are those of c.
+// check reports whether the realm's terms make sense and are equal to the terms of c.
 func (c Config) check(root Record) error {
 	if err := checkTerms(root); err != nil {
 		return err

@@ -30,6 +30,11 @@ var (
 		Epoch: time.UnixMilli(1519862400000)} // 2018
 )
 
+// FormatOf returns the Format of the named format of ours, or the zero Format if there is none.
+func FormatOf(name string) Format { return formats[name] }
+
+var formats = map[string]Format{"scru64": SCRU64, "scru160": SCRU160, "uid60": UID60}
+
 const MaxBits = 24
 
 // A Block is a node ID with its size in bits. It contains all node IDs of more bits that begin with

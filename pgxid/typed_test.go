@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"path"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sortid/sortid/euid"
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
@@ -21,6 +26,16 @@ import (
 type user struct{}
 
 func (user) Prefix() string { return "user" }
+
+func TestEveryFormat(t *testing.T) {
+	for _, f := range format.Ours() {
+		if !slices.ContainsFunc(pgxid.Types(), func(id reflect.Type) bool {
+			return id.Name() == "ID" && path.Base(id.PkgPath()) == f.Name
+		}) {
+			t.Errorf("pgxid/pgxid.go lacks %s", f.Name)
+		}
+	}
+}
 
 func TestTypedIDs(t *testing.T) {
 	conn := connect(t)

@@ -13,11 +13,15 @@ import (
 	"github.com/sortid/sortid/typed"
 )
 
-func TestFormats(t *testing.T) {
+func TestEveryFormat(t *testing.T) {
 	for _, f := range format.Ours() {
-		name := f.Name
-		if typed.Tested[name] == nil {
-			t.Errorf("%s cannot be typed", name)
+		if typed.Tested[f.Name] == nil {
+			t.Errorf("typed/inner.go lacks %s", f.Name)
+		}
+	}
+	for name := range typed.Tested {
+		if _, err := format.Lookup(name); err != nil {
+			t.Errorf("format/format.go lacks %s: %v", name, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/exact"
@@ -17,8 +18,8 @@ import (
 )
 
 type checker struct {
-	f      *format.Format
-	timed  *format.Format // UUIDv7 if f is TypeID, which contains a UUIDv7; otherwise f
+	f      *sample.Format
+	timed  *sample.Format // UUIDv7 if f is TypeID, which contains a UUIDv7; otherwise f
 	o      Options
 	report report.Report
 
@@ -39,7 +40,7 @@ type checker struct {
 	rollback    *findings.Check // nil if Options.Unordered is set
 	clock       *exact.Clock
 	rules       *exact.Rules // nil while IDs are held
-	previous    format.Words
+	previous    integer.Words
 	encoding    format.Encoding // of the previous ID; empty before the first ID
 	intEncoding bool
 	gap         bool // a line without an ID follows the previous ID
@@ -50,12 +51,12 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	timed := cmp.Or(f.Timed(), f)
+	timed := sample.FormatOf(cmp.Or(sample.Timed(f), f))
 	if err := o.validate(timed); err != nil {
 		return nil, &sortid.OptionError{Format: "verify", Err: err}
 	}
 	o.Unordered = o.Unordered || o.Stateless
-	c := &checker{f: f, timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
+	c := &checker{f: sample.FormatOf(f), timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
 	if o.Raw != "" {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
@@ -93,7 +94,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 }
 
 type held struct {
-	list    []format.Words
+	list    []integer.Words
 	segment sample.Segment
 }
 
@@ -122,7 +123,7 @@ func (c *checker) begin(h exact.Habits) {
 	}
 }
 
-func (c *checker) show(v format.Words) string {
+func (c *checker) show(v integer.Words) string {
 	return c.f.InEncoding(v, cmp.Or(c.encoding, c.f.Encodings[0]))
 }
 
@@ -154,7 +155,7 @@ func (c *checker) block(b *sample.Block) {
 }
 
 // checkSegment checks IDs. s.Line is the line of the first ID, counted from the start of the input.
-func (c *checker) checkSegment(list []format.Words, s sample.Segment) {
+func (c *checker) checkSegment(list []integer.Words, s sample.Segment) {
 	s.Gap = s.Gap || c.gap
 	c.gap = false
 	if c.rules == nil {
@@ -196,7 +197,7 @@ func (c *checker) checkSegment(list []format.Words, s sample.Segment) {
 
 // passOn passes IDs to the rules. It omits an ID that equals the previous ID, because a copy has no
 // new random bits.
-func (c *checker) passOn(list []format.Words, line uint64, rising bool) {
+func (c *checker) passOn(list []integer.Words, line uint64, rising bool) {
 	if rising && list[0] != c.previous {
 		c.rules.CheckAny(list, line)
 		c.previous = list[len(list)-1]
@@ -214,7 +215,7 @@ func (c *checker) passOn(list []format.Words, line uint64, rising bool) {
 	c.previous = previous
 }
 
-func (c *checker) findReserved(list []format.Words, line uint64, rising bool) {
+func (c *checker) findReserved(list []integer.Words, line uint64, rising bool) {
 	f, last := c.f, c.f.LastTimestamp()
 	if rising && f.Timestamp(&list[0]) != 0 && f.Timestamp(&list[len(list)-1]) != last {
 		return
@@ -231,7 +232,7 @@ type sink struct {
 	clock *exact.Clock
 }
 
-func (s sink) Accept(list []format.Words, line uint64) {
+func (s sink) Accept(list []integer.Words, line uint64) {
 	s.clock.Feed(list, line, true)
 	s.Run(list, line)
 }

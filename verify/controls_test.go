@@ -3,6 +3,7 @@ package verify
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -92,7 +93,6 @@ func broken(t *testing.T) (cs []control) {
 			add("coarse", "clock.resolution", nil)
 		}
 	}
-	own := map[string]bool{}
 	var err error
 	for line := range strings.Lines(controls.Controls) {
 		words := strings.Fields(line)
@@ -118,7 +118,6 @@ func broken(t *testing.T) (cs []control) {
 		}
 		for name := range strings.SplitSeq(words[0], ",") {
 			formatName, mode, _ := strings.Cut(name, ":")
-			own[formatName] = true
 			for _, s := range controls.Subjects {
 				if s.Format == formatName && (s.Mode == mode || mode == "*") {
 					c.Subject = s
@@ -127,13 +126,20 @@ func broken(t *testing.T) (cs []control) {
 			}
 		}
 	}
+	return cs
+}
+
+func TestEveryFormat(t *testing.T) {
+	const file = "verify/internal/controls/controls.go"
 	for _, f := range format.Ours() {
-		name := f.Name
-		if !own[name] {
-			t.Errorf("Controls has no fault of %s", name)
+		if !slices.ContainsFunc(controls.Subjects,
+			func(s controls.Subject) bool { return s.Format == f.Name && s.Mode == "" }) {
+			t.Errorf("%s: Subjects lacks %s", file, f.Name)
+		}
+		if !regexp.MustCompile(`(?m)^(\S*,)?` + f.Name + `[ ,:]`).MatchString(controls.Controls) {
+			t.Errorf("%s: Controls has no fault of %s", file, f.Name)
 		}
 	}
-	return cs
 }
 
 func TestNegativeControls(t *testing.T) {

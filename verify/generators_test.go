@@ -14,8 +14,10 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/verify/internal/controls"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -168,14 +170,14 @@ func writeIDs(t *testing.T, f *format.Format, values string, clock *stepClock, h
 
 // sorted sorts lines, because several goroutines do not write IDs in order.
 func sorted(f *format.Format, lines []byte) (out []byte) {
-	var ids []format.Words
+	var ids []integer.Words
 	for line := range bytes.Lines(lines) {
-		v, _, _, _ := f.ReadLine(bytes.TrimSpace(line))
+		v, _, _, _ := sample.FormatOf(f).ReadLine(bytes.TrimSpace(line))
 		ids = append(ids, v)
 	}
-	slices.SortFunc(ids, format.Words.Compare)
+	slices.SortFunc(ids, integer.Words.Compare)
 	for _, v := range ids {
-		out = append(append(out, f.InEncoding(v, format.Text)...), '\n')
+		out = append(append(out, sample.FormatOf(f).InEncoding(v, format.Text)...), '\n')
 	}
 	return out
 }

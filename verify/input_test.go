@@ -16,6 +16,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/verify/internal/controls"
@@ -171,7 +172,7 @@ func TestReserved(t *testing.T) {
 			continue
 		}
 		lines := controls.Sample(f.Name, 100)
-		least, greatest := f.InEncoding(format.Words{}, format.Text), f.InEncoding(f.Max().Words(),
+		least, greatest := sample.FormatOf(f).InEncoding(integer.Words{}, format.Text), sample.FormatOf(f).InEncoding(f.Max().Words(),
 			format.Text)
 		for _, c := range []struct {
 			lines []string
@@ -249,7 +250,7 @@ func TestSchedules(t *testing.T) {
 						t.Fatal(err)
 					}
 					r := c.check(t.Context(), how.cut(strings.NewReader(controls.Text(lines))),
-						sample.Options{Format: f, Now: o.Now, Size: how.size,
+						sample.Options{Format: sample.FormatOf(f), Now: o.Now, Size: how.size,
 							Parsers: how.readers})
 					r.Elapsed = 0
 					got := fmt.Sprintf("%+v", r)

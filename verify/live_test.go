@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/controls"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -24,8 +26,8 @@ func liveRun(t *testing.T, length, every time.Duration,
 		at += every
 		now = controls.Now.Add(at)
 		ts := uint64(controls.Now.UnixMilli() + clock(at).Milliseconds())
-		v := format.Words{0, ts << 16, m.Uint64()}
-		return copy(b, format.SCRU128.InEncoding(v, format.Text)+"\n"), nil
+		v := integer.Words{0, ts << 16, m.Uint64()}
+		return copy(b, sample.FormatOf(format.SCRU128).InEncoding(v, format.Text)+"\n"), nil
 	})
 	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true,
 		Now: func() time.Time { return now }})

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/controls"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -22,9 +24,9 @@ func TestDisorder(t *testing.T) {
 			all = append(all,
 				controls.Find(formatName, "").Make(controls.New(seed, "", 2000, 0.5))...)
 		}
-		byID := map[string]format.Words{}
+		byID := map[string]integer.Words{}
 		for _, l := range all {
-			v, _, _, err := f.ReadLine([]byte(l))
+			v, _, _, err := sample.FormatOf(f).ReadLine([]byte(l))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,18 +39,18 @@ func TestDisorder(t *testing.T) {
 			j = min(i+j, len(all)-1)
 			all[i], all[j] = all[j], all[i]
 		}
-		values := make([]format.Words, len(all))
+		values := make([]integer.Words, len(all))
 		for i, l := range all {
 			values[i] = byID[l]
 		}
-		late, most, lines, top := 0, uint64(0), 0, format.Words{}
+		late, most, lines, top := 0, uint64(0), 0, integer.Words{}
 		for i, v := range values {
 			if !v.Less(&top) {
 				top = v
 				continue
 			}
 			late++
-			most = max(most, f.Timestamp(&top)-f.Timestamp(&v))
+			most = max(most, sample.FormatOf(f).Timestamp(&top)-sample.FormatOf(f).Timestamp(&v))
 			for k := range values[:i] {
 				if v.Less(&values[k]) {
 					lines = max(lines, i-k)
@@ -160,8 +162,8 @@ func TestStateless(t *testing.T) {
 	var lines []string
 	for range 10_000 {
 		m.Tick()
-		v := format.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
-		lines = append(lines, format.SCRU128.InEncoding(v, format.Text))
+		v := integer.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
+		lines = append(lines, sample.FormatOf(format.SCRU128).InEncoding(v, format.Text))
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Status != report.Pass ||
 		len(r.Fields) != 3 {
@@ -171,9 +173,9 @@ func TestStateless(t *testing.T) {
 		t.Error("stateless IDs pass without the option")
 	}
 	for i, l := range lines {
-		v, _, _, _ := format.SCRU128.ReadLine([]byte(l))
+		v, _, _, _ := sample.FormatOf(format.SCRU128).ReadLine([]byte(l))
 		v[1] &^= 1 << 5
-		lines[i] = format.SCRU128.InEncoding(v, format.Text)
+		lines[i] = sample.FormatOf(format.SCRU128).InEncoding(v, format.Text)
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Check(
 		"random.counter_hi.same").Status != report.Fail {

@@ -106,7 +106,7 @@ func (o *Options) rules() exact.Options {
 	}
 }
 
-func (o *Options) validate(f *format.Format) error {
+func (o *Options) validate(f *sample.Format) error {
 	r := o.rules()
 	if err := r.Validate(f); err != nil {
 		return err
@@ -136,7 +136,7 @@ func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*rep
 		return nil, err
 	}
 	return c.check(ctx, r, sample.Options{
-		Format: f, Now: c.o.Now, Eager: o.Live, Parsers: min(runtime.GOMAXPROCS(0),
+		Format: c.f, Now: c.o.Now, Eager: o.Live, Parsers: min(runtime.GOMAXPROCS(0),
 			sample.MaxParsers),
 	}), nil
 }
@@ -174,7 +174,7 @@ func Detect(head []byte) (name string, ok bool) {
 		var formats []*format.Format
 		for _, c := range format.Detect(string(text)) {
 			f := c.ID.Format()
-			if f.Timed() != nil && (f.Generates() || c.Encoding != format.Int) &&
+			if sample.Timed(f) != nil && (f.Generates() || c.Encoding != format.Int) &&
 				(lines == 0 || slices.Contains(common, f)) {
 				formats = append(formats, f)
 			}

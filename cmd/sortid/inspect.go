@@ -42,6 +42,7 @@ func inspection(c *console.Console,
 		"a picture (card), a line with time, format and fields (short), or a line of JSON",
 		"card", "card", "short", "json")
 	layout := cmd.Flags().String("template", "", "print each ID with a `TEMPLATE`")
+	cmd.MarkFlagsMutuallyExclusive("template", "output")
 	size := cmd.Flags().Int("node-bits", 0,
 		"the size of the node ID in `BITS`, to separate node ID and counter of "+sharedNames)
 
@@ -56,9 +57,6 @@ func inspection(c *console.Console,
 		write := map[string]writer{"short": inspect.AppendShort, "json": appendObject,
 			"card": cards(c)}[output.Value]
 		if cmd.Flags().Changed("template") {
-			if cmd.Flags().Changed("output") {
-				return console.UsageErrorf("--template and --output exclude each other")
-			}
 			var err error
 			if write, err = inspect.Template(*layout); err != nil {
 				return console.UsageErrorf("--template: %w", err)

@@ -48,12 +48,11 @@ func leaseListCommand(c *console.Console) *cobra.Command {
 		"also show node IDs that are split into smaller ones, or part of a larger one")
 	unused := cmd.Flags().Bool("out-of-use", false,
 		"show only node IDs that nobody uses and nobody can have yet")
+	cmd.MarkFlagsMutuallyExclusive("all", "out-of-use")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		which := realms.WholeBlocks
 		switch {
-		case *every && *unused:
-			return console.UsageErrorf("--all and --out-of-use exclude each other")
 		case *every:
 			which = realms.AllBlocks
 		case *unused:

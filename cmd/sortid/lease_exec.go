@@ -76,6 +76,7 @@ func addExecFlags(cmd *cobra.Command) *execFlags {
 	set.Lookup("count").DefValue = "0"
 	f.nodeID = set.Uint32("node-id", 0, "lease exactly the node ID `N`")
 	set.Lookup("node-id").DefValue = "0"
+	cmd.MarkFlagsMutuallyExclusive("count", "node-id")
 	set.DurationVar(&f.options.Times.Ahead, "ahead", f.options.Times.Ahead,
 		"how far the program's generator runs ahead of the clock at most, a `DURATION`")
 	set.DurationVar(&f.options.Times.Grace, "grace", f.options.Times.Grace,
@@ -116,8 +117,6 @@ func (f *execFlags) complete(cmd *cobra.Command) (err error) {
 			"--node-bits %d: a node ID has 1 to %d bits", l.Bits, lease.MaxBits)
 	case f.count > 1<<lease.MaxBits:
 		return console.UsageErrorf("--count %d: no realm has so many node IDs", f.count)
-	case f.options.NodeID != nil && f.count != 0:
-		return console.UsageErrorf("--count and --node-id exclude each other")
 	case given("status") && f.options.Status == "":
 		return console.UsageErrorf("--status wants the name of a file, but is empty")
 	}

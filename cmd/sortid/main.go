@@ -30,10 +30,10 @@ func main() {
 func run(c *console.Console, args []string) int {
 	root := root(c)
 	started := false // whether cobra has accepted the arguments
-	before := root.PersistentPreRun
-	root.PersistentPreRun = func(cmd *cobra.Command, args []string) {
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		started = true
-		before(cmd, args)
+		return before(cmd, args)
 	}
 	root.SetArgs(args)
 	root.SetIn(c.In)
@@ -137,9 +137,10 @@ func addConsoleFlags(c *console.Console, root *cobra.Command) {
 	root.PersistentFlags().AddFlag(root.Flags().Lookup("color"))
 	root.PersistentFlags().BoolVarP(&c.Quiet, "quiet", "q", false,
 		"show no progress and no notes, and do not name bad lines")
-	root.PersistentPreRun = func(*cobra.Command, []string) {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if when.Value != "auto" {
 			c.Colours = when.Value == "always"
 		}
+		return flags.CheckExclusive(cmd)
 	}
 }

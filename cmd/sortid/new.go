@@ -35,6 +35,7 @@ func newCommand(c *console.Console) *cobra.Command {
 		"lease the node ID from the store or the server at this `URL`, such as bolt:PATH "+
 			"(see sortid lease --help)")
 	m.lease.AddFlags(cmd)
+	cmd.MarkFlagsMutuallyExclusive("forever", "count")
 	m.options = flags.ChooseOptions(cmd)
 
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
@@ -96,9 +97,6 @@ func (m *making) how() (how productionOptions, err error) {
 	how = productionOptions{Encode: generate.Batch.AppendJSON, Count: uint64(m.count),
 		Rate: float64(m.rate)}
 	if m.forever {
-		if m.cmd.Flags().Changed("count") {
-			return how, console.UsageErrorf("--forever and --count exclude each other")
-		}
 		how.Count = math.MaxUint64
 	}
 	if m.output.Value != "json" {

@@ -17,7 +17,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 		Use:   "scan [FILE...|-]",
 		Short: "find IDs in logs and other text, and show their times",
 	}
-	s := &scanning{cmd: cmd}
+	s := &scanning{}
 	s.formats = flags.ChooseFormats(cmd, "format", "FORMAT,...",
 		"the formats to look for, with commas between them (default "+
 			"formats whose IDs are easy to tell from other text)", format.All())
@@ -39,6 +39,8 @@ func scanCommand(c *console.Console) *cobra.Command {
 	f.StringArrayVar(&s.options.Include, "include", nil,
 		"read only files whose base name matches this `PATTERN`, such as '*.log'; may be repeated")
 	f.Bool("help", false, "help for scan") // -h is --no-filename
+	cmd.MarkFlagsMutuallyExclusive("only-matching", "output")
+	cmd.MarkFlagsMutuallyExclusive("count", "output")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.read(); err != nil {
@@ -54,7 +56,6 @@ func scanCommand(c *console.Console) *cobra.Command {
 
 type scanning struct {
 	options     scan.Options
-	cmd         *cobra.Command
 	formats     *flags.Formats
 	output      *flags.Choice
 	times       *flags.Span
@@ -70,8 +71,6 @@ func (s *scanning) read() error {
 	s.options.Formats, s.options.From, s.options.To = s.formats.List, r.From, r.To
 	s.options.Output = scan.Output(s.output.Value)
 	switch {
-	case (s.only || s.count) && s.cmd.Flags().Changed("output"):
-		return console.UsageErrorf("--only-matching and --count exclude --output")
 	case s.count:
 		s.options.Output = scan.Count
 	case s.only:

@@ -85,6 +85,11 @@ func (v *verification) addFlags(cmd *cobra.Command) {
 		"with --exec: how many processes, `N`, run at the same time")
 	f.DurationVar(&v.tester.Exec.Length, "for", 10*time.Second,
 		"with --exec: the `TIME` after which verify ends the processes")
+	for _, name := range []string{"unordered", "stateless", "live", "from", "to", "node",
+		"counter-start", "usage", "extension", "raw", "exec"} {
+		cmd.MarkFlagsMutuallyExclusive(name, "unique")
+	}
+	cmd.MarkFlagsMutuallyExclusive("raw", "exec")
 }
 
 func (v *verification) checkFlags(cmd *cobra.Command) error {
@@ -98,17 +103,7 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 			return console.UsageErrorf("--%s needs --exec", name)
 		}
 	}
-	for _, name := range []string{
-		"unordered", "stateless", "live", "from", "to", "node", "counter-start", "usage",
-		"extension", "raw", "exec",
-	} {
-		if changed(name) && v.unique {
-			return console.UsageErrorf("--%s and --unique exclude each other", name)
-		}
-	}
 	switch {
-	case executes && v.tester.Options.Raw != "":
-		return console.UsageErrorf("--raw and --exec exclude each other")
 	case v.output.Value == "list" && !v.unique:
 		return console.UsageErrorf("-o list needs --unique")
 	case v.output.Value == "html" && (v.unique || executes):

@@ -194,8 +194,10 @@ func testSystemd(t *testing.T, root string) {
 	var stderr strings.Builder
 	serve.Stderr = &stderr
 	check(t, serve.Start())
-	pipe, err := os.OpenFile(filepath.Join(dir, "sortid-orders", "ids"), os.O_RDONLY, 0)
+	// O_RDWR, because os.O_RDONLY would block for ever if the service does not start.
+	pipe, err := os.OpenFile(filepath.Join(dir, "sortid-orders", "ids"), os.O_RDWR, 0)
 	check(t, err)
+	check(t, pipe.SetReadDeadline(time.Now().Add(time.Minute)))
 	seen := map[string]bool{}
 	for ids := bufio.NewScanner(pipe); len(seen) < 100 && ids.Scan(); {
 		seen[ids.Text()] = true

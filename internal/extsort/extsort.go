@@ -13,7 +13,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 
 // A Key orders records. It has 192 bits, and its upper 32 bits are zero, because IDs have at most
 // 160 bits.
-type Key = format.Words
+type Key = integer.Words
 
 // A Dir is a folder for runs. A Writer makes it in Parent before the first run. If Parent is empty,
 // the folder is in the system's folder for temporary files.

@@ -1,4 +1,4 @@
-// Package words puts numbers, times and lists into words.
+// Package words has numbers and times as people write them.
 package words
 
 import (

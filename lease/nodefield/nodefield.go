@@ -15,14 +15,9 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-// The layouts of these formats have no field for the node ID alone.
-var (
-	ours = map[string]lease.Format{
-		"scru64": lease.SCRU64, "scru160": lease.SCRU160, "uid60": lease.UID60,
-	}
-	// sizes has the usual and the largest size of node IDs, in bits.
-	sizes = map[string]struct{ usual, most int }{"tsid": {10, 20}}
-)
+// sizes has the usual and the largest size of node IDs in bits, for formats whose layouts do not
+// have a field for the node ID alone. [lease.FormatOf] has our formats.
+var sizes = map[string]struct{ usual, most int }{"tsid": {10, 20}}
 
 // Formats returns the formats whose node IDs can be leased, ours first.
 func Formats() []*format.Format {
@@ -59,7 +54,7 @@ func check(f *format.Format) error {
 // machine or shard. It returns 0 if there is none, the largest size for scru64, and the usual size
 // for tsid, whose IDs do not show the size.
 func Bits(f *format.Format) int {
-	if own, ok := ours[f.Name]; ok {
+	if own := lease.FormatOf(f.Name); own.Bits != 0 {
 		return own.Bits
 	}
 	if size, ok := sizes[f.Name]; ok {
@@ -82,7 +77,7 @@ func Bits(f *format.Format) int {
 // LeaseFormat returns the Format of a [lease.Config] for a format's node IDs, or the zero Format if
 // there are none.
 func LeaseFormat(f *format.Format) lease.Format {
-	if own, ok := ours[f.Name]; ok {
+	if own := lease.FormatOf(f.Name); own.Bits != 0 {
 		return own
 	}
 	bits := cmp.Or(sizes[f.Name].most, Bits(f))

@@ -18,6 +18,7 @@ import (
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -105,7 +106,7 @@ func Find(ctx context.Context, formatName string, sources []Source,
 		return nil, &sortid.OptionError{Format: "duplicates", Err: err}
 	}
 	start := time.Now()
-	s := &search{ctx: ctx, f: f, o: o, sources: sources, dir: extsort.Dir{Parent: o.Dir}}
+	s := &search{ctx: ctx, f: sample.FormatOf(f), o: o, sources: sources, dir: extsort.Dir{Parent: o.Dir}}
 	defer s.dir.Close()
 	err = s.run()
 	interrupted := err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx))
@@ -122,7 +123,7 @@ func Find(ctx context.Context, formatName string, sources []Source,
 
 type search struct {
 	ctx     context.Context
-	f       *format.Format
+	f       *sample.Format
 	o       Options
 	sources []Source
 	copied  []bool // which sources are sorted on disk
@@ -234,7 +235,7 @@ func (s *search) account(i int, b *sample.Block) (line uint64) {
 		}
 	}
 	if s.f.NodeCounter > 0 {
-		place := format.PlaceOf(0, s.f.NodeCounter)
+		place := integer.PlaceOf(0, s.f.NodeCounter)
 		for k := range b.IDs {
 			v := place.Of(&b.IDs[k])
 			in.node.always &= v
@@ -296,7 +297,7 @@ func (s *search) blocks(i int, each func(b *sample.Block) error) error {
 }
 
 func (s *search) checkOrder(i int) error {
-	var last format.Words
+	var last integer.Words
 	return s.blocks(i, func(b *sample.Block) error {
 		for k := range b.IDs {
 			if b.IDs[k].Less(&last) {
@@ -369,7 +370,7 @@ func (s *search) merge(runs []*extsort.Run) error {
 	var last record
 	var buf [originSize]byte
 	first, noted := true, false
-	err = extsort.Merge(inputs, func(in input, index int, id format.Words) error {
+	err = extsort.Merge(inputs, func(in input, index int, id integer.Words) error {
 		if s.compared++; s.compared%(1<<18) == 0 {
 			if s.ctx.Err() != nil {
 				return context.Cause(s.ctx)

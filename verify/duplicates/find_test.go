@@ -21,6 +21,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
@@ -76,8 +77,8 @@ func TestFind(t *testing.T) {
 				all = append(all, l...)
 				if r.IntN(2) == 0 {
 					slices.SortFunc(l, func(a, b string) int {
-						x, _, _, _ := f.ReadLine([]byte(a))
-						y, _, _, _ := f.ReadLine([]byte(b))
+						x, _, _, _ := sample.FormatOf(f).ReadLine([]byte(a))
+						y, _, _, _ := sample.FormatOf(f).ReadLine([]byte(b))
 						return x.Compare(y)
 					})
 				}
@@ -86,16 +87,16 @@ func TestFind(t *testing.T) {
 				sources = append(sources, sourceOf(name, l, r.IntN(4) == 0))
 			}
 			want := duplicates(lines)
-			var last format.Words
+			var last integer.Words
 			got, err := Find(t.Context(), formatName, sources,
 				Options{Dir: t.TempDir(), Each: func(d report.Duplicate) {
 					if !slices.Equal(want[d.Text], d.Places) || d.Count != uint64(len(d.Places)) {
 						t.Errorf("%s, seed %d: %v, want %v", formatName, seed, d, want[d.Text])
 					}
 					delete(want, d.Text)
-					v, _, _, _ := f.ReadLine([]byte(d.Text))
+					v, _, _, _ := sample.FormatOf(f).ReadLine([]byte(d.Text))
 					if v.Less(&last) {
-						t.Errorf("%s comes after %s", d.Text, f.InEncoding(last, format.Text))
+						t.Errorf("%s comes after %s", d.Text, sample.FormatOf(f).InEncoding(last, format.Text))
 					}
 					last = v
 				}})
@@ -157,9 +158,9 @@ func TestFindNodes(t *testing.T) {
 	two := append(controls.SCRU64(controls.New(2, "", 3000, 0.2)), one[100:110]...)
 	other := controls.SCRU64(controls.New(3, "", 3000, 0.2))
 	for i, l := range other { // change the node ID
-		v, _, _, _ := format.SCRU64.ReadLine([]byte(l))
+		v, _, _, _ := sample.FormatOf(format.SCRU64).ReadLine([]byte(l))
 		v[2] ^= 1 << 22
-		other[i] = format.SCRU64.InEncoding(v, format.Text)
+		other[i] = sample.FormatOf(format.SCRU64).InEncoding(v, format.Text)
 	}
 	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false),
 		sourceOf("other", other, false)}
@@ -232,7 +233,7 @@ func FuzzFind(f *testing.F) {
 		fm := format.Ours()[int(which)%len(format.Ours())]
 		cuts := []int{0, min(int(min(a, b)), len(input)), min(int(max(a, b)), len(input)),
 			len(input)}
-		want := map[format.Words]uint64{}
+		want := map[integer.Words]uint64{}
 		total := uint64(0)
 		var sources []Source
 		for i := range 3 {
@@ -240,7 +241,7 @@ func FuzzFind(f *testing.F) {
 			sources = append(sources, source(string(rune('a'+i)), once>>i&1 != 0,
 				func() io.Reader { return bytes.NewReader(part) }))
 			src := sample.New(t.Context(), bytes.NewReader(part),
-				sample.Options{Format: fm, Size: 1 << 16})
+				sample.Options{Format: sample.FormatOf(fm), Size: 1 << 16})
 			for b := src.Next(); b != nil; b = src.Next() {
 				for _, v := range b.IDs {
 					want[v]++
@@ -365,7 +366,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := map[Stage]Progress{}
-	s := &search{ctx: t.Context(), f: format.SCRU128, sources: []Source{File(name)},
+	s := &search{ctx: t.Context(), f: sample.FormatOf(format.SCRU128), sources: []Source{File(name)},
 		dir: extsort.Dir{Parent: dir}}
 	defer s.dir.Close()
 	s.o.Progress = func(p Progress) {

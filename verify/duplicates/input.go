@@ -5,13 +5,13 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 type record struct {
-	id format.Words
+	id integer.Words
 	origin
 }
 
@@ -50,7 +50,7 @@ type textInput struct {
 	next   int    // index of the block's next segment
 }
 
-func (t *textInput) Next() ([]format.Words, error) {
+func (t *textInput) Next() ([]integer.Words, error) {
 	for {
 		if b := t.block; b != nil && t.next < len(b.Segments) {
 			t.next++

@@ -9,9 +9,11 @@ import (
 
 	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
+	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 // A Model makes IDs with its own clock.
@@ -279,8 +281,8 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 			}
 		}
 		hi, lo := m.bits(40, "biased80", "", ""), m.bits(40, "", "short", "stuck-bit")
-		v := format.Words{tick >> 16, tick<<48 | head<<32 | tail<<16 | hi>>24, hi<<40 | lo}
-		lines = append(lines, format.SCRU160.InEncoding(v, format.Text))
+		v := integer.Words{tick >> 16, tick<<48 | head<<32 | tail<<16 | hi>>24, hi<<40 | lo}
+		lines = append(lines, sample.FormatOf(format.SCRU160).InEncoding(v, format.Text))
 	}
 	return lines
 }

@@ -4,9 +4,10 @@ import (
 	"math"
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -20,7 +21,7 @@ type ClockOptions struct {
 
 // A Clock checks the timestamps of a source.
 type Clock struct {
-	f     *format.Format
+	f     *sample.Format
 	o     ClockOptions
 	found *findings.List
 
@@ -46,7 +47,7 @@ type Clock struct {
 // No generator makes maxPerMilli IDs in a millisecond.
 const maxPerMilli = 1_000_000
 
-func NewClock(f *format.Format, found *findings.List, o ClockOptions) *Clock {
+func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 	k := &Clock{
 		f: f, o: o, found: found,
 		possible: found.Check("clock.possible", "timestamps are possible times"),
@@ -75,7 +76,7 @@ func NewClock(f *format.Format, found *findings.List, o ClockOptions) *Clock {
 }
 
 // Feed checks IDs on consecutive lines. The parameter rising says that they increase.
-func (k *Clock) Feed(list []format.Words, line uint64, rising bool) {
+func (k *Clock) Feed(list []integer.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {
 		k.current, k.line = f.Timestamp(&list[0]), line
@@ -140,7 +141,7 @@ func gcd(a, b uint64) uint64 {
 }
 
 // Received compares the newest ID with its time of arrival.
-func (k *Clock) Received(newest format.Words, at time.Time, line uint64) {
+func (k *Clock) Received(newest integer.Words, at time.Time, line uint64) {
 	if k.live != nil {
 		k.live.add(at, k.f.Timestamp(&newest), line)
 	}

@@ -7,27 +7,29 @@ import (
 	"strings"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
 // A head is the part of an ID from its highest bit to the lowest bit of the counter. The tick is
 // the part from the highest bit to the lowest bit of the time.
 type heads struct {
-	field     usage.Field  // The counter.
-	high, low format.Place // The head's two words.
-	tickShift uint         // Number of bits below the tick.
-	within    uint64       // Mask of the bits below the tick.
-	counter   uint64       // Mask of the counter.
-	maxStart  uint64       // Largest value of a new counter.
-	hasHeader bool         // There is a header: bits between tick and counter.
+	field     usage.Field   // The counter.
+	high, low integer.Place // The head's two words.
+	tickShift uint          // Number of bits below the tick.
+	within    uint64        // Mask of the bits below the tick.
+	counter   uint64        // Mask of the counter.
+	maxStart  uint64        // Largest value of a new counter.
+	hasHeader bool          // There is a header: bits between tick and counter.
 }
 
 type head struct{ high, low uint64 }
 
-func newHeads(f *format.Format, layout []usage.Field) (hs heads) {
+func newHeads(f *sample.Format, layout []usage.Field) (hs heads) {
 	end := f.Bits
 	for _, field := range layout {
 		switch field.Kind {
@@ -44,12 +46,12 @@ func newHeads(f *format.Format, layout []usage.Field) (hs heads) {
 	hs.tickShift = uint(end - hs.field.Low)
 	hs.within = 1<<hs.tickShift - 1
 	size := f.Bits - hs.field.Low
-	hs.low = format.PlaceOf(hs.field.Low, min(64, size))
-	hs.high = format.PlaceOf(hs.field.Low+64, max(0, min(64, size-64)))
+	hs.low = integer.PlaceOf(hs.field.Low, min(64, size))
+	hs.high = integer.PlaceOf(hs.field.Low+64, max(0, min(64, size-64)))
 	return hs
 }
 
-func (hs *heads) of(v *format.Words) head { return head{hs.high.Of(v), hs.low.Of(v)} }
+func (hs *heads) of(v *integer.Words) head { return head{hs.high.Of(v), hs.low.Of(v)} }
 
 func (hs *heads) tick(h head) uint64 { return h.high<<(64-hs.tickShift) | h.low>>hs.tickShift }
 
@@ -132,7 +134,7 @@ func (r *Rules) addCounter() {
 	}
 }
 
-func (c *counter) run(list []format.Words, line uint64) {
+func (c *counter) run(list []integer.Words, line uint64) {
 	last, known := c.before, c.known
 	mask := c.counter & 0xff
 	// The IDs increase. If the first and the last ID have the same high word, every ID has it.
@@ -153,7 +155,7 @@ func (c *counter) run(list []format.Words, line uint64) {
 	c.before = last
 }
 
-func (c *counter) judge(last, h head, v *format.Words, line uint64) {
+func (c *counter) judge(last, h head, v *integer.Words, line uint64) {
 	now, before := h.low&c.counter, last.low&c.counter
 	switch tick := c.tick(h); {
 	case !c.known:
@@ -172,7 +174,7 @@ func (c *counter) judge(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-func (c *counter) judgeWithin(last, h head, v *format.Words, line uint64) {
+func (c *counter) judgeWithin(last, h head, v *integer.Words, line uint64) {
 	by := h.low - last.low
 	switch {
 	case c.header(h) != c.header(last):
@@ -191,21 +193,21 @@ func (c *counter) judgeWithin(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-func (c *counter) foundHeader(last, h head, v *format.Words, line uint64) {
+func (c *counter) foundHeader(last, h head, v *integer.Words, line uint64) {
 	digits := (int(c.tickShift) - c.field.Bits + 3) / 4
 	c.changed.FoundID(line, v, "the header changes to %0*x, from %0*x", digits, c.header(h),
 		digits, c.header(last))
 }
 
-func (c *counter) foundRepeat(v *format.Words, line uint64) {
+func (c *counter) foundRepeat(v *integer.Words, line uint64) {
 	c.repeat.FoundID(line, v, "only the random bits differ from the previous line")
 }
 
-func (c *counter) foundCarry(v *format.Words, line uint64) {
+func (c *counter) foundCarry(v *integer.Words, line uint64) {
 	c.overflow.FoundID(line, v, "the full counter has changed the node ID")
 }
 
-func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
+func (c *counter) judgeStart(last, h head, v *integer.Words, line uint64) {
 	tick := c.tick(h)
 	next := tick == c.tick(last)+1
 	start, before := h.low&c.counter, last.low&c.counter
@@ -236,7 +238,7 @@ func (c *counter) judgeStart(last, h head, v *format.Words, line uint64) {
 	}
 }
 
-func (c *counter) back(before, v *format.Words, line uint64) Step {
+func (c *counter) back(before, v *integer.Words, line uint64) Step {
 	h, last := c.of(v), c.of(before)
 	mayWrap := last.low&c.counter == c.counter && h.low&c.counter == 0 &&
 		h.low == last.low&^c.counter
@@ -308,7 +310,7 @@ func (c *counter) concludeStarts() {
 // judgeCarry checks a step by one if the counter includes the node ID. In the first ID of a tick,
 // the bits between the node ID and the random bits are 0. So a carry out of the random bits may
 // change only bits that are 0 in the tick's first ID. Bits that are 1 there belong to the node ID.
-func (c *counter) judgeCarry(last, h head, v *format.Words, line uint64) {
+func (c *counter) judgeCarry(last, h head, v *integer.Words, line uint64) {
 	s := c.starts
 	if s.width < 0 {
 		return

@@ -4,16 +4,17 @@ import (
 	"math/bits"
 	"sort"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 // A Disorder measures late IDs: IDs that come after a larger ID. It measures how much older a late
 // ID is than the newest ID before it, and how many lines too late it comes.
 type Disorder struct {
-	f         *format.Format
-	newest    format.Words // the largest ID so far
+	f         *sample.Format
+	newest    integer.Words // the largest ID so far
 	n         uint64
 	late      uint64    // number of late IDs
 	maxLag    uint64    // largest lag behind the newest ID, in ticks
@@ -29,11 +30,11 @@ type Disorder struct {
 
 const maxRecords = 1 << 14
 
-func NewDisorder(f *format.Format) *Disorder {
+func NewDisorder(f *sample.Format) *Disorder {
 	return &Disorder{f: f, records: make([]item, 0, maxRecords)}
 }
 
-func (l *Disorder) Feed(list []format.Words, line uint64) {
+func (l *Disorder) Feed(list []integer.Words, line uint64) {
 	l.n += uint64(len(list))
 	for i, v := range list {
 		at := line + uint64(i)

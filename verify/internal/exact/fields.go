@@ -2,6 +2,7 @@ package exact
 
 import (
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
@@ -11,7 +12,7 @@ import (
 // A watched field must be at most Most. If Most is 0, the field must be the same in all IDs.
 type watched struct {
 	usage.Field
-	place format.Place
+	place integer.Place
 	check *findings.Check
 	known bool // Value is set, by the previous ID or by the format
 }
@@ -19,13 +20,13 @@ type watched struct {
 func watchedIn(layout []usage.Field) (all []watched) {
 	for _, f := range layout {
 		if f.Kind == format.KindNode || f.Most > 0 {
-			all = append(all, watched{Field: f, place: f.Place()})
+			all = append(all, watched{Field: f, place: integer.PlaceOf(f.Low, f.Bits)})
 		}
 	}
 	return all
 }
 
-func (w *watched) judge(list []format.Words, line uint64) {
+func (w *watched) judge(list []integer.Words, line uint64) {
 	for i := range list {
 		switch v := w.place.Of(&list[i]); {
 		case w.Most > 0:
@@ -49,23 +50,23 @@ func (w *watched) judge(list []format.Words, line uint64) {
 // A randomField has only random bits. If it has more than 64 bits, it consists of two halves.
 type randomField struct {
 	name   string
-	places []format.Place
+	places []integer.Place
 	fields []*chance.Field
 	raw    *chance.BitWriter // writes the bits of both halves, or nil
 }
 
 func newRandom(set *chance.Set, name string, low, bits int) randomField {
 	if bits <= 64 {
-		return randomField{name: name, places: []format.Place{format.PlaceOf(low, bits)},
+		return randomField{name: name, places: []integer.Place{integer.PlaceOf(low, bits)},
 			fields: []*chance.Field{set.Add(name, bits)}}
 	}
 	half := bits / 2
 	return randomField{name: name, raw: set.Raw(name),
-		places: []format.Place{format.PlaceOf(low+half, bits-half), format.PlaceOf(low, half)},
+		places: []integer.Place{integer.PlaceOf(low+half, bits-half), integer.PlaceOf(low, half)},
 		fields: []*chance.Field{set.Add(name+".high", bits-half), set.Add(name+".low", half)}}
 }
 
-func (f *randomField) add(list []format.Words) {
+func (f *randomField) add(list []integer.Words) {
 	for i, field := range f.fields {
 		place := f.places[i]
 		for rest := list; len(rest) > 0; {
@@ -103,30 +104,30 @@ func (f *randomField) hintNode(found *findings.List) {
 type mixed struct {
 	set           *chance.Set
 	name          string
-	place, length format.Place
+	place, length integer.Place
 	bits          int // number of random bits; -1 before the first ID
 	values        *chance.Field
 	lengths       []uint64 // number of IDs for each number of data bits
 }
 
 func newMixed(set *chance.Set, f usage.Field, layout []usage.Field) *mixed {
-	t := &mixed{set: set, name: f.Name, place: f.Place(), bits: -1}
+	t := &mixed{set: set, name: f.Name, place: integer.PlaceOf(f.Low, f.Bits), bits: -1}
 	for _, other := range layout {
 		if other.Name == f.PartBits {
-			t.length = other.Place()
+			t.length = integer.PlaceOf(other.Low, other.Bits)
 		}
 	}
 	t.lengths = make([]uint64, t.length.Max()+1)
 	return t
 }
 
-func (t *mixed) addAll(list []format.Words) {
+func (t *mixed) addAll(list []integer.Words) {
 	for i := range list {
 		t.add(&list[i])
 	}
 }
 
-func (t *mixed) add(v *format.Words) {
+func (t *mixed) add(v *integer.Words) {
 	length := int(t.length.Of(v))
 	bits := t.place.Width() - length
 	if t.bits < 0 {
@@ -139,7 +140,7 @@ func (t *mixed) add(v *format.Words) {
 	}
 }
 
-func (t *mixed) count(list []format.Words) {
+func (t *mixed) count(list []integer.Words) {
 	for i := range list {
 		t.lengths[t.length.Of(&list[i])]++
 	}

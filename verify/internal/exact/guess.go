@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 var units = []struct {
@@ -84,7 +84,7 @@ func (k *Clock) guessMistake() (guess string, check *findings.Check) {
 	return "", nil
 }
 
-func unitName(f *format.Format) string {
+func unitName(f *sample.Format) string {
 	if f.Tick == time.Millisecond {
 		return "milliseconds"
 	}

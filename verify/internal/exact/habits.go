@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -32,28 +33,28 @@ const (
 )
 
 // Open reports whether the generator's habits must be inferred from its IDs.
-func (o *Options) Open(f *format.Format) bool {
+func (o *Options) Open(f *sample.Format) bool {
 	usages, _ := o.layouts(f)
 	return !o.Unordered && (len(usages) > 1 || !f.Generates())
 }
 
 // A HabitSample has the first IDs of a source.
 type HabitSample struct {
-	f     *format.Format
-	list  []format.Words
+	f     *sample.Format
+	list  []integer.Words
 	steps steps
 	order *Order // passes to the field steps the IDs that are in order
 }
 
-func NewHabitSample(f *format.Format) *HabitSample {
+func NewHabitSample(f *sample.Format) *HabitSample {
 	s := &HabitSample{f: f, steps: steps{gaps: map[int]bool{}}}
-	found := findings.List{Show: func(format.Words) string { return "" }}
+	found := findings.List{Show: func(integer.Words) string { return "" }}
 	s.order = NewOrder(f, &s.steps, &found, found.Check("", ""))
 	return s
 }
 
 // Add adds the IDs of a segment until the sample is full.
-func (s *HabitSample) Add(list []format.Words, segment sample.Segment) {
+func (s *HabitSample) Add(list []integer.Words, segment sample.Segment) {
 	if segment.Gap {
 		s.order.Gap()
 	}
@@ -86,18 +87,18 @@ func (s *HabitSample) Habits(o *Options) Habits {
 	}
 	for _, field := range f.Layout {
 		if field.Kind == format.KindNode && field.Loose &&
-			changes(field.Place(), list) > len(list)/2 {
+			changes(integer.PlaceOf(field.Low, field.Bits), list) > len(list)/2 {
 			h.Changing = append(h.Changing, field.Name)
 		}
 	}
-	h.Rising = f.InOrder() && down <= up/20
+	h.Rising = f.Ordered && down <= up/20
 	if h.Rising && up >= fewPairs {
 		h.Ordered = lowest
 	}
 	return h
 }
 
-func changes(place format.Place, list []format.Words) (n int) {
+func changes(place integer.Place, list []integer.Words) (n int) {
 	for i := 1; i < len(list); i++ {
 		if place.Of(&list[i]) != place.Of(&list[i-1]) {
 			n++
@@ -106,7 +107,7 @@ func changes(place format.Place, list []format.Words) (n int) {
 	return n
 }
 
-func highestBit(a, b format.Words) int {
+func highestBit(a, b integer.Words) int {
 	for i := range a {
 		if d := a[i] ^ b[i]; d != 0 {
 			return 64*(2-i) + bits.Len64(d) - 1
@@ -116,20 +117,20 @@ func highestBit(a, b format.Words) int {
 }
 
 type steps struct {
-	list []format.Words
+	list []integer.Words
 	gaps map[int]bool // indexes of IDs that cannot be compared with the previous ID
 }
 
-func (s *steps) Accept(list []format.Words, _ uint64) { s.list = append(s.list, list...) }
+func (s *steps) Accept(list []integer.Words, _ uint64) { s.list = append(s.list, list...) }
 
-func (s *steps) Back(_, _ *format.Words, _ uint64) Step { return Unknown }
+func (s *steps) Back(_, _ *integer.Words, _ uint64) Step { return Unknown }
 
 func (s *steps) Gap() { s.gaps[len(s.list)] = true }
 
 func (s *steps) Restart() { s.Gap() }
 
 // faults counts the IDs that would be wrong under a usage.
-func (s *steps) faults(f *format.Format, u usage.Usage) (n int) {
+func (s *steps) faults(f *sample.Format, u usage.Usage) (n int) {
 	list := s.list
 	heads, fields := newHeads(f, u.Layout), watchedIn(u.Layout)
 	for i := 1; i < len(list); i++ {
@@ -193,7 +194,7 @@ func (r *Rules) addHabits() {
 // can count up from this ID.
 type firsts struct {
 	randoms   []randomField
-	timestamp func(*format.Words) uint64
+	timestamp func(*integer.Words) uint64
 	tick      uint64
 	known     bool
 	sampled   map[uint64]bool // ticks already tested; nil if the IDs are in order
@@ -202,7 +203,7 @@ type firsts struct {
 // If IDs are not in order, the type firsts tests at most maxSamples ticks.
 const maxSamples = 4096
 
-func (s *firsts) add(list []format.Words) {
+func (s *firsts) add(list []integer.Words) {
 	if len(s.randoms) == 0 {
 		return
 	}

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
 // A liveChecker measures how far the newest ID is ahead of this machine's clock.
 type liveChecker struct {
-	f                               *format.Format
+	f                               *sample.Format
 	found                           *findings.List
 	allowance                       time.Duration // largest lead of a correct generator
 	ahead, lagging, stopped, drifts *findings.Check
@@ -40,7 +40,7 @@ const (
 	maxPoints = 240
 )
 
-func newLiveChecker(f *format.Format, found *findings.List) *liveChecker {
+func newLiveChecker(f *sample.Format, found *findings.List) *liveChecker {
 	l := &liveChecker{
 		f: f, found: found, perPoint: 1, allowance: tolerance,
 		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock"),

@@ -9,6 +9,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 // Options describe a generator. Package verify documents the fields.
@@ -25,7 +26,7 @@ type Options struct {
 // None in an option means no bits. The value 0 means an unknown number of bits.
 const None = -1
 
-func (o *Options) layouts(f *format.Format) (usages []usage.Usage, err error) {
+func (o *Options) layouts(f *sample.Format) (usages []usage.Usage, err error) {
 	size := o.NodeBits
 	if f.NodeCounter > 0 {
 		if size != 0 {
@@ -40,7 +41,7 @@ func (o *Options) layouts(f *format.Format) (usages []usage.Usage, err error) {
 			size = spec.NodeIDSize()
 		}
 	}
-	all, err := usage.Of(f, size)
+	all, err := usage.Of(f.Format, size)
 	for _, u := range all {
 		if (o.Usage == "" || u.Name == o.Usage) &&
 			(o.Extension == 0 || u.Extension == max(o.Extension, 0)) {
@@ -55,8 +56,8 @@ func (o *Options) layouts(f *format.Format) (usages []usage.Usage, err error) {
 }
 
 // Validate returns an error if the options do not fit the format.
-func (o *Options) Validate(f *format.Format) error {
-	facts, _ := usage.FactsOf(f)
+func (o *Options) Validate(f *sample.Format) error {
+	facts, _ := usage.FactsOf(f.Format)
 	switch {
 	case !f.HasTime():
 		return fmt.Errorf("%s IDs have no time, and only formats with a time can be verified",
@@ -93,7 +94,7 @@ func startsNarrow(f usage.Field) bool {
 }
 
 // CheckRaw returns an error if the format has no random field with this name.
-func (o *Options) CheckRaw(f *format.Format, name string) error {
+func (o *Options) CheckRaw(f *sample.Format, name string) error {
 	usages, err := o.layouts(f)
 	if err != nil {
 		return err

@@ -1,7 +1,7 @@
 package exact
 
 import (
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -19,9 +19,9 @@ const (
 // A Sink gets IDs in order.
 type Sink interface {
 	// Accept gets increasing IDs on consecutive lines.
-	Accept(list []format.Words, line uint64)
+	Accept(list []integer.Words, line uint64)
 	// Back judges an ID that is smaller than the previous ID. It may count a fault.
-	Back(before, v *format.Words, line uint64) Step
+	Back(before, v *integer.Words, line uint64) Step
 	// Gap means that the sink must not compare the next ID with the previous ID.
 	Gap()
 	// Restart means that the source starts again from a smaller ID.
@@ -40,14 +40,14 @@ type Sink interface {
 // went back, the Order calls Restart and continues from the smaller ID. In the other cases it
 // does not pass the wrong IDs to the sink.
 type Order struct {
-	f        *format.Format
+	f        *sample.Format
 	sink     Sink
 	state    state
 	previous item // the ID before the ID in current; its line is 0 if there is none
 	current  item
 	released bool // the sink has received the ID in current
 	smaller  item // the next ID, if it is smaller than the ID in current
-	one      [1]format.Words
+	one      [1]integer.Words
 	n        uint64
 
 	duplicate, swapped, ahead, behind, back, rollback *findings.Check
@@ -55,7 +55,7 @@ type Order struct {
 }
 
 type item struct {
-	id   format.Words
+	id   integer.Words
 	line uint64
 }
 
@@ -68,7 +68,7 @@ const (
 )
 
 // NewOrder adds its checks to the list. The list already has the check in rollback.
-func NewOrder(f *format.Format, sink Sink, found *findings.List,
+func NewOrder(f *sample.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Order {
 	return &Order{
 		f: f, sink: sink, rollback: rollback,
@@ -81,12 +81,12 @@ func NewOrder(f *format.Format, sink Sink, found *findings.List,
 }
 
 // Feed checks IDs on consecutive lines. The parameter rising says that they strictly increase.
-func (o *Order) Feed(list []format.Words, line uint64, rising bool) {
+func (o *Order) Feed(list []integer.Words, line uint64, rising bool) {
 	o.n += uint64(len(list))
 	o.feed(list, line, rising)
 }
 
-func (o *Order) feed(list []format.Words, line uint64, rising bool) {
+func (o *Order) feed(list []integer.Words, line uint64, rising bool) {
 	for len(list) > 0 {
 		if o.state != steady || !o.current.id.Less(&list[0]) {
 			o.step(item{list[0], line})
@@ -204,7 +204,7 @@ func (o *Order) judgeSmaller(next item) {
 		o.restart(o.smaller)
 	}
 	if !none {
-		o.feed([]format.Words{next.id}, next.line, true)
+		o.feed([]integer.Words{next.id}, next.line, true)
 	}
 }
 
@@ -221,7 +221,7 @@ func (o *Order) wentBack() {
 		words.Span(f.Tick, from-to), words.Time(f.TimeOf(from)))
 }
 
-func foundRollback(c *findings.Check, largest *uint64, f *format.Format, by uint64) {
+func foundRollback(c *findings.Check, largest *uint64, f *sample.Format, by uint64) {
 	if by > *largest {
 		*largest = by
 		c.Detail = "by at most " + words.Span(f.Tick, by)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/chance"
@@ -42,7 +42,7 @@ func (n *renewal) begin(tick uint64, renewed bool) {
 	}
 }
 
-func (n *renewal) judge(last, h head, now uint64, v *format.Words, line uint64) {
+func (n *renewal) judge(last, h head, now uint64, v *integer.Words, line uint64) {
 	value := n.of(h)
 	due := now-n.since >= n.Every
 	if due {
@@ -79,7 +79,7 @@ type used struct {
 // IDs of several ticks can alternate, so counterRepeats remembers recentTicks ticks.
 const recentTicks = 16
 
-func (s *counterRepeats) add(list []format.Words, line uint64) {
+func (s *counterRepeats) add(list []integer.Words, line uint64) {
 	u := s.heads
 	for i := range list {
 		h := u.of(&list[i])

@@ -11,18 +11,20 @@ import (
 	"slices"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/verify/internal/chance"
 	"github.com/sortid/sortid/verify/internal/findings"
+	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 // A Context has the arguments of [New]: what the rules check, and where they report findings.
 type Context struct {
 	Found   *findings.List
 	Options Options
-	Format  *format.Format
+	Format  *sample.Format
 	Habits  Habits
 	Fields  *chance.Set
 }
@@ -57,7 +59,7 @@ func New(c *Context) *Rules {
 	}
 	for _, f := range r.usage.Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
-			r.fixed = append(r.fixed, watched{f, f.Place(),
+			r.fixed = append(r.fixed, watched{f, integer.PlaceOf(f.Low, f.Bits),
 				r.check(f.Name, "the bits of the %s are %0*b", f.Name, f.Bits, f.Value), true})
 		}
 	}
@@ -133,7 +135,7 @@ func (r *Rules) addRandoms() {
 }
 
 // CheckAny checks what does not depend on order. The IDs are on consecutive lines.
-func (r *Rules) CheckAny(list []format.Words, line uint64) {
+func (r *Rules) CheckAny(list []integer.Words, line uint64) {
 	for i := range r.randoms {
 		r.randoms[i].add(list)
 	}
@@ -159,7 +161,7 @@ func (r *Rules) CheckAny(list []format.Words, line uint64) {
 
 // Run checks IDs in order, on consecutive lines. The caller must first call CheckAny with these
 // IDs.
-func (r *Rules) Run(list []format.Words, line uint64) {
+func (r *Rules) Run(list []integer.Words, line uint64) {
 	for i := range r.watched {
 		r.watched[i].judge(list, line)
 	}
@@ -184,7 +186,7 @@ func (r *Rules) Restart() {
 	}
 }
 
-func (r *Rules) Back(before, v *format.Words, line uint64) Step {
+func (r *Rules) Back(before, v *integer.Words, line uint64) Step {
 	if r.counter == nil {
 		return Unknown
 	}
@@ -212,7 +214,7 @@ func (r *Rules) Finish() {
 	if r.counter != nil {
 		r.counter.countCarries()
 	}
-	if _, err := usage.Of(r.Format, 1); err == nil && r.Format.Generates() &&
+	if _, err := usage.Of(r.Format.Format, 1); err == nil && r.Format.Generates() &&
 		r.Format.NodeCounter == 0 && !r.Options.Unordered && r.Options.NodeBits == 0 {
 		for _, f := range r.randoms {
 			f.hintNode(r.Found)
@@ -234,7 +236,7 @@ func (r *Rules) checkPrefixes() {
 }
 
 // checkSpecs needs node specs, because an ID does not show the size of its node ID.
-func (r *Rules) checkSpecs(list []format.Words, line uint64) {
+func (r *Rules) checkSpecs(list []integer.Words, line uint64) {
 	for i := range list {
 		v := scru64.ID(list[i][2])
 		if !slices.ContainsFunc(r.nodes, func(s scru64.NodeSpec) bool {

@@ -3,7 +3,7 @@ package exact
 import (
 	"time"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/verify/internal/sample"
 	"github.com/sortid/sortid/verify/report"
 )
 
@@ -53,7 +53,7 @@ func (t *timeline) fold() {
 	t.width, t.first, t.counts = t.width*2, t.first/2, folded
 }
 
-func (t *timeline) result(f *format.Format) report.Timeline {
+func (t *timeline) result(f *sample.Format) report.Timeline {
 	return report.Timeline{
 		Start: f.TimeOf(t.first * t.width),
 		Step:  time.Duration(min(t.width, 1<<62/uint64(f.Tick))) * f.Tick,

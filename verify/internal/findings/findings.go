@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/report"
 )
@@ -16,7 +16,7 @@ const Improbable = 1e-8
 
 // A List is one source's findings. The zero value is empty.
 type List struct {
-	Show func(format.Words) string // returns the text of an ID, for examples
+	Show func(integer.Words) string // returns the text of an ID, for examples
 
 	checks  []*Check
 	chances []*Chance
@@ -102,7 +102,7 @@ func (c *Check) Found(line uint64, text, format string, args ...any) {
 	}
 }
 
-func (c *Check) FoundID(line uint64, id *format.Words, format string, args ...any) {
+func (c *Check) FoundID(line uint64, id *integer.Words, format string, args ...any) {
 	text := ""
 	if !c.Full() {
 		text = c.list.Show(*id)

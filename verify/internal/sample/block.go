@@ -10,6 +10,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/verify/internal/findings"
 )
@@ -17,7 +18,7 @@ import (
 // A Block has whole lines and their IDs.
 type Block struct {
 	Lines    uint64
-	IDs      []format.Words
+	IDs      []integer.Words
 	Segments []Segment
 	Faults   [FaultCount]findings.Check // line numbers start at 0
 	Bytes    int                        // size of the lines
@@ -43,7 +44,7 @@ type Segment struct {
 	length int // of the text of each ID
 }
 
-func (b *Block) Segment(i int) []format.Words {
+func (b *Block) Segment(i int) []integer.Words {
 	end := len(b.IDs)
 	if i+1 < len(b.Segments) {
 		end = b.Segments[i+1].start
@@ -52,7 +53,7 @@ func (b *Block) Segment(i int) []format.Words {
 }
 
 // Ascending returns how many IDs at the start of the list strictly increase.
-func Ascending(list []format.Words) int {
+func Ascending(list []integer.Words) int {
 	for i := 1; i < len(list); i++ {
 		if !list[i-1].Less(&list[i]) {
 			return i
@@ -64,7 +65,7 @@ func Ascending(list []format.Words) int {
 // MaxLine is the length of the longest line that is parsed, in bytes.
 const MaxLine = 64 << 10
 
-func (b *Block) parse(f *format.Format) {
+func (b *Block) parse(f *Format) {
 	b.Lines, b.IDs, b.Segments, b.Bytes = 0, b.IDs[:0], b.Segments[:0], len(b.text)
 	b.Faults = [FaultCount]findings.Check{}
 	text := b.text
@@ -138,16 +139,16 @@ func (b *Block) cutReturn(line []byte) []byte {
 	return text
 }
 
-func (b *Block) parseLine(f *format.Format,
-	text []byte) (v format.Words, encoding format.Encoding, ok bool) {
+func (b *Block) parseLine(f *Format,
+	text []byte) (v integer.Words, encoding format.Encoding, ok bool) {
 	if len(text) == 0 {
 		b.found(Blank, nil)
-		return format.Words{}, "", false
+		return integer.Words{}, "", false
 	}
 	v, encoding, canonical, err := f.ReadLine(text)
 	if err != nil {
 		b.badLine(f, text, encoding, err)
-		return format.Words{}, encoding, false
+		return integer.Words{}, encoding, false
 	}
 	if canonical {
 		return v, encoding, true
@@ -161,7 +162,7 @@ func (b *Block) parseLine(f *format.Format,
 	return v, encoding, true
 }
 
-func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding, err error) {
+func (b *Block) badLine(f *Format, text []byte, encoding format.Encoding, err error) {
 	if other, ok := otherFormat(f, text); ok {
 		b.found(OtherFormat, text, "is a ", other, " ID")
 		return
@@ -192,15 +193,15 @@ func (b *Block) badLine(f *format.Format, text []byte, encoding format.Encoding,
 }
 
 // otherFormat first checks the length, because that is fast.
-func otherFormat(f *format.Format, text []byte) (name string, ok bool) {
+func otherFormat(f *Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
-		return other != f && slices.Contains(other.TextLengths, len(text))
+		return other != f.Format && slices.Contains(other.TextLengths, len(text))
 	}) {
 		return "", false
 	}
-	for _, c := range format.DetectOurs(string(text)) {
+	for _, c := range format.Detect(string(text)) {
 		other := c.ID.Format()
-		if other != f && slices.Contains(other.TextLengths, len(text)) {
+		if other.Generates() && other != f.Format && slices.Contains(other.TextLengths, len(text)) {
 			return other.Name, true
 		}
 	}

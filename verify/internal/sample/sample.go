@@ -9,8 +9,6 @@ import (
 	"context"
 	"io"
 	"time"
-
-	"github.com/sortid/sortid/format"
 )
 
 const (
@@ -30,7 +28,7 @@ type Reader struct {
 }
 
 type Options struct {
-	Format  *format.Format
+	Format  *Format
 	Now     func() time.Time // Nil means time.Now.
 	Eager   bool             // Return blocks before they are full.
 	Size    int              // Bytes of a block; 0 means BlockSize.

@@ -26,7 +26,7 @@ type outcome struct {
 }
 
 func read(t *testing.T, f *format.Format, r io.Reader, o sample.Options) (all outcome) {
-	o.Format = f
+	o.Format = sample.FormatOf(f)
 	in := sample.New(t.Context(), r, o)
 	defer in.Close()
 	encoding, gap := format.Encoding(""), false
@@ -61,11 +61,11 @@ func TestRead(t *testing.T) {
 	f := format.SCRU128
 	lines := controls.Sample("scru128", 400)
 	for i := 100; i < 200; i++ {
-		v, _, _, err := f.ReadLine([]byte(lines[i]))
+		v, _, _, err := sample.FormatOf(f).ReadLine([]byte(lines[i]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines[i] = f.InEncoding(v, format.Hex)
+		lines[i] = sample.FormatOf(f).InEncoding(v, format.Hex)
 	}
 	lines[50] = "what?"
 	lines[51] = ""
@@ -111,7 +111,7 @@ func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	defer w.Close()
-	in := sample.New(ctx, r, sample.Options{Format: f})
+	in := sample.New(ctx, r, sample.Options{Format: sample.FormatOf(f)})
 	defer in.Close()
 	cancel()
 	if b := in.Next(); b != nil {

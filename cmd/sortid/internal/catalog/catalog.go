@@ -34,7 +34,7 @@ func object(v any) []byte {
 	return b
 }
 
-// members follow those of [format.Format.MarshalJSON].
+// members follow the members that [format.Format.MarshalJSON] writes.
 type members struct {
 	NodeBits    int               `json:"node_bits,omitempty"`
 	Unique      string            `json:"unique,omitempty"`

@@ -5,7 +5,6 @@ import (
 	_ "time/tzdata" // for --tz on systems without time zones, such as containers
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/spf13/cobra"
 )
@@ -29,6 +28,8 @@ func ChooseSpan(cmd *cobra.Command, toDefault string) *Span {
 		"how far the range reaches before and after the time of --around, a `DURATION`")
 	flags.StringVar(&f.zone, "tz", "",
 		"the time `ZONE` of times without an offset, such as Europe/Berlin (default UTC)")
+	cmd.MarkFlagsMutuallyExclusive("on", "around", "from")
+	cmd.MarkFlagsMutuallyExclusive("on", "around", "to")
 	return f
 }
 
@@ -38,12 +39,6 @@ type Range struct{ From, To time.Time }
 // Read returns the range. The function timeOf returns the time of the ID of --around.
 func (f *Span) Read(now time.Time,
 	timeOf func(id string) (time.Time, error)) (r Range, err error) {
-	for _, pair := range [][2]string{{"on", "from"}, {"on", "to"}, {"on", "around"},
-		{"around", "from"}, {"around", "to"}} {
-		if f.given(pair[0]) && f.given(pair[1]) {
-			return r, console.UsageErrorf("--%s and --%s exclude each other", pair[0], pair[1])
-		}
-	}
 	if f.given("within") && !f.given("around") {
 		return r, console.UsageErrorf("--within needs --around")
 	}
@@ -60,7 +55,7 @@ func (f *Span) Read(now time.Time,
 	}
 	switch {
 	case f.given("on"):
-		r.From, r.To, err = when.Day(f.on, now, zone)
+		r.From, r.To, err = words.Day(f.on, now, zone)
 		if err != nil {
 			err = console.UsageErrorf("--on: %w", err)
 		}
@@ -104,14 +99,14 @@ func TimeOf(name, text string, now time.Time) (time.Time, error) {
 }
 
 // Times lists the times that flags accept.
-const Times = when.Accepted + ", or the start of today or yesterday"
+const Times = words.AcceptedTimes + ", or the start of today or yesterday"
 
 func timeIn(name, text string, now time.Time, zone *time.Location) (time.Time, error) {
-	if when.IsDay(text) {
-		t, _, err := when.Day(text, now, zone)
+	if words.IsDay(text) {
+		t, _, err := words.Day(text, now, zone)
 		return t, err
 	}
-	t, err := when.ParseIn(text, now, zone)
+	t, err := words.ParseTime(text, now, zone)
 	if err != nil {
 		return t, console.UsageErrorf("--%s: %w", name, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -79,6 +80,21 @@ func Explain(cmd *cobra.Command, err error) error {
 		!flagLike(unknown.GetSpecifiedName()) {
 		return fmt.Errorf("%w; put an ID that begins with \"-\" after \"--\"", err)
 	}
+	return err
+}
+
+// CheckExclusive returns an error if flags exclude each other. Cobra makes the same check later, with
+// an error that is harder to read.
+func CheckExclusive(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {
+			given := slices.DeleteFunc(strings.Fields(group),
+				func(name string) bool { return !cmd.Flags().Changed(name) })
+			if len(given) > 1 {
+				err = console.UsageErrorf("--%s exclude each other", strings.Join(given, " and --"))
+			}
+		}
+	})
 	return err
 }
 

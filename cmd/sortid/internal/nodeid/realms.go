@@ -96,6 +96,7 @@ func (o *Options) AddFlags(cmd *cobra.Command) {
 			"a realm")
 	f.BoolVar(&o.MustExist, "must-exist", false, "make neither a file nor a realm")
 	f.BoolVar(&o.Wait, "wait", false, "wait for a node ID if none is free")
+	cmd.MarkFlagsMutuallyExclusive("create", "must-exist")
 }
 
 // Wanted reports whether the flags ask for a lease. An empty URL in --lease is an error, because it
@@ -110,9 +111,6 @@ func (o *Options) Wanted(cmd *cobra.Command) (bool, error) {
 		if o.URL == "" && cmd.Flags().Changed(name) {
 			return false, console.UsageErrorf("--%s needs --lease URL", name)
 		}
-	}
-	if o.Create && o.MustExist {
-		return false, console.UsageErrorf("--create and --must-exist exclude each other")
 	}
 	return o.URL != "", checkRealm(cmd)
 }

@@ -141,3 +141,68 @@ func TestPostgresCancelledCallLeavesNoLock(t *testing.T) {
 		t.Errorf("after a call within a transaction: %s locks, want none", n)
 	}
 }
+
+// One call with a clock a year ahead is refused. Without earlier IDs, it cannot be refused, and
+// recover sets the generators back.
+func TestPostgresRecoversFromClockAhead(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	d := install(t)
+	d.setClock()
+	d.run(`CREATE TABLE made (id bigint DEFAULT sortid.scru64_new(1, 8), n int);
+		CREATE TABLE sorted (id uuid DEFAULT sortid.scru128_new_ordered(), n int)`)
+	insert := "INSERT INTO made (n) VALUES (1); INSERT INTO sorted (n) VALUES (1)"
+	refuses := func(when string) {
+		t.Helper()
+		for _, table := range []string{"made", "sorted"} {
+			_, err := d.Exec(t.Context(), "INSERT INTO "+table+" (n) VALUES (1)")
+			var e *pgconn.PgError
+			if !errors.As(err, &e) || e.Code != "55000" ||
+				!strings.Contains(e.Hint, "The last ID has the time 20") ||
+				!strings.Contains(e.Hint, "recover") {
+				t.Errorf("%s: insert into %s: %v; want 55000, and a hint with the last ID's time",
+					when, table, err)
+			}
+		}
+	}
+	d.moveClock(year) // no earlier ID shows that this clock is wrong
+	d.run(insert)
+	d.moveClock(-year)
+	refuses("a year behind")
+	if code, message := d.code("SELECT sortid.recover()"); code != "55000" ||
+		!strings.Contains(message, "made(id) has 1 rows") {
+		t.Errorf("recover with a row of next year: code %s, %s; want 55000 and the column", code,
+			message)
+	}
+	refuses("after a failed recover")
+	d.run("DELETE FROM made; DELETE FROM sorted")
+	if n := d.one("count(*) FROM sortid.recover() WHERE time_now < time_before"); n != "2" {
+		t.Errorf("recover has set %s generators back, want 2", n)
+	}
+	d.run(insert)
+	if n := d.one(`count(*) FROM made, sorted, sortid.test_clock
+		WHERE abs(extract(epoch FROM sortid.scru64_time(made.id)) * 1000 - ms) <= 3000
+		  AND abs(extract(epoch FROM sortid.scru128_time(sorted.id)) * 1000 - ms) <= 3000`); n != "1" {
+		t.Error("after recover, the times of new IDs are not the clock's")
+	}
+
+	d.moveClock(year) // the earlier IDs show that this clock may be wrong
+	refuses("a year ahead")
+	d.moveClock(-year)
+	d.run(insert)
+	d.moveClock(year)
+	if n := d.one("count(*) FROM sortid.recover() WHERE time_now > time_before"); n != "2" {
+		t.Errorf("recover has moved %s generators to a clock that is right, want 2", n)
+	}
+	d.run(insert)
+	if n := d.one("count(*) FROM sortid.recover() WHERE time_now = time_before"); n != "2" {
+		t.Errorf("recover left %s generators alone, want 2", n)
+	}
+
+	d.moveClock(-year)
+	if n := d.one("count(*) FROM sortid.recover(true) WHERE time_now < time_before"); n != "2" {
+		t.Errorf("recover(true) has set %s generators back, want 2", n)
+	}
+	d.run(insert)
+	d.moveClock(99 * 24 * time.Hour)
+	d.run(insert) // 99 days without an ID
+}

@@ -229,3 +229,58 @@ func TestPostgresReadOnlyTransactionAllowsStateless(t *testing.T) {
 		d.run("ROLLBACK")
 	}
 }
+
+// IDs at a given time have this time, are unique, and do not move the generators.
+func TestPostgresMakesIDsAtGivenTime(t *testing.T) {
+	d := install(t)
+	d.setClock()
+	ordered := d.one("sortid.scru128_new_ordered()")
+	for _, name := range []string{"scru128", "scru160", "euid"} {
+		call := "sortid." + name + "_new(timestamptz '%s')"
+		for _, at := range []string{"1970-01-01 00:00:00.001+00", "2020-02-29 23:59:59.9996+00",
+			"2100-01-01 00:00:00+01"} {
+			at := fmt.Sprintf(call, at)
+			if n := d.one("count(DISTINCT id) FROM (SELECT " + at + " AS id " +
+				"FROM generate_series(1, 20000)) AS t " + strings.ReplaceAll(
+				"WHERE sortid.F_time(id) = sortid.F_time(sortid.F_first("+
+					at[strings.Index(at, "timestamptz"):]+")", "F_", name+"_")); n != "20000" {
+				t.Errorf("%s: %s of 20000 are different and have the time", at, n)
+			}
+		}
+		for _, at := range []string{"1970-01-01 00:00:00+00", "1969-12-31 00:00:00+00", "infinity",
+			"20000-01-01 00:00:00+00"} {
+			if code, _ := d.code("SELECT " + fmt.Sprintf(call, at)); code != "22008" &&
+				code != "23514" && code != "0A000" && code != "22003" {
+				t.Errorf("%s at %s: code %s", name, at, code)
+			}
+		}
+		if got := d.one("sortid." + name + "_new(NULL)"); got != "NULL" {
+			t.Errorf("%s_new(NULL) is %s, want NULL", name, got)
+		}
+	}
+	if next := d.one("sortid.scru128_new_ordered()"); next[:13] != ordered[:13] || next <= ordered {
+		t.Errorf("an ordered ID after %s is %s; want the same time", ordered, next)
+	}
+
+	// The rules in the hints of the other formats make unique IDs.
+	d.run("CREATE TABLE old AS SELECT timestamptz '2020-02-29 00:00+00' + n / 100 * " +
+		"interval '7 ms' AS t FROM generate_series(1, 10000) AS n")
+	for format, call := range map[string]string{"scru64": "sortid.scru64_new(5, 8, now())",
+		"uid60": "sortid.uid60_new(now())"} {
+		_, err := d.queryError("SELECT " + call)
+		var e *pgconn.PgError
+		if !errors.As(err, &e) || e.Code != "0A000" {
+			t.Errorf("%s: %v, want 0A000", call, err)
+			continue
+		}
+		_, rule, _ := strings.Cut(e.Hint, ": ")
+		rule, _, _ = strings.Cut(rule, ". ")
+		rule = strings.NewReplacer(format+"_first", "sortid."+format+"_first", "node_id", "5",
+			"node_bits", "8").Replace(strings.TrimSuffix(rule, "."))
+		if n := d.one("count(DISTINCT id) FROM (SELECT " + rule + " AS id, t FROM old) AS x " +
+			"WHERE sortid." + format + "_first(sortid." + format + "_time(id)) = sortid." + format +
+			"_first(t)"); n != "10000" {
+			t.Errorf("%s: %s of 10000 are different and have the time", rule, n)
+		}
+	}
+}

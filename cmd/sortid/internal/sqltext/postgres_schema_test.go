@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -35,9 +36,9 @@ func TestPostgresDeclaresFunctionsForThePlanner(t *testing.T) {
 		FROM pg_proc AS p
 		WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL
 		  OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
-		  OR provolatile <> CASE WHEN proname ~ '_new|advance|begin|^clock' THEN 'v' ELSE 'i' END
+		  OR provolatile <> CASE WHEN proname ~ '_new|_at$|advance|begin|^clock|recover' THEN 'v' ELSE 'i' END
 		  OR proparallel <>
-		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin' THEN 'u' ELSE 's' END)`,
+		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin|recover' THEN 'u' ELSE 's' END)`,
 		`"`+d.schema+`"`) {
 		t.Errorf("no comment, or wrong STRICT, volatility or parallel safety: %s", row)
 	}
@@ -112,6 +113,32 @@ func TestPostgresPrunesPartitions(t *testing.T) {
 	}
 }
 
+// A role without rights on the schema can use the DEFAULTs that docs/databases.md names.
+func TestPostgresDefaultsWithoutUsage(t *testing.T) {
+	d := install(t)
+	role := "sortid_test_" + strconv.FormatUint(rand.Uint64(), 36)
+	d.run("CREATE SCHEMA " + role + "; CREATE ROLE " + role)
+	defer d.run("DROP SCHEMA " + role + " CASCADE; DROP ROLE " + role)
+	d.run("GRANT USAGE ON SCHEMA " + role + " TO " + role)
+	for i, g := range generators {
+		table := fmt.Sprintf("%s.t%d", role, i)
+		d.run("CREATE TABLE " + table + " (id " + formatOf(g.format).typ + " DEFAULT " + g.name +
+			", n int); GRANT INSERT ON " + table + " TO " + role)
+		user := connect(t, d.url, d.schema) // has compiled no function as the owner
+		user.run("SET ROLE " + role)
+		_, err := user.Exec(t.Context(), "INSERT INTO "+table+" (n) VALUES (1)")
+		works := slices.Contains([]string{"sortid.scru128_new()", "sortid.scru128_new_counted()",
+			"sortid.euid_new()"}, g.name)
+		if (err == nil) != works {
+			t.Errorf("DEFAULT %s without USAGE: %v; want an error: %v", g.name, err, !works)
+		}
+	}
+}
+
+func formatOf(name string) tested {
+	return formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
+}
+
 // A role can use the generators, but cannot move their sequences.
 func TestPostgresRoleCannotMoveSequences(t *testing.T) {
 	d := install(t)
@@ -129,6 +156,7 @@ func TestPostgresRoleCannotMoveSequences(t *testing.T) {
 		"SELECT setval('sortid.scru64_state', 1)",
 		"SELECT sortid.advance('scru64', 'sortid.scru64_state', 1, 281474976710656, 24, 1, 1)",
 		"ALTER SEQUENCE sortid.scru64_state RESTART",
+		"SELECT sortid.recover(true)",
 	} {
 		if code, _ := d.code(query); code != "42501" {
 			t.Errorf("%s: code %s, want 42501", query, code)
@@ -199,7 +227,7 @@ func TestPostgresInstallsOneFormatAlone(t *testing.T) {
 		schema := "only_" + name + strconv.FormatUint(rand.Uint64(), 36)
 		d := connect(t, testserver.Postgres(t), schema)
 		d.run(check.Must(Postgres(schema, []*format.Format{only}))(t))
-		f := formats[slices.IndexFunc(formats, func(f tested) bool { return f.name == name })]
+		f := formatOf(name)
 		if got := d.one(f.sql("F_text(F_first('infinity'))")); got != f.max {
 			t.Errorf("%s alone: first of infinity is %s, want %s", name, got, f.max)
 		}
@@ -228,5 +256,24 @@ func TestPostgresMigratesUUIDv4AsDocumented(t *testing.T) {
 		WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002
 		  AND right(new_id::text, 12) = right(id::text, 12)`); got != "366" {
 		t.Errorf("%s of 366 rows have an ID of their time and the random bits of their UUID", got)
+	}
+}
+
+// Two clients run the file at once. One waits for the other.
+func TestPostgresInstallsTwiceAtOnce(t *testing.T) {
+	d := install(t)
+	other := connect(t, d.url, d.schema)
+	text := d.in(check.Must(Postgres(d.schema, format.Ours()))(t))
+	for range 3 {
+		done := make(chan error)
+		go func() {
+			_, err := other.PgConn().Exec(context.Background(), text).ReadAll()
+			done <- err
+		}()
+		d.run(text)
+		check.OK(t, <-done)
+	}
+	if v := d.one("sortid.version()"); v == "" {
+		t.Error("no version")
 	}
 }

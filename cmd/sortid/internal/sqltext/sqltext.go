@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -30,7 +31,16 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 		}
 	}
 	text, err := read("postgres", names, formats)
-	return inSchema(text, schema), err
+	return withVersion(inSchema(text, schema)), err
+}
+
+// withVersion makes the function version return the version of the running command.
+func withVersion(text string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return text
+	}
+	return strings.Replace(text, "RETURN '(devel)';", "RETURN '"+info.Main.Version+"';", 1)
 }
 
 func MySQL(formats []*format.Format) (string, error) {

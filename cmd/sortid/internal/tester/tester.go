@@ -288,7 +288,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 // TimedNames returns the formats that verify knows.
 func TimedNames() (names []string) {
 	for _, f := range format.All() {
-		if f.Timed() != nil {
+		if f.HasTime() || len(f.Within) > 0 {
 			names = append(names, f.Name)
 		}
 	}

@@ -19,10 +19,10 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
-	"github.com/sortid/sortid/cmd/sortid/internal/when"
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 type Endpoints struct {
@@ -61,7 +61,7 @@ func (e *Endpoints) Register(h huma.API) {
 
 	huma.Register(h, get("bounds", "/v1/bounds/{format}",
 		"Show the first ID of a time range and the first ID after the range",
-		"Returns what `sortid bounds -o json` prints. A time is one of "+when.Accepted+".",
+		"Returns what `sortid bounds -o json` prints. A time is one of "+words.AcceptedTimes+".",
 		api.Answers("the first ID of the range and the first ID after the range",
 			api.TypeJSON, object)), bounds)
 
@@ -280,7 +280,7 @@ func bounds(_ context.Context, in *struct {
 		if text == "" {
 			continue
 		}
-		if times[i], err = when.Parse(text, now); err != nil {
+		if times[i], err = words.ParseTime(text, now, time.UTC); err != nil {
 			name := [2]string{"from", "to"}[i]
 			return nil, api.Invalid(name, "%v", err)
 		}

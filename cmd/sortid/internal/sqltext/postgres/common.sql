@@ -1,4 +1,13 @@
+-- If two clients run this file at once, each in a transaction, one waits for the other.
+DO $$ BEGIN PERFORM pg_advisory_xact_lock(1936683636, 0); END $$;
+
 CREATE SCHEMA IF NOT EXISTS sortid;
+
+CREATE OR REPLACE FUNCTION sortid.version() RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN '(devel)';
+COMMENT ON FUNCTION sortid.version() IS
+'The version of the command sortid that wrote these functions.';
 
 -- date_part returns double precision, which is exact to a fraction of a microsecond.
 CREATE OR REPLACE FUNCTION sortid.clock_ms() RETURNS bigint
@@ -18,6 +27,24 @@ $$;
 COMMENT ON DOMAIN sortid.generated_ms IS
 'The time of a new scru128 or scru160 ID, in milliseconds since 1970. '
 'The first and the last number are reserved.';
+
+CREATE OR REPLACE FUNCTION sortid.time_ms("time" timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN floor(extract(epoch from "time" AT TIME ZONE 'UTC') * 1000)::bigint;
+COMMENT ON FUNCTION sortid.time_ms(timestamptz) IS
+'The Unix time of a new ID at a given time, in milliseconds.';
+
+CREATE OR REPLACE FUNCTION sortid.reject_time(format text, rule text) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+  RAISE EXCEPTION '%: no new ID at a given time, because only counters distinguish IDs of one node '
+    'ID, and no session knows which counters of an earlier time are free', format
+    USING ERRCODE = 'feature_not_supported', HINT = rule;
+END
+$$;
+COMMENT ON FUNCTION sortid.reject_time(text, text) IS
+'Raises 0A000 with a hint, because a format has no new ID at a given time.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_clock(format text, ms bigint) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -96,11 +96,10 @@ RETURN sortid.euid_time(id::uuid);
 COMMENT ON FUNCTION sortid.euid_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is euid_first.';
 
-CREATE OR REPLACE FUNCTION sortid.euid_new() RETURNS uuid
+CREATE OR REPLACE FUNCTION sortid.euid_at(ms bigint) RETURNS uuid
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  ms     bigint := sortid.clock_ms();
   random bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
 BEGIN
   IF ms NOT BETWEEN 1 AND 4398046511103 THEN
@@ -112,6 +111,19 @@ BEGIN
     || substr(random, 3, 1) || substr(random, 10), 'hex')::uuid;
 END
 $$;
+COMMENT ON FUNCTION sortid.euid_at(bigint) IS
+'A new EUID without an extension, with a Unix time in milliseconds and 79 random bits.';
+
+CREATE OR REPLACE FUNCTION sortid.euid_new() RETURNS uuid
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN sortid.euid_at(sortid.clock_ms());
 COMMENT ON FUNCTION sortid.euid_new() IS
 'A new EUID without an extension: the time and 79 random bits. IDs are in order '
 'of their milliseconds, but not within a millisecond. It works in read-only transactions, too.';
+
+CREATE OR REPLACE FUNCTION sortid.euid_new("time" timestamptz) RETURNS uuid
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+RETURN sortid.euid_at(sortid.time_ms("time"));
+COMMENT ON FUNCTION sortid.euid_new(timestamptz) IS
+'A new EUID with a given time and 79 random bits, for example for an old row. '
+'IDs are in order of their milliseconds, but not within a millisecond.';

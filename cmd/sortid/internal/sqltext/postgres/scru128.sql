@@ -1,5 +1,11 @@
 -- scru128: stored as uuid. Every uuid is an ID, and both sort in the same order.
 
+CREATE OR REPLACE FUNCTION sortid.bytes3(bytes bytea, i int) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (get_byte(bytes, i) << 16) | (get_byte(bytes, i + 1) << 8) | get_byte(bytes, i + 2);
+COMMENT ON FUNCTION sortid.bytes3(bytea, int) IS
+'The number of the three bytes from an offset on.';
+
 CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
@@ -7,19 +13,16 @@ DECLARE
   -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each division cuts off the low 24 bits,
   -- divides by 3^24, and appends the 24 bits to the remainder. The result has at most 63 bits, so
   -- it fits a bigint.
-  hex       text := translate(id::text, '-', '');
-  remainder bigint := ('x' || left(hex, 14))::bit(56)::bigint;
-  quotient  bigint := remainder / 282429536481; -- without its low 24 bits
-  low       bigint; -- the low 24 bits of the quotient
+  bytes  bytea := uuid_send(id);
+  first  bigint := (sortid.bytes3(bytes, 0) << 32) | (get_byte(bytes, 3)::bigint << 24)
+    | sortid.bytes3(bytes, 4);
+  second bigint := (first % 282429536481 << 24) | sortid.bytes3(bytes, 7);
+  third  bigint := (second % 282429536481 << 24) | sortid.bytes3(bytes, 10);
+  top    bigint := (first / 282429536481 << 24) | (second / 282429536481);
+  middle bigint := (top % 282429536481 << 24) | (third / 282429536481);
+  low    bigint := (third % 282429536481 << 24) | sortid.bytes3(bytes, 13);
 BEGIN
-  remainder := remainder % 282429536481 << 24 | ('x' || substr(hex, 15, 6))::bit(24)::bigint;
-  quotient := quotient << 24 | remainder / 282429536481;
-  remainder := remainder % 282429536481 << 24 | ('x' || substr(hex, 21, 6))::bit(24)::bigint;
-  low := remainder / 282429536481;
-  remainder := remainder % 282429536481 << 24 | ('x' || right(hex, 6))::bit(24)::bigint;
-  RETURN substr('0123456789abcdef', 1 + (quotient / 282429536481)::int, 1)
-    || sortid.base36_text(quotient % 282429536481 << 24 | low)
-    || sortid.base36_text(remainder);
+  RETURN to_hex(top / 282429536481) || sortid.base36_text(middle) || sortid.base36_text(low);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_text(uuid) IS
@@ -108,6 +111,15 @@ RETURN encode(substr(int8send(sortid.clock_ms()::sortid.generated_ms), 3)
 COMMENT ON FUNCTION sortid.scru128_new() IS
 'A new SCRU128 ID: the time and 80 random bits. IDs are in order of their milliseconds, '
 'but not within a millisecond. It works in read-only transactions, too.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_new("time" timestamptz) RETURNS uuid
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+RETURN encode(substr(int8send(sortid.time_ms("time")::sortid.generated_ms), 3)
+  || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 4 FOR 6), 'hex')::uuid;
+COMMENT ON FUNCTION sortid.scru128_new(timestamptz) IS
+'A new SCRU128 ID with a given time and 80 random bits, for example for an old row. '
+'IDs are in order of their milliseconds, but not within a millisecond. '
+'It leaves the state of scru128_new_ordered alone, and works in read-only transactions, too.';
 
 -- The counter starts at a random number, so that it differs between databases.
 DO $$

@@ -90,19 +90,33 @@ RETURN sortid.scru160_time(id::bytea);
 COMMENT ON FUNCTION sortid.scru160_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru160_first.';
 
-CREATE OR REPLACE FUNCTION sortid.scru160_new() RETURNS bytea
+CREATE OR REPLACE FUNCTION sortid.scru160_at(ms bigint) RETURNS bytea
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  ms     sortid.generated_ms := sortid.clock_ms();
-  random bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
+  checked sortid.generated_ms := ms;
+  random  bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
 BEGIN
   -- Generators in programs start each millisecond's counter with a 0 as its highest bit. So this
   -- bit is 0 here, too.
-  RETURN substr(int8send(ms), 3) || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
+  RETURN substr(int8send(checked), 3)
+    || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
     || substr(random, 8, 1) || substr(random, 10);
 END
 $$;
+COMMENT ON FUNCTION sortid.scru160_at(bigint) IS
+'A new SCRU160 ID with a Unix time in milliseconds and 111 random bits.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_new() RETURNS bytea
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN sortid.scru160_at(sortid.clock_ms());
 COMMENT ON FUNCTION sortid.scru160_new() IS
 'A new SCRU160 ID: the time and 111 random bits. IDs are in order of their milliseconds, '
 'but not within a millisecond. It works in read-only transactions, too.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_new("time" timestamptz) RETURNS bytea
+LANGUAGE sql VOLATILE STRICT PARALLEL SAFE
+RETURN sortid.scru160_at(sortid.time_ms("time"));
+COMMENT ON FUNCTION sortid.scru160_new(timestamptz) IS
+'A new SCRU160 ID with a given time and 111 random bits, for example for an old row. '
+'IDs are in order of their milliseconds, but not within a millisecond.';

@@ -150,3 +150,12 @@ COMMENT ON FUNCTION sortid.scru64_new(int, int) IS
 'clock. After a crash of the server, it waits until the session is 2.5 seconds old. Raises 55000 '
 'while the clock is more than 10 seconds behind the last ID. It does not work in read-only '
 'transactions.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_new(node_id int, node_bits int, "time" timestamptz)
+RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL UNSAFE
+RETURN sortid.reject_time('scru64', 'For old rows, number the rows of each tick: '
+  'scru64_first(t) + (node_id::bigint << (24 - node_bits)) + row_number() '
+  'OVER (PARTITION BY scru64_first(t)) - 1. Use a node ID that nothing else uses.');
+COMMENT ON FUNCTION sortid.scru64_new(int, int, timestamptz) IS
+'Raises 0A000: there is no new SCRU64 ID at a given time. The hint says how to number old rows.';

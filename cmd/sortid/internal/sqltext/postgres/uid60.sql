@@ -72,3 +72,10 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN sortid.uid60_time(id::bigint);
 COMMENT ON FUNCTION sortid.uid60_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is uid60_first.';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_new("time" timestamptz) RETURNS bigint
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN sortid.reject_time('uid60', 'For old rows, number the rows of each millisecond: '
+  'uid60_first(t) + 512 * (row_number() OVER (PARTITION BY uid60_first(t)) - 1).');
+COMMENT ON FUNCTION sortid.uid60_new(timestamptz) IS
+'Raises 0A000: there is no new uid60 at a given time. The hint says how to number old rows.';

@@ -1,4 +1,4 @@
-package when
+package words
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 
 var now = time.Date(2026, 11, 17, 10, 30, 15, 500e6, time.FixedZone("", 3600))
 
-func TestParse(t *testing.T) {
-	b := check.Must(os.ReadFile(filepath.Join("..", "..", "..", "..", "testdata", "times.json")))(t)
+func TestParseTime(t *testing.T) {
+	b := check.Must(os.ReadFile(filepath.Join("..", "..", "testdata", "times.json")))(t)
 	var shared struct {
 		Now   time.Time
 		Cases []struct {
@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, c := range shared.Cases {
 		zone := check.Must(time.LoadLocation(c.Zone))(t)
-		got, err := ParseIn(c.Text, shared.Now, zone)
+		got, err := ParseTime(c.Text, shared.Now, zone)
 		switch {
 		case c.Error != nil:
 			if err == nil || !strings.Contains(err.Error(), *c.Error) ||
@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q in %q is %v, %v, want %s", c.Text, c.Zone, got, err, c.Time)
 		}
 	}
-	got, err := Parse("@1136214245.1234567899", now)
+	got, err := ParseTime("@1136214245.1234567899", now, time.UTC)
 	if err != nil || got.Nanosecond() != 123_456_789 {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -67,15 +67,15 @@ func TestDay(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseTime(f *testing.F) {
 	for _, text := range []string{"2006-01-02 15:04:05.25", "@-1.5", "-1w1d1h30m",
 		"+99999999999h"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := Parse(text, now)
+		got, err := ParseTime(text, now, time.UTC)
 		if err == nil && (got.Year() < -40000 || got.Year() > 40000) {
-			t.Fatalf("Parse(%q) = %v", text, got)
+			t.Fatalf("ParseTime(%q) = %v", text, got)
 		}
 	})
 }

@@ -1,5 +1,4 @@
-// Package when reads times as people write them.
-package when
+package words
 
 import (
 	"errors"
@@ -9,8 +8,8 @@ import (
 	"time"
 )
 
-// Accepted lists what [Parse] accepts.
-const Accepted = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` +
+// AcceptedTimes lists what [ParseTime] accepts.
+const AcceptedTimes = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` +
 	`2006-01-02T15:04:05Z or with an offset such as +01:00 (UTC without one), ` +
 	`@1136214245.5 (Unix seconds), @1136214245500 (Unix milliseconds, from 13 digits on), ` +
 	`now, or relative to now: -2h, +30m, -7d`
@@ -26,31 +25,29 @@ var layouts = func() (all []string) {
 	return append(all, "2006-01-02")
 }()
 
-// Parse reads a time, in UTC. Its error lists the accepted forms.
-func Parse(text string, now time.Time) (time.Time, error) { return ParseIn(text, now, time.UTC) }
-
-// ParseIn is [Parse], but a time without an offset is in the zone.
-func ParseIn(text string, now time.Time, zone *time.Location) (time.Time, error) {
-	t, err := parse(strings.TrimSpace(text), now, zone)
+// ParseTime reads a time as people write it, and returns it in UTC. A time without an offset is in
+// the zone. An error lists the accepted forms.
+func ParseTime(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	t, err := readTime(strings.TrimSpace(text), now, zone)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("cannot read the time %q: %w; accepted are %s", text, err,
-			Accepted)
+			AcceptedTimes)
 	}
 	return t.UTC(), nil
 }
 
 var errForm = errors.New("it is of no known form")
 
-func parse(text string, now time.Time, zone *time.Location) (time.Time, error) {
+func readTime(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	switch {
 	case text == "":
 		return time.Time{}, errors.New("it is empty")
 	case strings.EqualFold(text, "now"):
 		return now, nil
 	case text[0] == '@':
-		return unix(text[1:])
+		return unixTime(text[1:])
 	case text[0] == '-' || text[0] == '+':
-		d, err := duration(text)
+		d, err := parseDuration(text)
 		return now.Add(d), err
 	}
 	for _, layout := range layouts {
@@ -96,7 +93,7 @@ const (
 )
 
 // unix reads Unix seconds with a fraction, or milliseconds.
-func unix(text string) (time.Time, error) {
+func unixTime(text string) (time.Time, error) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.HasPrefix(whole, "+") {
@@ -120,7 +117,7 @@ func unix(text string) (time.Time, error) {
 }
 
 // duration reads a signed duration, which may begin with weeks and days.
-func duration(text string) (time.Duration, error) {
+func parseDuration(text string) (time.Duration, error) {
 	sign, rest := text[:1], text[1:]
 	var total time.Duration
 	for _, unit := range []struct {

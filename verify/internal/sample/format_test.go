@@ -1,4 +1,4 @@
-package format_test
+package sample
 
 import (
 	"fmt"
@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/integer"
 )
 
-func texts(t *testing.T, f *format.Format, encoding format.Encoding, n int) (lines []string) {
+func texts(t *testing.T, f *Format, encoding format.Encoding, n int) (lines []string) {
 	id, err := f.Parse(f.Example)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +29,7 @@ func texts(t *testing.T, f *format.Format, encoding format.Encoding, n int) (lin
 
 // variants calls try with texts of IDs, and with texts that differ from them in a byte or in letter
 // case.
-func variants(t *testing.T, f *format.Format, encoding format.Encoding, try func(text string)) {
+func variants(t *testing.T, f *Format, encoding format.Encoding, try func(text string)) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, s := range texts(t, f, encoding, 4) {
 		try(s)
@@ -94,7 +96,7 @@ func TestAppendLines(t *testing.T) {
 				n++
 				for _, end := range []string{"\n", others[n%len(others)]} {
 					input := fmt.Sprint(around[0], "\n", text, end, around[1], "\n")
-					var want []format.Words
+					var want []integer.Words
 					for rest := input; encoding != format.Int && len(rest) > length &&
 						rest[length] == '\n'; rest = rest[length+1:] {
 						v, as, canonical, err := f.ReadLine([]byte(rest[:length]))
@@ -115,7 +117,8 @@ func TestAppendLines(t *testing.T) {
 }
 
 func TestPrefixes(t *testing.T) {
-	for _, f := range format.Ours() {
+	for _, ours := range format.Ours() {
+		f := FormatOf(ours)
 		hex := texts(t, f, format.Hex, 1)[0]
 		want, _, _, _ := f.ReadLine([]byte(hex))
 		for _, prefix := range []string{"", `\x`, `\\x`, "0x", "0X"} {
@@ -133,34 +136,108 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
+func TestTyped(t *testing.T) {
+	for _, ours := range format.Ours() {
+		f := FormatOf(ours)
+		for _, v := range conformance.VectorsOf(t, f.Name).Typed.Valid {
+			inner, err := f.Parse(v.Inner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w, e, canonical, err := f.ReadLine([]byte(v.Text)); err != nil ||
+				e != format.Text || !canonical || w != inner.Words() {
+				t.Errorf("%s: %v, %s, canonical %t, %v", v.Text, w, e, canonical, err)
+			}
+		}
+	}
+}
+
+// Lines of typed and of plain IDs can alternate.
+func TestMixedLengths(t *testing.T) {
+	for _, ours := range format.Ours() {
+		f := FormatOf(ours)
+		plain := texts(t, f, format.Text, 40)
+		b := Block{}
+		for i, id := range plain {
+			if i%2 == 1 {
+				b.text = append(b.text, "user_"...)
+			}
+			b.text = append(append(b.text, id...), '\n')
+		}
+		b.parse(f)
+		if len(b.IDs) != len(plain) || b.Lines != uint64(len(plain)) {
+			t.Fatalf("%s: %d IDs on %d lines, want %d", f.Name, len(b.IDs), b.Lines, len(plain))
+		}
+		for i, id := range b.IDs {
+			if got := f.InEncoding(id, format.Text); got != plain[i] {
+				t.Errorf("%s: line %d is read as %s, want %s", f.Name, i+1, got, plain[i])
+			}
+		}
+	}
+}
+
 func TestTimestamps(t *testing.T) {
 	for _, f := range timed() {
 		id, err := f.Parse(texts(t, f, f.Encodings[0], 1)[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := id.Words()
+		w := integer.Words(id.Words())
 		if got := f.TimeOf(f.Timestamp(&w)); !got.Equal(id.Time()) {
 			t.Errorf("%s %s: %v, want %v", f.Name, id, got, id.Time())
 		}
 		if got := f.TimeOf(f.TimestampOf(id.Time())); !got.Equal(id.Time()) {
 			t.Errorf("%s: the timestamp of %v is of %v", f.Name, id.Time(), got)
 		}
-		if got := f.TimeOf(f.LastTimestamp()); !got.Equal(f.Max().Time()) {
-			t.Errorf("%s: the last timestamp is of %v, want %v", f.Name, got, f.Max().Time())
+		last := f.Last
+		if f.Reserved {
+			last = last.Add(f.Tick)
 		}
-		if f.TimestampOf(f.Epoch.Add(-time.Hour)) != 0 ||
-			f.TimestampOf(f.Max().Time().AddDate(1, 0, 0)) != f.LastTimestamp() {
-			t.Errorf("%s: a time outside the range does not have the nearest timestamp", f.Name)
+		if got := f.TimeOf(f.LastTimestamp()); !got.Equal(last.Add(1 - f.Tick)) {
+			t.Errorf("%s: the last timestamp is of %v, but its tick ends at %v", f.Name, got, last)
+		}
+		for _, late := range []time.Time{last, last.Add(1), last.AddDate(9000, 0, 0)} {
+			if got := f.TimestampOf(late); got != f.LastTimestamp() {
+				t.Errorf("%s: the timestamp of %v is %d, want %d", f.Name, late, got,
+					f.LastTimestamp())
+			}
+		}
+		if f.TimestampOf(f.Epoch.Add(-time.Hour)) != 0 {
+			t.Errorf("%s: the timestamp of a time before the epoch is not 0", f.Name)
 		}
 	}
 }
 
-func timed() (formats []*format.Format) {
+func timed() (formats []*Format) {
 	for _, f := range format.All() {
 		if f.HasTime() && f.Prefix == nil { // texts are made without a prefix
-			formats = append(formats, f)
+			formats = append(formats, FormatOf(f))
 		}
 	}
 	return formats
+}
+
+// If each integer is an ID, random integers are IDs, too.
+func TestAllIDs(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	all := 0
+	for _, known := range format.All() {
+		f := FormatOf(known)
+		bad := 0
+		for range 1000 {
+			w := integer.Words{r.Uint64(), r.Uint64(), r.Uint64()}.And(integer.Ones(8 * f.Size))
+			if _, err := f.FromWords(w); err != nil {
+				bad++
+			}
+		}
+		if f.allIDs {
+			all++
+		}
+		if f.allIDs && bad > 0 {
+			t.Errorf("%s: %d of 1000 integers are not IDs", f.Name, bad)
+		}
+	}
+	if f := FormatOf(format.SCRU64); f.allIDs || all < 5 {
+		t.Errorf("scru64: allIDs is %v; %d formats in all", f.allIDs, all)
+	}
 }
