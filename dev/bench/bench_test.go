@@ -1,7 +1,3 @@
-// Package bench compares this project with its peers in one run.
-//
-// A benchmark has the name of an operation, and its sub-benchmarks have the names of libraries.
-// Command measure reads both names.
 package bench
 
 import (

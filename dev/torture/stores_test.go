@@ -31,7 +31,7 @@ func makers(name, program string, processes int, bits []int, urls ...string) *cl
 		name: name, processes: processes, bits: bits, urls: urls,
 		faults: []string{kill, end, stop, step},
 		process: func(url string, bits int) *exec.Cmd {
-			return exec.Command(program, "-lease", url, "-realm", "torture",
+			return exec.Command(program, makerArgument, "-lease", url, "-realm", "torture",
 				"-node-bits", strconv.Itoa(bits), "-window", window.String(),
 				"-rate", strconv.Itoa(*rate))
 		},
@@ -42,7 +42,7 @@ func makers(name, program string, processes int, bits []int, urls ...string) *cl
 // processes lease from the store, and others through two servers.
 func TestStores(t *testing.T) {
 	t.Parallel()
-	sortid, maker := program(t, command), program(t, maker)
+	sortid, maker := program(t), os.Args[0]
 	bolt := func() string { return "bolt:" + filepath.Join(t.TempDir(), "leases.db") }
 	sizes := []int{3, 3, 4, 4}
 	clusters := []*cluster{
@@ -128,7 +128,8 @@ func leaseThrough(t *testing.T, f *cluster, servers ...*server) {
 // The test finds processes that ignore the end of their window.
 func TestUnfenced(t *testing.T) {
 	t.Parallel()
-	f := makers("bolt, no fence", program(t, maker), 10, []int{3},
+	alone(t)
+	f := makers("bolt, no fence", os.Args[0], 10, []int{3},
 		"bolt:"+filepath.Join(t.TempDir(), "leases.db"))
 	f.faults = []string{stop, stop, kill} // after a stop, a process may use ticks twice
 	fenced := f.process

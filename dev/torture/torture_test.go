@@ -284,7 +284,7 @@ func torture(t *testing.T, clusters []*cluster, duration time.Duration,
 // the same IDs.
 func TestCommand(t *testing.T) {
 	t.Parallel()
-	sortid := program(t, command)
+	sortid := program(t)
 	f := &cluster{
 		name: "sortid new", processes: 10, faults: []string{kill, end, stop, stop},
 		urls: []string{"bolt:" + filepath.Join(t.TempDir(), "leases.db")},
@@ -353,7 +353,7 @@ func TestTogether(t *testing.T) {
 		"etcd":     func() string { return testserver.StartEtcd(t).URL },
 	} {
 		t.Run(name, func(t *testing.T) {
-			sortid, url := program(t, command), url()
+			sortid, url := program(t), url()
 			var all [many]*exec.Cmd
 			var first [many]string
 			var wg sync.WaitGroup
@@ -422,15 +422,15 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// program builds a program that the test kills and stops.
-func program(t *testing.T, pkg string) string {
+func alone(t *testing.T) {
 	t.Helper()
 	testserver.Long(t, "kills and stops processes")
 	testserver.Alone(t)
-	return testserver.Build(t, pkg)
 }
 
-const (
-	command = "github.com/sortid/sortid/cmd/sortid"
-	maker   = "./maker"
-)
+// program builds the command, which the test kills and stops.
+func program(t *testing.T) string {
+	t.Helper()
+	alone(t)
+	return testserver.Build(t, "github.com/sortid/sortid/cmd/sortid")
+}

@@ -34,6 +34,10 @@ func StartRedis(t testing.TB, settings ...string) *Server {
 	needsServer(t)
 	program := Program(t, "redis-server")
 	dir, port := tempDir(t), FreePort(t)
+	// A server of a cluster listens on another port, too. Linux gives ports from 32768 on to clients.
+	for port+10_000 >= 32768 || busy(port+10_000) {
+		port = FreePort(t)
+	}
 	settings = append([]string{
 		"--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir,
 		"--save", "", "--appendonly", "yes", "--appendfsync", "always",

@@ -234,6 +234,14 @@ func FreePort(t testing.TB) int {
 	return 0
 }
 
+func busy(port int) bool {
+	l, err := net.Listen("tcp", address(port))
+	if err == nil {
+		l.Close()
+	}
+	return err != nil
+}
+
 func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
 func dial(ctx context.Context, address string) (net.Conn, error) {

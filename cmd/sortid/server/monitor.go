@@ -1,4 +1,3 @@
-// Package monitor shows operators the requests of a server, and whether the server can make IDs.
 package server
 
 import (
@@ -22,6 +21,7 @@ import (
 )
 
 // A Monitor observes a server. It is safe for concurrent use.
+// A monitor shows operators the requests of a server, and whether the server can make IDs.
 type monitor struct {
 	metrics *prometheus.Registry // of the whole server
 
@@ -45,8 +45,8 @@ type series struct {
 	duration prometheus.Observer
 }
 
-// New returns a monitor. The function ready returns an error if the server cannot do what it is
-// for.
+// newMonitor returns a monitor. The function ready returns an error if the server cannot do what it
+// is for.
 func newMonitor(version string, ready func() error, log *slog.Logger) *monitor {
 	m := &monitor{
 		metrics: prometheus.NewRegistry(), log: log, ready: ready,

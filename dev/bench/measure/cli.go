@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/sortid/sortid/dev/bench/result"
+	"github.com/sortid/sortid/dev/bench"
 	"github.com/sortid/sortid/format"
 )
 
@@ -214,7 +214,7 @@ func (r run) once(bin string, lines io.Writer) error {
 	}
 	cpu := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	result.Write(lines, cmp.Or(r.benchmark, "CLI"), r.title, cpu, "cpu-s", r.millions, "M",
+	bench.Write(lines, cmp.Or(r.benchmark, "CLI"), r.title, cpu, "cpu-s", r.millions, "M",
 		r.millions/wall, "M/s", r.millions/cpu, "M/cpu-s", float64(usage.Maxrss)/1024, "MB-peak")
 	return nil
 }

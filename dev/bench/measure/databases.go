@@ -8,7 +8,7 @@ import (
 
 func measureDatabases(lines io.Writer, o options) error {
 	rounds, scale := strconv.Itoa(o.count), fmt.Sprint(o.scale)
-	return testServers(lines, "databases", "-rounds", rounds, "-scale", scale)
+	return testServers(lines, "TestDatabases", "-rounds", rounds, "-scale", scale)
 }
 
 // calls returns how long a function takes: the time of a query with the call, minus the time of a

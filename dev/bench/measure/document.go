@@ -13,12 +13,12 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/sortid/sortid/dev/bench/result"
+	"github.com/sortid/sortid/dev/bench"
 )
 
 // A document has a subcommand's results for docs/benchmarks.md.
 type document struct {
-	*result.Set
+	*bench.Set
 	charts string // the folder of the charts
 }
 

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/sortid/sortid/dev/bench/result"
+	"github.com/sortid/sortid/dev/bench"
 )
 
 // A subcommand measures one part of the document.
@@ -96,7 +96,7 @@ func read(file string, c subcommand, o options) ([]byte, error) {
 }
 
 func write(lines []byte, docs, name string, o options) error {
-	set, err := result.Read(bytes.NewReader(lines))
+	set, err := bench.Read(bytes.NewReader(lines))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,8 @@ func test(lines io.Writer, dir string, args ...string) error {
 	return nil
 }
 
-func testServers(lines io.Writer, pkg string, args ...string) error {
+func testServers(lines io.Writer, name string, args ...string) error {
 	os.Setenv("CI", "1") // with CI, a missing server is an error
-	return test(lines, "", append([]string{"-timeout", "0", "-v", "./bench/" + pkg}, args...)...)
+	return test(lines, "", append([]string{"-timeout", "0", "-v", "-run", "^" + name + "$",
+		"./bench"}, args...)...)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sortid/sortid/dev/bench/result"
+	"github.com/sortid/sortid/dev/bench"
 )
 
 func TestReplacePart(t *testing.T) {
@@ -46,7 +46,7 @@ func TestParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := result.Read(bytes.NewReader(lines))
+	set, err := bench.Read(bytes.NewReader(lines))
 	if err != nil {
 		t.Fatal(err)
 	}

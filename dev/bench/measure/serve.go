@@ -9,7 +9,7 @@ import (
 
 func measureServe(lines io.Writer, o options) error {
 	rounds := strconv.Itoa(o.count)
-	return testServers(lines, "service", "-rounds", rounds, "-time", o.benchtime)
+	return testServers(lines, "TestService", "-rounds", rounds, "-time", o.benchtime)
 }
 
 // single returns the rows with one ID per request.

@@ -8,15 +8,20 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 )
 
-// relaySignals runs passSignals until the caller calls the function end.
-func relaySignals(c *console.Console, interrupt func(os.Signal)) (programs chan<- *program,
-	end func()) {
+// catchSignals returns a channel of the signals for the program.
+func catchSignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	for _, sig := range forwarded {
 		if !signal.Ignored(sig) { // such as SIGHUP after nohup
 			signal.Notify(signals, sig)
 		}
 	}
+	return signals
+}
+
+// relaySignals runs passSignals until the caller calls the function end.
+func relaySignals(c *console.Console, signals chan os.Signal, interrupt func(os.Signal)) (
+	programs chan<- *program, end func()) {
 	started := make(chan *program, 1)
 	passed := make(chan struct{})
 	go func() {

@@ -38,6 +38,7 @@ type Options struct {
 
 // Run leases node IDs and runs the program. It returns how the program ended.
 func Run(c *console.Console, o *Options) error {
+	signals := catchSignals() // before the first status, whose reader may send a signal
 	report, err := newReporter(c, o.Status, o.Realm.Realm)
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func Run(c *console.Console, o *Options) error {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	programs, end := relaySignals(c, func(sig os.Signal) {
+	programs, end := relaySignals(c, signals, func(sig os.Signal) {
 		report.setState(ending)
 		number, _ := sig.(syscall.Signal)
 		cancel(console.ExitCode(128 + int(number)))

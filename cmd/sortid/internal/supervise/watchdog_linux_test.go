@@ -57,7 +57,7 @@ func execute(span string, args []string) {
 		panic(err)
 	}
 	c := &console.Console{Out: os.Stdout, Err: os.Stderr}
-	started, end := relaySignals(c, func(os.Signal) {})
+	started, end := relaySignals(c, catchSignals(), func(os.Signal) {})
 	kill := time.Now().Add(wait)
 	p, err := startProgram(c, path, args, os.Environ(), deadlines{kill.Add(-wait / 2), kill, kill})
 	if err != nil {

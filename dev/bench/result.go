@@ -1,5 +1,8 @@
-// Package result writes and reads figures as lines of Go's benchmarks.
-package result
+// Package bench compares this project with its peers in one run. Its tests measure; [Write] and
+// [Read] pass the figures to command measure.
+//
+// A benchmark has the name of an operation, and its sub-benchmarks have the names of libraries.
+package bench
 
 import (
 	"fmt"
@@ -10,8 +13,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 )
 
-// Write writes a line for one row. Each value is followed by its unit. If a row has several lines,
-// [Read] uses the line with the best first value.
+// Write writes a line of Go's benchmarks for one row. Each value is followed by its unit. If a row
+// has several lines, [Read] uses the line with the best first value.
 func Write(w io.Writer, benchmark, row string, values ...any) {
 	name := "Benchmark" + benchmark + "/" + url.PathEscape(row)
 	fmt.Fprintln(w, append([]any{name, 1}, values...)...)

@@ -1,6 +1,4 @@
-// Package databases measures keys and functions in databases, and prints lines for package result.
-// Without flags, it is a short test.
-package databases
+package bench
 
 import (
 	"context"
@@ -24,7 +22,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/oklog/ulid/v2"
 
-	"github.com/sortid/sortid/dev/bench/result"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/pgxid"
 	"github.com/sortid/sortid/scru128"
@@ -32,7 +29,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 1, "how often functions are measured")
+	rounds = flag.Int("rounds", 1, "how often functions or servers are measured")
 	scale  = flag.Float64("scale", 0,
 		"scales the number of rows and the buffer pool; 0 means few rows")
 )
@@ -53,7 +50,8 @@ func size() sizes {
 		calls: 10_000, buffers: part(64)}
 }
 
-func Test(t *testing.T) {
+// TestDatabases measures keys and functions in databases. Without flags, it is a short test.
+func TestDatabases(t *testing.T) {
 	testserver.Long(t, "starts servers and measures them")
 	testserver.Alone(t)
 	t.Run("Postgres", measurePostgres)
@@ -68,7 +66,7 @@ func printKey(t *testing.T, benchmark, name string, perSecond, log, index, reads
 		t.Errorf("%s, %s: %f rows a second, %f MB of log, %f MB of index, %f reads",
 			benchmark, name, perSecond, log, index, reads)
 	}
-	result.Write(os.Stdout, benchmark, name,
+	Write(os.Stdout, benchmark, name,
 		perSecond, "rows/s", log, "log-MB", index, "index-MB", reads, "reads")
 }
 
@@ -83,7 +81,8 @@ type key struct {
 }
 
 func keys(t testing.TB) []key {
-	spec, err := scru64.ParseNodeSpec("5/4") // few node bits leave a large counter, so the generator keeps up
+	// Few node bits leave a large counter, so the generator keeps up.
+	spec, err := scru64.ParseNodeSpec("5/4")
 	check(t, err)
 	generator, err := scru64.NewGenerator(scru64.Options{NodeSpec: spec})
 	check(t, err)
@@ -178,7 +177,7 @@ func timed(do func()) float64 {
 }
 
 func (p *postgres) keys() {
-	result.Write(os.Stdout, "Sizes", "KeysPostgres", p.old, "old", p.rows, "rows",
+	Write(os.Stdout, "Sizes", "KeysPostgres", p.old, "old", p.rows, "rows",
 		p.buffers, "MB")
 	for i, k := range keys(p.t) {
 		table := fmt.Sprint("keys", i)
@@ -237,10 +236,10 @@ func (p *postgres) functions() {
 		return took / float64(p.calls)
 	}
 	for range *rounds {
-		result.Write(os.Stdout, "Baseline", "column", query("u"), "ns/op")
+		Write(os.Stdout, "Baseline", "column", query("u"), "ns/op")
 		for _, call := range calls {
 			name, _, _ := strings.Cut(strings.TrimPrefix(call, "sortid."), "(")
-			result.Write(os.Stdout, "Functions", name, query(call), "ns/op")
+			Write(os.Stdout, "Functions", name, query(call), "ns/op")
 		}
 	}
 }
@@ -264,7 +263,7 @@ func (p *postgres) defaults() {
 					p.run("INSERT INTO filled (n) SELECT generate_series(1, 10000)")
 				}
 			})
-			result.Write(os.Stdout, "Defaults", name, float64(statements*10_000)/took*1e9, "rows/s")
+			Write(os.Stdout, "Defaults", name, float64(statements*10_000)/took*1e9, "rows/s")
 			p.run("DROP TABLE filled")
 		}
 	}
@@ -279,7 +278,7 @@ func (p *postgres) defaults() {
 					min(left, 10_000)))
 			}
 		})
-		result.Write(os.Stdout, "DefaultsOnto", name, float64(p.checkpoint)/took*1e9, "rows/s")
+		Write(os.Stdout, "DefaultsOnto", name, float64(p.checkpoint)/took*1e9, "rows/s")
 		p.run("DROP TABLE filled")
 	}
 }
@@ -312,7 +311,7 @@ func (p *postgres) copies() {
 						func(i int) ([]any, error) { return []any{c.value(ids[i])}, nil }))
 				check(p.t, err)
 			})
-			result.Write(os.Stdout, "Copy", c.name, took/float64(p.calls), "ns/row")
+			Write(os.Stdout, "Copy", c.name, took/float64(p.calls), "ns/row")
 			p.run("DROP TABLE copied")
 		}
 	}
@@ -347,7 +346,7 @@ func measureMariaDB(t *testing.T) {
 	check(t, db.QueryRow("SELECT VERSION()").Scan(&version))
 	version, _, _ = strings.Cut(version, "-")
 	fmt.Println("mariadb:", version)
-	result.Write(os.Stdout, "Sizes", "KeysMariaDB", old, "old", rows, "rows", sizes.buffers, "MB")
+	Write(os.Stdout, "Sizes", "KeysMariaDB", old, "old", rows, "rows", sizes.buffers, "MB")
 	for i, k := range keys(t) {
 		table := fmt.Sprint("keys", i)
 		run("CREATE TABLE " + table + " (id " + k.mysql + " PRIMARY KEY, what VARCHAR(100))")

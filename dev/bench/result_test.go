@@ -1,4 +1,4 @@
-package result
+package bench
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func Test(t *testing.T) {
+func TestResults(t *testing.T) {
 	var lines bytes.Buffer
 	lines.WriteString("=== RUN   Test\ngoos: linux\n")
 	Write(&lines, "Requests", "net/http, empty", 20, "ids/s", 1.5, "ms/p50")

@@ -1,6 +1,4 @@
-// Package service measures "sortid serve", Redis and PostgreSQL, and prints lines for package
-// result. Without flags, it is a short test.
-package service
+package bench
 
 import (
 	"bytes"
@@ -26,14 +24,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/valyala/fasthttp"
 
-	"github.com/sortid/sortid/dev/bench/result"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
-var (
-	rounds   = flag.Int("rounds", 1, "how often each source is measured")
-	duration = flag.Duration("time", 100*time.Millisecond, "how long each source is measured")
-)
+var duration = flag.Duration("time", 100*time.Millisecond, "how long each server is measured")
 
 // If this environment variable is set, this program is the server of [serveFixed]. The inherited
 // file 3 is then the server's listener.
@@ -87,20 +81,14 @@ func wait(t *testing.T, answers func() bool) {
 	t.Fatal("a server does not answer")
 }
 
-func Test(t *testing.T) {
+// TestService measures "sortid serve", Redis and PostgreSQL. Without flags, it is a short test.
+func TestService(t *testing.T) {
 	testserver.Long(t, "starts servers and measures them")
 	testserver.Alone(t)
 	sortid := testserver.Sortid(t)
 	measureRates(t, sortid)
 	measureMemory(t, sortid)
 	measureOutage(t, sortid)
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 type server struct {
@@ -235,7 +223,7 @@ func measureRates(t *testing.T, sortid string) {
 					if rate <= 0 || p99 < half {
 						t.Errorf("%f requests a second, median %f ms, 99 %% within %f ms", rate, half, p99)
 					}
-					result.Write(os.Stdout, fmt.Sprint("Connections", connections), source.name,
+					Write(os.Stdout, fmt.Sprint("Connections", connections), source.name,
 						rate*float64(source.ids), "ids/s", 1000*half, "µs/p50", 1000*p99, "µs/p99")
 				})
 			}
@@ -286,7 +274,7 @@ func quantile(times []time.Duration, part float64) float64 {
 
 func measureMemory(t *testing.T, sortid string) {
 	s := serve(t, sortid, "bolt:"+filepath.Join(t.TempDir(), "s.db"))
-	result.Write(os.Stdout, "Memory", "idle", resident(t, s.pid), "MB")
+	Write(os.Stdout, "Memory", "idle", resident(t, s.pid), "MB")
 	var wg sync.WaitGroup
 	clients := make([]*http.Client, 1000)
 	for i := range clients {
@@ -307,7 +295,7 @@ func measureMemory(t *testing.T, sortid string) {
 		}
 		wg.Wait()
 	}
-	result.Write(os.Stdout, "Memory", "used", resident(t, s.pid), "MB", len(clients), "connections")
+	Write(os.Stdout, "Memory", "used", resident(t, s.pid), "MB", len(clients), "connections")
 }
 
 // resident returns a process's peak memory in megabytes.
@@ -380,12 +368,12 @@ func measureOutage(t *testing.T, sortid string) {
 		t.Errorf("%d failures, %d unavailable, %f s without the store, %f s until it was back",
 			failures, unavailable, without, back)
 	}
-	result.Write(os.Stdout, "Outage", "lease", window.Seconds(), "s")
-	result.Write(os.Stdout, "Outage", "store", outage, "s")
-	result.Write(os.Stdout, "Outage", "scru64", without, "s", unavailable, "unavailable")
-	result.Write(os.Stdout, "Outage", "other", failures, "failures")
-	result.Write(os.Stdout, "Outage", "return", back, "s")
+	Write(os.Stdout, "Outage", "lease", window.Seconds(), "s")
+	Write(os.Stdout, "Outage", "store", outage, "s")
+	Write(os.Stdout, "Outage", "scru64", without, "s", unavailable, "unavailable")
+	Write(os.Stdout, "Outage", "other", failures, "failures")
+	Write(os.Stdout, "Outage", "return", back, "s")
 	for i, phase := range []string{"before", "while", "after"} {
-		result.Write(os.Stdout, "Outage", phase, quantile(times[i], .99), "ms/p99")
+		Write(os.Stdout, "Outage", phase, quantile(times[i], .99), "ms/p99")
 	}
 }

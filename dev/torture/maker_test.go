@@ -1,11 +1,6 @@
 //go:build unix
 
-// Command maker makes scru64 IDs on a lease, checks them, and prints the ticks that it claims. The
-// torture test starts, stops and kills it.
-//
-// With -unfenced it ignores the end of its window, and uses its node ID until it learns that the
-// lease is lost. The test must find that such makers use ticks twice.
-package main
+package torture
 
 import (
 	"context"
@@ -19,6 +14,7 @@ import (
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/sortid/sortid"
@@ -27,26 +23,44 @@ import (
 	"github.com/sortid/sortid/store"
 )
 
-func main() {
-	log.SetFlags(0)
-	config := lease.Config{Format: lease.SCRU64, Wait: true, Now: now}
-	url := flag.String("lease", "", "the `URL` of the store")
-	rate := flag.Int("rate", 1000, "IDs a second")
-	unfenced := flag.Bool("unfenced", false, "continue after the end of the lease's window")
-	flag.StringVar(&config.Realm, "realm", "", "the realm")
-	flag.IntVar(&config.NodeBits, "node-bits", 0, "bits of the node ID")
-	flag.DurationVar(&config.Window, "window", 0, "the window")
-	flag.Parse()
+// makerArgument as first argument makes the test binary a maker.
+const makerArgument = "maker"
 
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	go stepClock()
-	if err := run(ctx, *url, *rate, *unfenced, config); err != nil && ctx.Err() == nil {
-		log.Fatal(err)
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != makerArgument {
+		os.Exit(m.Run())
+	}
+	if err := makerMain(os.Args[2:]); err != nil {
+		log.New(os.Stderr, "", 0).Fatal(err)
 	}
 }
 
-func run(ctx context.Context, url string, rate int, unfenced bool, config lease.Config) error {
+// makerMain makes scru64 IDs on a lease, checks them, and prints the ticks that it claims. The
+// tests start, stop and kill it.
+//
+// With -unfenced it ignores the end of its window, and uses its node ID until it learns that the
+// lease is lost. The tests must find that such makers use ticks twice.
+func makerMain(args []string) error {
+	config := lease.Config{Format: lease.SCRU64, Wait: true, Now: movedNow}
+	flags := flag.NewFlagSet(makerArgument, flag.ExitOnError)
+	url := flags.String("lease", "", "the `URL` of the store")
+	rate := flags.Int("rate", 1000, "IDs a second")
+	unfenced := flags.Bool("unfenced", false, "continue after the end of the lease's window")
+	flags.StringVar(&config.Realm, "realm", "", "the realm")
+	flags.IntVar(&config.NodeBits, "node-bits", 0, "bits of the node ID")
+	flags.DurationVar(&config.Window, "window", 0, "the window")
+	flags.Parse(args)
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go moveClock()
+	if err := makeIDs(ctx, *url, *rate, *unfenced, config); err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+func makeIDs(ctx context.Context, url string, rate int, unfenced bool, config lease.Config) error {
 	s, err := store.OpenSource(ctx, url)
 	if err != nil {
 		return err
@@ -59,7 +73,7 @@ func run(ctx context.Context, url string, rate int, unfenced bool, config lease.
 	defer l.Close(context.WithoutCancel(ctx))
 	b := &book{Lease: l, out: os.Stdout, unfenced: unfenced}
 	g, err := scru64.NewGenerator(scru64.Options{Lease: b, GeneratorOptions: sortid.GeneratorOptions{
-		Clock: now, RollbackPolicy: sortid.RollbackWait}})
+		Clock: movedNow, RollbackPolicy: sortid.RollbackWait}})
 	if err != nil {
 		return err
 	}
@@ -96,11 +110,6 @@ type book struct {
 	claims []claim   // the claim of the last ID, and later claims
 }
 
-type claim struct {
-	node uint32
-	tick int64
-}
-
 func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	nodeID, claimed, err = b.Lease.ClaimTick(tick)
 	if b.unfenced && errors.Is(err, lease.ErrExpired) {
@@ -109,7 +118,7 @@ func (b *book) ClaimTick(tick int64) (nodeID uint32, claimed int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	b.claims = append(b.claims, claim{nodeID, claimed})
+	b.claims = append(b.claims, claim{node: nodeID, tick: claimed})
 	return nodeID, claimed, b.write("claim", claimed, nodeID, b.NodeBits())
 }
 
@@ -139,21 +148,21 @@ func (b *book) check(ids []scru64.ID) error {
 	return nil
 }
 
-// step is added to the machine's clock.
-var step atomic.Int64
+// clockOffset is added to the machine's clock.
+var clockOffset atomic.Int64
 
-func now() time.Time { return time.Now().Add(time.Duration(step.Load())) }
+func movedNow() time.Time { return time.Now().Add(time.Duration(clockOffset.Load())) }
 
-// stepClock changes the clock at a SIGUSR1, and changes it back at the next. A step is up to 12 s,
+// moveClock changes the clock at a SIGUSR1, and changes it back at the next. A step is up to 12 s,
 // more than the 10 s that the lease allows.
-func stepClock() {
+func moveClock() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1)
 	for range signals {
-		if step.Load() != 0 {
-			step.Store(0)
+		if clockOffset.Load() != 0 {
+			clockOffset.Store(0)
 		} else {
-			step.Store(rand.Int64N(int64(24*time.Second)) - int64(12*time.Second))
+			clockOffset.Store(rand.Int64N(int64(24*time.Second)) - int64(12*time.Second))
 		}
 	}
 }
