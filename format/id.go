@@ -47,7 +47,8 @@ func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	full := id.words.Bytes()
+	var full [24]byte
+	id.words.Put(&full)
 	return append(b, full[24-id.format.Size:]...)
 }
 

@@ -121,7 +121,8 @@ func (f *Format) ticks(t time.Time) uint64 {
 func (f *Format) InEncoding(w integer.Words, e format.Encoding) string {
 	id, err := f.FromWords(w)
 	if err != nil {
-		b := w.Bytes()
+		var b [24]byte
+		w.Put(&b)
 		return hex.EncodeToString(b[len(b)-f.Size:])
 	}
 	return id.In(e)
