@@ -95,13 +95,13 @@ func TestCases(t *testing.T) {
 		}
 		for _, v := range c.Invalid {
 			if id, err := f.Parse(v.Text); err == nil {
-				t.Errorf("%s: %s: %q is read as %v", f, v.Note, v.Text, id.Fields())
+				t.Errorf("%s: %s: %q is read as %v", f.Name, v.Note, v.Text, id.Fields())
 			}
 		}
 	}
 	for _, f := range others {
 		if !tested[f] {
-			t.Errorf("%s has no cases", f)
+			t.Errorf("%s has no cases", f.Name)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func FuzzDetect(f *testing.F) {
 		for _, c := range detectOurs(text) {
 			again, err := c.ID.Format().ParseAs(c.Encoding, text)
 			if err != nil || again != c.ID || !again.Plausible(time.Now().Add(time.Second)) {
-				t.Fatalf("%q as %s %s: %v, %v", text, c.ID.Format(), c.Encoding, again, err)
+				t.Fatalf("%q as %s %s: %v, %v", text, c.ID.Format().Name, c.Encoding, again, err)
 			}
 		}
 	})

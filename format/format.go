@@ -202,9 +202,6 @@ func newFormat(f *Format) *Format {
 		f.Search.Guess = f.Encodings
 	}
 	f.Text.complete()
-	if f.check == nil {
-		f.check = func(integer.Words) error { return nil }
-	}
 	f.digits = len(f.max.AppendDecimal(nil))
 	for _, field := range f.Layout {
 		if field.Constant {

@@ -43,7 +43,8 @@ func (id ID) Compare(other ID) int { return id.words.Compare(other.words) }
 func (id ID) Bytes() []byte { return id.appendBytes(nil) }
 
 func (id ID) appendBytes(b []byte) []byte {
-	full := id.words.Bytes()
+	var full [24]byte
+	id.words.Put(&full)
 	return append(b, full[24-id.format.Size:]...)
 }
 
@@ -120,7 +121,17 @@ func (id ID) Words() [3]uint64 { return id.words }
 
 // FromWords returns the ID with this integer, the most significant word first. It fails if the
 // format has no such ID.
-func (f *Format) FromWords(w [3]uint64) (ID, error) { return f.id(w, f.check(w)) }
+func (f *Format) FromWords(w [3]uint64) (id ID, err error) { // inlined, for package generate
+	if f.check != nil {
+		if err = f.check(w); err != nil {
+			return
+		}
+	}
+	return ID{f, w}, nil
+}
+
+// has reports whether the format has an ID with this integer.
+func (f *Format) has(w integer.Words) bool { return f.check == nil || f.check(w) == nil }
 
 // Parse returns the ID of a text in the format's first encoding.
 func (f *Format) Parse(text string) (ID, error) { return f.ParseAs(f.Encodings[0], text) }
@@ -340,7 +351,7 @@ func (id ID) As(g *Format) (ID, error) {
 // timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
 	for _, f := range id.format.Within {
-		if f.check(id.words) == nil && f.Tick != 0 {
+		if f.has(id.words) && f.Tick != 0 {
 			return f
 		}
 	}

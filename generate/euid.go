@@ -17,9 +17,10 @@ var euidMaker = maker{
 	new: newEUID,
 }
 
-func euidInteger(id euid.ID) [3]uint64 {
+func euidID(f *format.Format, id euid.ID) format.ID {
 	hi, lo := id.Uint128()
-	return [3]uint64{0, hi, lo}
+	made, _ := f.FromWords([3]uint64{0, hi, lo})
+	return made
 }
 
 func euidTexts(b []byte, ids []euid.ID, sep byte) []byte {
@@ -42,7 +43,7 @@ func newEUID(f *format.Format, o Options) (Generator, error) {
 	g, err := euid.NewGenerator(opts)
 	// In a full tick, the EUID generator fails until the next millisecond.
 	source := retrying[euid.ID]{g, sortid.ErrOverflow}
-	return &generator[euid.ID]{format: f, source: source, integer: euidInteger, texts: euidTexts,
+	return &generator[euid.ID]{format: f, source: source, toID: euidID, texts: euidTexts,
 		fixed: fixed}, err
 }
 

@@ -89,6 +89,20 @@ var makers = map[string]maker{
 	"uid60":   uid60Maker,
 }
 
+// Lookup returns the format with this name if [New] makes its IDs, or a [*sortid.UnknownError].
+// Letter case does not matter.
+func Lookup(name string) (*format.Format, error) {
+	f, err := format.Lookup(name)
+	if err == nil && f.Generates {
+		return f, nil
+	}
+	known := &sortid.UnknownError{What: "format", Name: name}
+	for _, f := range format.Ours() {
+		known.Known = append(known.Known, f.Name)
+	}
+	return nil, known
+}
+
 // OptionsOf returns the options of a format's generators, or nil if New makes no IDs of the format.
 func OptionsOf(f *format.Format) []Option { return slices.Clone(makers[f.Name].options) }
 
@@ -269,22 +283,16 @@ type source[T any] interface {
 }
 
 type generator[T any] struct {
-	format  *format.Format
-	source  source[T]
-	integer func(T) [3]uint64 // for [format.Format.FromWords]
+	format *format.Format
+	source source[T]
+	toID   func(*format.Format, T) format.ID
 	// texts appends the texts of all IDs in one call. A call for each ID would take as long as
 	// making the ID.
 	texts func(b []byte, ids []T, sep byte) []byte
 	fixed *fixedClock
 }
 
-func (g *generator[T]) id(v T) format.ID {
-	id, err := g.format.FromWords(g.integer(v))
-	if err != nil {
-		panic(err) // a bug: generators make only IDs of their format
-	}
-	return id
-}
+func (g *generator[T]) id(v T) format.ID { return g.toID(g.format, v) }
 
 func (g *generator[T]) Next(ctx context.Context) (format.ID, error) {
 	v, err := g.next(ctx)

@@ -46,7 +46,7 @@ func newGenerator(s *format.Format, o Options) Generator {
 
 func next(g Generator) format.ID { return gencore.Must(g.Next(context.Background())) }
 
-func euidID(id format.ID) euid.ID { return euid.FromUint128(id.Words()[1], id.Words()[2]) }
+func parsedEUID(id format.ID) euid.ID { return euid.FromUint128(id.Words()[1], id.Words()[2]) }
 
 func TestBatch(t *testing.T) {
 	for _, s := range format.Ours() {
@@ -154,7 +154,7 @@ func TestOverflowPasses(t *testing.T) {
 		last := next(g)
 		for range 10 {
 			id := next(g)
-			if id.Milli() <= last.Milli() {
+			if id.Time().UnixMilli() <= last.Time().UnixMilli() {
 				t.Fatalf("%v after %v, with one format.ID in a tick", id, last)
 			}
 			last = id
@@ -243,7 +243,7 @@ func testLease(t *testing.T, s *format.Format, policy string) {
 	check := func() {
 		t.Helper()
 		id := next(g)
-		if nodeOf[s.Name](id) != l.NodeID() || !last.IsZero() && id.Compare(last) <= 0 {
+		if nodeOf[s.Name](id) != l.NodeID() || last != (format.ID{}) && id.Compare(last) <= 0 {
 			t.Fatalf("%v after %v, on node %d", id, last, l.NodeID())
 		}
 		last = id
@@ -351,7 +351,8 @@ func TestOptions(t *testing.T) {
 			func(id format.ID) bool { return scru64.ID(id.Words()[2]).Counter(8) == 1<<13-1 }},
 		{SCRU64, "guard", "0",
 			func(id format.ID) bool { return scru64.ID(id.Words()[2]).Counter(8) == 1<<16-1 }},
-		{UID60, "worker", "5/4", func(id format.ID) bool { return uid60.ID(id.Words()[2]).Worker(4) == 5 }},
+		{UID60, "worker", "5/4",
+			func(id format.ID) bool { return uid60.ID(id.Words()[2]).Worker(4) == 5 }},
 		{SCRU160, "node", "42/8",
 			func(id format.ID) bool { return scru160.ID(id.Bytes()).Random16() == 42<<8|0xff }},
 		{SCRU160, "micros", "true",
@@ -362,16 +363,16 @@ func TestOptions(t *testing.T) {
 			func(id format.ID) bool { return scru160.ID(id.Bytes()).Counter() == 7 }},
 		{SCRU160, "counter-ext", "4",
 			func(id format.ID) bool { return scru160.ID(id.Bytes()).Random16() == 0xffff }},
-		{SCRU128, "stateless", "true", func(id format.ID) bool { return id.IsZero() == false }},
+		{SCRU128, "stateless", "true", func(id format.ID) bool { return id == (format.ID{}) == false }},
 		{EUID, "ext", "5", func(id format.ID) bool {
-			v, ok := euidID(id).Extension()
-			return ok && v == 5 && euidID(id).ExtensionLength() == 3
+			v, ok := parsedEUID(id).Extension()
+			return ok && v == 5 && parsedEUID(id).ExtensionLength() == 3
 		}},
 		{EUID, "ext", "0x5/8", func(id format.ID) bool {
-			v, ok := euidID(id).Extension()
-			return ok && v == 5 && euidID(id).ExtensionLength() == 8
+			v, ok := parsedEUID(id).Extension()
+			return ok && v == 5 && parsedEUID(id).ExtensionLength() == 8
 		}},
-		{EUID, "ext", "0", func(id format.ID) bool { return euidID(id).ExtensionLength() == 0 }},
+		{EUID, "ext", "0", func(id format.ID) bool { return parsedEUID(id).ExtensionLength() == 0 }},
 	} {
 		id, err := one(c.format, c.name, c.value)
 		if err != nil || !c.want(id) {
@@ -438,7 +439,7 @@ func TestRollback(t *testing.T) {
 			cancel()
 			switch strings.ToLower(policy) {
 			case "reset":
-				if err != nil || id.Milli() >= first.Milli() {
+				if err != nil || id.Time().UnixMilli() >= first.Time().UnixMilli() {
 					t.Errorf("%s, reset: %v, %v", s.Name, id, err)
 				}
 			case "abort":
@@ -503,5 +504,35 @@ func TestRange(t *testing.T) {
 				t.Errorf("%s: NewGenerator at %v: %v", s.Name, c.at, err)
 			}
 		}
+	}
+}
+
+// Each of our formats has a maker, and no other has one.
+func TestMakers(t *testing.T) {
+	for _, f := range format.All() {
+		options := OptionsOf(f)
+		if f.Generates != (len(options) > 0) {
+			t.Errorf("%s: Generates returns %v, but generate/%s.go has the options %v", f.Name,
+				f.Generates, f.Name, options)
+		}
+		names := map[string]bool{}
+		for _, o := range options {
+			if o.Usage == "" || names[o.Name] {
+				t.Errorf("%s: the option %q has no usage or occurs twice", f.Name, o.Name)
+			}
+			names[o.Name] = true
+		}
+		if node := makers[f.Name].node; node != "" && !names[node] {
+			t.Errorf("%s: no option %q for the node ID", f.Name, node)
+		}
+		if !f.Generates {
+			if g, err := New(f, Options{}); g != nil || !errors.Is(err, sortid.ErrOption) ||
+				!strings.Contains(err.Error(), "scru64, scru128, scru160, euid and uid60") {
+				t.Errorf("%s: %v, %v", f.Name, g, err)
+			}
+		}
+	}
+	if len(makers) != len(format.Ours()) {
+		t.Errorf("%d makers for %d formats", len(makers), len(format.Ours()))
 	}
 }

@@ -15,9 +15,10 @@ var scru128Maker = maker{
 	new: newSCRU128,
 }
 
-func scru128Integer(id scru128.ID) [3]uint64 {
+func scru128ID(f *format.Format, id scru128.ID) format.ID {
 	hi, lo := id.Uint128()
-	return [3]uint64{0, hi, lo}
+	made, _ := f.FromWords([3]uint64{0, hi, lo})
+	return made
 }
 
 func newSCRU128(f *format.Format, o Options) (Generator, error) {
@@ -30,6 +31,6 @@ func newSCRU128(f *format.Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := scru128.NewGenerator(opts)
-	return &generator[scru128.ID]{format: f, source: g, integer: scru128Integer,
+	return &generator[scru128.ID]{format: f, source: g, toID: scru128ID,
 		texts: textcodec.AppendBase36Lines[scru128.ID], fixed: fixed}, err
 }

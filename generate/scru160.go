@@ -27,9 +27,10 @@ var scru160Maker = maker{
 	new:  newSCRU160,
 }
 
-func scru160Integer(id scru160.ID) [3]uint64 {
-	return [3]uint64{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
-		binary.BigEndian.Uint64(id[12:])}
+func scru160ID(f *format.Format, id scru160.ID) format.ID {
+	made, _ := f.FromWords([3]uint64{uint64(binary.BigEndian.Uint32(id[:])),
+		binary.BigEndian.Uint64(id[4:]), binary.BigEndian.Uint64(id[12:])})
+	return made
 }
 
 func scru160Texts(b []byte, ids []scru160.ID, sep byte) []byte {
@@ -65,6 +66,6 @@ func newSCRU160(f *format.Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := scru160.NewGenerator(opts)
-	return &generator[scru160.ID]{format: f, source: g, integer: scru160Integer, texts: scru160Texts,
+	return &generator[scru160.ID]{format: f, source: g, toID: scru160ID, texts: scru160Texts,
 		fixed: fixed}, err
 }

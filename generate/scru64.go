@@ -26,7 +26,10 @@ var scru64Maker = maker{
 	new: newSCRU64,
 }
 
-func scru64Integer(id scru64.ID) [3]uint64 { return [3]uint64{2: id.Uint64()} }
+func scru64ID(f *format.Format, id scru64.ID) format.ID {
+	made, _ := f.FromWords([3]uint64{2: id.Uint64()})
+	return made
+}
 
 func scru64Texts(b []byte, ids []scru64.ID, sep byte) []byte {
 	for _, id := range ids {
@@ -62,7 +65,7 @@ func newSCRU64(f *format.Format, o Options) (Generator, error) {
 	if alone {
 		source = waiting{g, 1 << (24 - opts.NodeSpec.NodeIDSize())}
 	}
-	return &generator[scru64.ID]{format: f, source: source, integer: scru64Integer, texts: scru64Texts,
+	return &generator[scru64.ID]{format: f, source: source, toID: scru64ID, texts: scru64Texts,
 		fixed: fixed}, err
 }
 

@@ -16,7 +16,10 @@ var uid60Maker = maker{
 	new: newUID60,
 }
 
-func uid60Integer(id uid60.ID) [3]uint64 { return [3]uint64{2: id.Uint64()} }
+func uid60ID(f *format.Format, id uid60.ID) format.ID {
+	made, _ := f.FromWords([3]uint64{2: id.Uint64()})
+	return made
+}
 
 func uid60Texts(b []byte, ids []uid60.ID, sep byte) []byte {
 	for _, id := range ids {
@@ -36,6 +39,6 @@ func newUID60(f *format.Format, o Options) (Generator, error) {
 		return nil, err
 	}
 	g, err := uid60.NewGenerator(opts)
-	return &generator[uid60.ID]{format: f, source: g, integer: uid60Integer, texts: uid60Texts,
+	return &generator[uid60.ID]{format: f, source: g, toID: uid60ID, texts: uid60Texts,
 		fixed: fixed}, err
 }

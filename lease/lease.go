@@ -30,9 +30,9 @@ type Config struct {
 	// [ErrNoRealm] instead, because the store may have lost the realm. [AcquireFrom] never creates
 	// a realm.
 	MustExist bool
-	// Format is [SCRU64], [SCRU160], [UID60], one of these with fewer Bits, the Lease of a format in
-	// package format, or the [Terms.LeaseFormat] of a realm. The zero Format is for any generator:
-	// the realm grants only node IDs of NodeBits, for ticks of 1 ms since 1970.
+	// Format is [SCRU64], [SCRU160], [UID60], one of these with fewer Bits, the LeaseFormat of a
+	// format in package nodefield, or the [Terms.LeaseFormat] of a realm. The zero Format is for any
+	// generator: the realm grants only node IDs of NodeBits, for ticks of 1 ms since 1970.
 	Format Format
 	// NodeBits is the size of the node ID in bits, from 1 to Format.Bits, or to [MaxBits] with the
 	// zero Format. Leases of different sizes can share a realm of a Format that is Mixed.

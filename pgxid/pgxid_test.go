@@ -190,12 +190,12 @@ func TestFormats(t *testing.T) {
 			if wrappers++; of.Name() == "ID" {
 				ids++
 				if _, ok := m.TypeForValue(value.Elem().Interface()); !ok {
-					t.Errorf("%s has no default", f)
+					t.Errorf("%s has no default", f.Name)
 				}
 			}
 		}
 		if ids != 1 || wrappers < 2 {
-			t.Errorf("%s has %d types of IDs, and %d with wrappers", f, ids, wrappers)
+			t.Errorf("%s has %d types of IDs, and %d with wrappers", f.Name, ids, wrappers)
 		}
 	}
 }

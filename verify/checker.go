@@ -76,7 +76,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if f.Reserved {
 		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp")
 	}
-	if f.TextSorts {
+	if f.Text.Sorts {
 		c.text = c.found.Check("order.text", "texts sort in the order of their IDs")
 	}
 	if !o.Unordered {
@@ -116,7 +116,7 @@ func (c *checker) begin(h exact.Habits) {
 	switch {
 	case c.o.Unordered:
 		c.disorder = exact.NewDisorder(f)
-	case f.Generates() || h.Rising:
+	case f.Generates || h.Rising:
 		c.order = exact.NewOrder(f, sink{c.rules, c.clock}, &c.found, c.rollback)
 	default:
 		c.times = exact.NewTimes(f, &c.found, c.rollback)

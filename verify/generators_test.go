@@ -218,7 +218,7 @@ func TestGenerators(t *testing.T) {
 		}
 	}
 	for _, g := range generators {
-		f, _ := format.LookupAny(g.format)
+		f, _ := format.Lookup(g.format)
 		g.options.To = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 		for how, pace := range map[string]time.Duration{"single": g.single, "fill": g.fill,
 			"parallel": g.single} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/controls"
@@ -163,7 +164,7 @@ func TestStateless(t *testing.T) {
 	for range 10_000 {
 		m.Tick()
 		v := integer.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
-		lines = append(lines, sample.FormatOf(format.SCRU128).InEncoding(v, format.Text))
+		lines = append(lines, sample.FormatOf(gencore.Must(format.Lookup("scru128"))).InEncoding(v, format.Text))
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Status != report.Pass ||
 		len(r.Fields) != 3 {
@@ -173,9 +174,9 @@ func TestStateless(t *testing.T) {
 		t.Error("stateless IDs pass without the option")
 	}
 	for i, l := range lines {
-		v, _, _, _ := sample.FormatOf(format.SCRU128).ReadLine([]byte(l))
+		v, _, _, _ := sample.FormatOf(gencore.Must(format.Lookup("scru128"))).ReadLine([]byte(l))
 		v[1] &^= 1 << 5
-		lines[i] = sample.FormatOf(format.SCRU128).InEncoding(v, format.Text)
+		lines[i] = sample.FormatOf(gencore.Must(format.Lookup("scru128"))).InEncoding(v, format.Text)
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Check(
 		"random.counter_hi.same").Status != report.Fail {

@@ -127,7 +127,7 @@ func (o *Options) validate(f *sample.Format) error {
 // read errors are in the report. Check returns an error only for a wrong option or an unknown format: a
 // [*sortid.OptionError].
 func Check(ctx context.Context, formatName string, r io.Reader, o Options) (*report.Report, error) {
-	f, err := format.LookupAny(formatName)
+	f, err := format.Lookup(formatName)
 	if err != nil {
 		return nil, &sortid.OptionError{Format: "verify", Err: err}
 	}
@@ -174,7 +174,7 @@ func Detect(head []byte) (name string, ok bool) {
 		var formats []*format.Format
 		for _, c := range format.Detect(string(text)) {
 			f := c.ID.Format()
-			if sample.Timed(f) != nil && (f.Generates() || c.Encoding != format.Int) &&
+			if sample.Timed(f) != nil && (f.Generates || c.Encoding != format.Int) &&
 				(lines == 0 || slices.Contains(common, f)) {
 				formats = append(formats, f)
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ func boundsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "bounds FORMAT --from TIME [--to TIME]",
 		Short:             "show the first ID of a time range and the first ID after it",
-		Args:              flags.OneFormat(format.LookupAny),
+		Args:              flags.OneFormat(format.Lookup),
 		ValidArgsFunction: flags.CompleteFormat,
 	}
 	q := &boundsQuery{console: c, changed: cmd.Flags().Changed, times: flags.ChooseSpan(cmd, "now")}
@@ -34,7 +35,7 @@ func boundsCommand(c *console.Console) *cobra.Command {
 		"bytea", "blob")
 
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
-		if q.format, err = format.LookupAny(args[0]); err != nil {
+		if q.format, err = format.Lookup(args[0]); err != nil {
 			return err
 		}
 		return q.run()
@@ -79,7 +80,7 @@ func (q *boundsQuery) run() error {
 		return q.printCondition(bounds.First, bounds.End)
 	}
 	encoding := cmp.Or(format.Encoding(q.output.Value), q.ordered())
-	if encoding == format.Text && q.format.HasEncoding(encoding) && !q.format.TextSorts {
+	if encoding == format.Text && slices.Contains(q.format.Encodings, encoding) && !q.format.Text.Sorts {
 		return console.UsageErrorf(
 			"the texts of %s do not sort by time, so they cannot bound a range; use -o %s",
 			q.format.Name, q.ordered())
@@ -116,9 +117,9 @@ func (q *boundsQuery) bounds() (*inspect.Bounds, error) {
 // Otherwise it is the integer or, if the format has none, the second encoding.
 func (q *boundsQuery) ordered() format.Encoding {
 	switch {
-	case q.format.Encodings[0] != format.Text || q.format.TextSorts:
+	case q.format.Encodings[0] != format.Text || q.format.Text.Sorts:
 		return q.format.Encodings[0]
-	case q.format.HasEncoding(format.Int):
+	case slices.Contains(q.format.Encodings, format.Int):
 		return format.Int
 	}
 	return q.format.Encodings[1]
@@ -132,7 +133,7 @@ func (q *boundsQuery) check(e format.Encoding) error {
 		return console.UsageError(err)
 	case e != format.Text && q.prefix != "":
 		return errPrefix
-	case e == format.Text && q.prefix == "" && q.format.Prefix != nil:
+	case e == format.Text && q.prefix == "" && q.format.Text.PrefixCharacters != "":
 		return console.UsageErrorf(
 			"texts of %s begin with a prefix, as in %s: give the prefix with --prefix",
 			q.format.Name, q.format.Example)
@@ -148,7 +149,7 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	switch q.as.Value {
 	case "":
 		encoding = q.ordered()
-		if q.format.Size == 8 && q.format.HasEncoding(format.Int) {
+		if q.format.Size == 8 && slices.Contains(q.format.Encodings, format.Int) {
 			encoding = format.Int
 		}
 	case "bytea":
@@ -156,7 +157,7 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 	case "blob":
 		encoding, quoted = format.Hex, "X'%s'"
 	case "text":
-		if q.format.HasEncoding(format.Text) && !q.format.TextSorts {
+		if slices.Contains(q.format.Encodings, format.Text) && !q.format.Text.Sorts {
 			return console.UsageErrorf(
 				"the texts of %s do not sort by time, so a condition on them "+
 					"cannot select a range; use --as %s", q.format.Name, q.ordered())
@@ -179,17 +180,17 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 }
 
 func (q *boundsQuery) mixesCase() bool {
-	return !q.format.FoldsCase && strings.ToLower(q.format.Symbols) != q.format.Symbols &&
-		strings.ToUpper(q.format.Symbols) != q.format.Symbols
+	return !q.format.Text.FoldsCase && strings.ToLower(q.format.Text.Symbols) != q.format.Text.Symbols &&
+		strings.ToUpper(q.format.Text.Symbols) != q.format.Text.Symbols
 }
 
 // checkPrefix returns an error if no ID can have the prefix. The prefix does not include the
 // underscore.
 func checkPrefix(f *format.Format, prefix string) error {
 	switch {
-	case f.Generates():
+	case f.Generates:
 		return typed.CheckPrefix(prefix)
-	case f.Prefix == nil:
+	case f.Text.PrefixCharacters == "":
 		return fmt.Errorf("%s IDs have no prefix", f.Name)
 	}
 	id := f.Example[strings.LastIndexByte(f.Example, '_'):]

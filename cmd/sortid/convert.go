@@ -90,7 +90,7 @@ func (t *target) Set(name string) error {
 		return nil
 	}
 	var err error
-	if t.format, err = format.LookupAny(name); err != nil {
+	if t.format, err = format.Lookup(name); err != nil {
 		return flags.Unknown("encoding or format", name, targets())
 	}
 	return nil

@@ -44,7 +44,7 @@ func comparison(c *console.Console) []byte {
 	w := tabwriter.NewWriter(&cells, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "FORMAT\tBITS\tTEXT\tTICK\tUNTIL\tTEXT SORTS\t")
 	for _, s := range ours {
-		sorts := map[bool]string{true: "yes", false: "no"}[s.TextSorts]
+		sorts := map[bool]string{true: "yes", false: "no"}[s.Text.Sorts]
 		fmt.Fprintf(w, "%s\t%d\t%s\t%d ms\t%d\t%s\t\n", s.Name, s.Bits, lengths(s),
 			s.Tick.Milliseconds(), s.Last.Year(), sorts)
 	}
@@ -87,10 +87,10 @@ func comparison(c *console.Console) []byte {
 // lengths returns the usual lengths of texts in words, such as "9 or 10".
 func lengths(f *format.Format) string {
 	var lengths []string
-	for _, n := range f.UsualLengths() {
+	for _, n := range f.Text.Usual {
 		lengths = append(lengths, strconv.Itoa(n))
 	}
-	if f.HexText {
+	if f.Text.Hex {
 		lengths = append(lengths, strconv.Itoa(2*f.Size))
 	}
 	return words.List(lengths, "or")

@@ -39,7 +39,7 @@ func newCommand(c *console.Console) *cobra.Command {
 	m.options = flags.ChooseOptions(cmd)
 
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
-		if m.format, err = format.Lookup(args[0]); err != nil {
+		if m.format, err = generate.Lookup(args[0]); err != nil {
 			return err
 		}
 		return m.run()

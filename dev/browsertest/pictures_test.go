@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
@@ -57,7 +58,7 @@ func TestPictures(t *testing.T) {
 		begin := time.Date(2026, 11, 17, 6, 0, 0, 0, time.UTC)
 		for i := range 96 { // a morning that gets busier, and a quiet hour
 			if n := 20 + i/3 + i*37%11 - i*i%7; i < 40 || i > 54 {
-				g, err := generate.New(format.SCRU128,
+				g, err := generate.New(gencore.Must(format.Lookup("scru128")),
 					generate.Options{At: begin.Add(time.Duration(i) * 4 * time.Minute)})
 				check(t, err)
 				for range n {

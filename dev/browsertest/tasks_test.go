@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 const example = "0372ijojuxuhjsfkeryi2mrtm"
@@ -411,7 +412,7 @@ func TestRange(t *testing.T) {
 		calendar.dispatchEvent(new Event("input", { bubbles: true }));`)
 	is(tb, "2026-11-17 09:30", `document.getElementById("range-from").value`)
 	tb.set("range-to", "2026-11-18")
-	first, end, err := format.UUIDv7.Bounds(time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC),
+	first, end, err := gencore.Must(format.Lookup("uuidv7")).Bounds(time.Date(2026, 11, 17, 14, 30, 0, 0, time.UTC),
 		time.Date(2026, 11, 18, 5, 0, 0, 0, time.UTC))
 	check(t, err)
 	tb.contains("#range-result", first.String(), end.String(), "2026-11-17 09:30:00.000 -05:00")

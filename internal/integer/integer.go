@@ -17,12 +17,11 @@ func FromBytes(b *[24]byte) Words {
 		binary.BigEndian.Uint64(b[16:])}
 }
 
-// Bytes returns the integer's bytes, big-endian.
-func (w Words) Bytes() (b [24]byte) {
-	for i, word := range w {
-		binary.BigEndian.PutUint64(b[8*i:], word)
-	}
-	return b
+// Put sets b to the integer's bytes, big-endian.
+func (w *Words) Put(b *[24]byte) {
+	binary.BigEndian.PutUint64(b[0:], w[0])
+	binary.BigEndian.PutUint64(b[8:], w[1])
+	binary.BigEndian.PutUint64(b[16:], w[2])
 }
 
 // Ones returns the integer whose n low bits are set.

@@ -74,8 +74,10 @@ func TestBytes(t *testing.T) {
 	want := Words{0x0102030405060708, 0x090a0b0c0d0e0f10, 0x1112131415161718}
 	if got := FromBytes(&b); got != want {
 		t.Errorf("%x", got)
-	} else if got.Bytes() != b {
-		t.Errorf("%x", got.Bytes())
+	}
+	var put [24]byte
+	if want.Put(&put); put != b {
+		t.Errorf("%x", put)
 	}
 }
 

@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/sortid/sortid/format"
@@ -32,7 +33,7 @@ func TestSplitNode(t *testing.T) {
 		t.Errorf("%v, %v", node, counter)
 	}
 	low := id.Words()[2]
-	if node.Uint64() != low>>16&0xff || counter.Uint64() != low&0xffff {
+	if node.String() != fmt.Sprint(low>>16&0xff) || counter.String() != fmt.Sprint(low&0xffff) {
 		t.Errorf("node_id %v and counter %v of %x", node, counter, low)
 	}
 	if b := id.AppendJSON(nil, split...); !bytes.Contains(b, []byte(`,"node_id":"`)) ||
@@ -86,7 +87,7 @@ func TestLayouts(t *testing.T) {
 
 func TestFacts(t *testing.T) {
 	for _, f := range format.All() {
-		if known, ok := FactsOf(f); ok != f.Generates() || ok && known.usages == nil {
+		if known, ok := FactsOf(f); ok != f.Generates || ok && known.usages == nil {
 			t.Errorf("%s: %v, %v", f.Name, known, ok)
 		}
 	}

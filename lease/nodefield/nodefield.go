@@ -24,10 +24,10 @@ func Formats() []*format.Format {
 	return slices.DeleteFunc(format.All(), func(f *format.Format) bool { return Bits(f) == 0 })
 }
 
-// Lookup is like [format.LookupAny], but fails with an error that lists [Formats] if IDs of the
+// Lookup is like [format.Lookup], but fails with an error that lists [Formats] if IDs of the
 // format have no node ID.
 func Lookup(name string) (*format.Format, error) {
-	f, err := format.LookupAny(name)
+	f, err := format.Lookup(name)
 	if err != nil {
 		return nil, &sortid.UnknownError{What: "format with node IDs", Name: name,
 			Known: names()}
@@ -60,7 +60,7 @@ func Bits(f *format.Format) int {
 	if size, ok := sizes[f.Name]; ok {
 		return size.usual
 	}
-	if !f.HasTime() {
+	if f.Tick == 0 {
 		return 0 // there are no ticks to lease
 	}
 	bits := 0 // the first field for node IDs and the next ones form a node ID

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"github.com/sortid/sortid/lease"
 )
 
-func TestNodeBits(t *testing.T) {
+func TestBits(t *testing.T) {
 	got := map[string]int{}
 	for _, f := range Formats() {
 		got[f.Name] = Bits(f)
@@ -38,12 +39,13 @@ func TestNodeBits(t *testing.T) {
 }
 
 // Leases can be had for each format with node IDs, in each size.
-func TestLeaseConfig(t *testing.T) {
+func TestConfig(t *testing.T) {
 	for _, f := range Formats() {
 		for bits := range LeaseFormat(f).Bits + 1 {
 			c, err := Config(f, bits)
 			if long := bits == 0 && Bits(f) > lease.MaxBits; err != nil || long {
-				if !long || !errors.Is(err, sortid.ErrOption) || !strings.Contains(err.Error(), "choose a size") {
+				if !long || !errors.Is(err, sortid.ErrOption) ||
+					!strings.Contains(err.Error(), "choose a size") {
 					t.Errorf("%s: %d bits: %v", f.Name, bits, err)
 				}
 				continue
@@ -92,7 +94,23 @@ func TestLeaseConfig(t *testing.T) {
 	}
 }
 
-func TestNodeDocument(t *testing.T) {
+// Our node IDs, and those of tsid, fit into the field that also has other bits.
+func TestHiddenSizes(t *testing.T) {
+	for name, c := range map[string]struct {
+		field string
+		spare int // bits that cannot be of the node ID
+	}{"scru64": {"node_ctr", 1}, "scru160": {"random16", 0}, "uid60": {"random", 0},
+		"tsid": {"random", 2}} {
+		f := gencore.Must(format.Lookup(name))
+		i := slices.IndexFunc(f.Layout, func(f format.Field) bool { return f.Name == c.field })
+		if i < 0 || LeaseFormat(f).Bits != f.Layout[i].Bits-c.spare || Bits(f) > LeaseFormat(f).Bits ||
+			LeaseFormat(f).Name != name || LeaseFormat(f).Mixed != (f.NodeCounter > 0) {
+			t.Errorf("%s: node IDs of %d bits, %+v", name, Bits(f), LeaseFormat(f))
+		}
+	}
+}
+
+func TestDocument(t *testing.T) {
 	b, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +118,7 @@ func TestNodeDocument(t *testing.T) {
 	_, table, _ := strings.Cut(string(b), "| Bits of the node ID | Formats |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, f := range format.All() {
-		if f.Generates() {
+		if f.Generates {
 			continue
 		}
 		bits := strconv.Itoa(Bits(f))

@@ -94,7 +94,7 @@ const (
 // report.
 func Find(ctx context.Context, formatName string, sources []Source,
 	o Options) (*report.Unique, error) {
-	f, err := format.LookupAny(formatName)
+	f, err := format.Lookup(formatName)
 	switch {
 	case err != nil:
 	case o.NodeBits != 0 && f.NodeCounter == 0:

@@ -21,6 +21,7 @@ import (
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/extsort"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -129,7 +130,7 @@ func TestFindEveryFormat(t *testing.T) {
 			t.Errorf("%s: %v", f.Name, err)
 		} else if got.IDs == 2 && (got.Duplicates != 1 || got.First[0].Text == "") {
 			t.Errorf("%s: %+v", f.Name, got)
-		} else if got.IDs != 2 && f.Generates() {
+		} else if got.IDs != 2 && f.Generates {
 			t.Errorf("%s: %d IDs in %q", f.Name, got.IDs, lines)
 		}
 	}
@@ -158,9 +159,9 @@ func TestFindNodes(t *testing.T) {
 	two := append(controls.SCRU64(controls.New(2, "", 3000, 0.2)), one[100:110]...)
 	other := controls.SCRU64(controls.New(3, "", 3000, 0.2))
 	for i, l := range other { // change the node ID
-		v, _, _, _ := sample.FormatOf(format.SCRU64).ReadLine([]byte(l))
+		v, _, _, _ := sample.FormatOf(gencore.Must(format.Lookup("scru64"))).ReadLine([]byte(l))
 		v[2] ^= 1 << 22
-		other[i] = sample.FormatOf(format.SCRU64).InEncoding(v, format.Text)
+		other[i] = sample.FormatOf(gencore.Must(format.Lookup("scru64"))).InEncoding(v, format.Text)
 	}
 	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false),
 		sourceOf("other", other, false)}
@@ -366,7 +367,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := map[Stage]Progress{}
-	s := &search{ctx: t.Context(), f: sample.FormatOf(format.SCRU128), sources: []Source{File(name)},
+	s := &search{ctx: t.Context(), f: sample.FormatOf(gencore.Must(format.Lookup("scru128"))), sources: []Source{File(name)},
 		dir: extsort.Dir{Parent: dir}}
 	defer s.dir.Close()
 	s.o.Progress = func(p Progress) {

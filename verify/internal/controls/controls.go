@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/euid"
-	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/uid60"
-	"github.com/sortid/sortid/verify/internal/sample"
 )
 
 // A Model makes IDs with its own clock.
@@ -282,7 +281,9 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 		}
 		hi, lo := m.bits(40, "biased80", "", ""), m.bits(40, "", "short", "stuck-bit")
 		v := integer.Words{tick >> 16, tick<<48 | head<<32 | tail<<16 | hi>>24, hi<<40 | lo}
-		lines = append(lines, sample.FormatOf(format.SCRU160).InEncoding(v, format.Text))
+		var b [24]byte
+		v.Put(&b)
+		lines = append(lines, scru160.ID(b[4:]).String())
 	}
 	return lines
 }

@@ -35,7 +35,7 @@ const (
 // Open reports whether the generator's habits must be inferred from its IDs.
 func (o *Options) Open(f *sample.Format) bool {
 	usages, _ := o.layouts(f)
-	return !o.Unordered && (len(usages) > 1 || !f.Generates())
+	return !o.Unordered && (len(usages) > 1 || !f.Generates)
 }
 
 // A HabitSample has the first IDs of a source.

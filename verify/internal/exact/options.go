@@ -59,7 +59,7 @@ func (o *Options) layouts(f *sample.Format) (usages []usage.Usage, err error) {
 func (o *Options) Validate(f *sample.Format) error {
 	facts, _ := usage.FactsOf(f.Format)
 	switch {
-	case !f.HasTime():
+	case f.Tick == 0:
 		return fmt.Errorf("%s IDs have no time, and only formats with a time can be verified",
 			f.Name)
 	case o.Stateless && !facts.Stateless:

@@ -77,12 +77,12 @@ func New(c *Context) *Rules {
 			r.mixed = newMixed(r.Fields, f, r.usage.Layout)
 		}
 	}
-	if r.Format.Generates() {
+	if r.Format.Generates {
 		r.addRandoms()
 	} else {
 		r.addHabits()
 	}
-	if !r.Options.Unordered && r.Format.Generates() {
+	if !r.Options.Unordered && r.Format.Generates {
 		r.addCounter()
 	}
 	return r
@@ -214,7 +214,7 @@ func (r *Rules) Finish() {
 	if r.counter != nil {
 		r.counter.countCarries()
 	}
-	if _, err := usage.Of(r.Format.Format, 1); err == nil && r.Format.Generates() &&
+	if _, err := usage.Of(r.Format.Format, 1); err == nil && r.Format.Generates &&
 		r.Format.NodeCounter == 0 && !r.Options.Unordered && r.Options.NodeBits == 0 {
 		for _, f := range r.randoms {
 			f.hintNode(r.Found)

@@ -73,8 +73,8 @@ func (b *Block) parse(f *Format) {
 		text = b.cutMark(text)
 	}
 	encoding, length := f.Encodings[0], 0
-	if len(f.TextLengths) > 0 {
-		length = f.TextLengths[len(f.TextLengths)-1]
+	if len(f.Text.Lengths) > 0 {
+		length = f.Text.Lengths[len(f.Text.Lengths)-1]
 	}
 	broken := true
 	bad := false // a line without an ID came after the last segment
@@ -195,13 +195,13 @@ func (b *Block) badLine(f *Format, text []byte, encoding format.Encoding, err er
 // otherFormat first checks the length, because that is fast.
 func otherFormat(f *Format, text []byte) (name string, ok bool) {
 	if !slices.ContainsFunc(format.Ours(), func(other *format.Format) bool {
-		return other != f.Format && slices.Contains(other.TextLengths, len(text))
+		return other != f.Format && slices.Contains(other.Text.Lengths, len(text))
 	}) {
 		return "", false
 	}
 	for _, c := range format.Detect(string(text)) {
 		other := c.ID.Format()
-		if other.Generates() && other != f.Format && slices.Contains(other.TextLengths, len(text)) {
+		if other.Generates && other != f.Format && slices.Contains(other.Text.Lengths, len(text)) {
 			return other.Name, true
 		}
 	}

@@ -48,9 +48,9 @@ func (f Fault) Check() (name, title string) {
 func (f Fault) Possible(of *format.Format) bool {
 	switch f {
 	case BadCheckSymbol:
-		return of.Check != 0
+		return of.Text.Check != 0
 	case BadLayout:
-		return !of.Generates() && slices.ContainsFunc(of.Layout,
+		return !of.Generates && slices.ContainsFunc(of.Layout,
 			func(f format.Field) bool { return f.Kind == format.KindFixed })
 	}
 	return true

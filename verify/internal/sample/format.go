@@ -46,7 +46,7 @@ func FormatOf(f *format.Format) *Format {
 			r.allIDs = false
 		}
 	}
-	if !f.HasTime() {
+	if f.Tick == 0 {
 		return r
 	}
 	r.epochMilli, r.tickMilli = f.Epoch.UnixMilli(), f.Tick.Milliseconds()
@@ -61,7 +61,7 @@ func FormatOf(f *format.Format) *Format {
 // Timed returns the format whose fields contain the time: usually the format itself, but UUIDv7 for
 // TypeIDs, as TypeID's document demands. It returns nil if IDs have no time.
 func Timed(f *format.Format) *format.Format {
-	if f.HasTime() {
+	if f.Tick != 0 {
 		return f
 	}
 	i := slices.IndexFunc(f.Within, func(inner *format.Format) bool { return inner.Name == "uuidv7" })
@@ -121,7 +121,8 @@ func (f *Format) ticks(t time.Time) uint64 {
 func (f *Format) InEncoding(w integer.Words, e format.Encoding) string {
 	id, err := f.FromWords(w)
 	if err != nil {
-		b := w.Bytes()
+		var b [24]byte
+		w.Put(&b)
 		return hex.EncodeToString(b[len(b)-f.Size:])
 	}
 	return id.In(e)
@@ -163,7 +164,7 @@ func (f *Format) ReadLine(text []byte) (w integer.Words, e format.Encoding, cano
 	case err != nil:
 		return integer.Words{}, e, false, err
 	}
-	if w = id.Words(); e == format.Int && f.HasTime() && f.Timestamp(&w) == 0 {
+	if w = id.Words(); e == format.Int && f.Tick != 0 && f.Timestamp(&w) == 0 {
 		return integer.Words{}, e, false, errSmall
 	}
 	return w, e, typed+id.In(e) == string(digits), nil
@@ -186,7 +187,7 @@ func (f *Format) readText(text []byte) (w integer.Words, canonical bool, err err
 // canonical ID of this encoding and length, or that does not end with LF.
 func (f *Format) AppendLines(list []integer.Words, text []byte, e format.Encoding,
 	length int) []integer.Words {
-	if e == format.Text && f.fast.lines != nil && length == f.TextLengths[0] {
+	if e == format.Text && f.fast.lines != nil && length == f.Text.Lengths[0] {
 		return f.fast.lines(list, text)
 	}
 	for length < len(text) && text[length] == '\n' {

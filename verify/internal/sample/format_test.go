@@ -10,6 +10,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/conformance"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/integer"
 )
 
@@ -38,7 +39,7 @@ func variants(t *testing.T, f *Format, encoding format.Encoding, try func(text s
 		for i := range s {
 			try(s[:i] + "0" + s[i+1:])
 			step := 1
-			if !f.Generates() || testing.Short() { // one decoder reads the others' formats
+			if !f.Generates || testing.Short() { // one decoder reads the others' formats
 				step = 13
 			}
 			for c := 0; c < 256; c += step {
@@ -76,8 +77,8 @@ func TestCanonical(t *testing.T) {
 				}
 			})
 			// If a format has one length and one case, all its texts are canonical.
-			several := encoding != format.Text || f.FoldsCase || len(f.TextLengths) > 1
-			if f.Generates() && (sound == 0 || several && other == 0) {
+			several := encoding != format.Text || f.Text.FoldsCase || len(f.Text.Lengths) > 1
+			if f.Generates && (sound == 0 || several && other == 0) {
 				t.Errorf("%s %s: %d texts were canonical, %d were not", f.Name, encoding, sound,
 					other)
 			}
@@ -210,7 +211,7 @@ func TestTimestamps(t *testing.T) {
 
 func timed() (formats []*Format) {
 	for _, f := range format.All() {
-		if f.HasTime() && f.Prefix == nil { // texts are made without a prefix
+		if f.Tick != 0 && f.Text.PrefixCharacters == "" { // texts are made without a prefix
 			formats = append(formats, FormatOf(f))
 		}
 	}
@@ -237,7 +238,7 @@ func TestAllIDs(t *testing.T) {
 			t.Errorf("%s: %d of 1000 integers are not IDs", f.Name, bad)
 		}
 	}
-	if f := FormatOf(format.SCRU64); f.allIDs || all < 5 {
+	if f := FormatOf(gencore.Must(format.Lookup("scru64"))); f.allIDs || all < 5 {
 		t.Errorf("scru64: allIDs is %v; %d formats in all", f.allIDs, all)
 	}
 }

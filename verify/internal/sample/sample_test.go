@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/internal/controls"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -58,7 +59,7 @@ func read(t *testing.T, f *format.Format, r io.Reader, o sample.Options) (all ou
 }
 
 func TestRead(t *testing.T) {
-	f := format.SCRU128
+	f := gencore.Must(format.Lookup("scru128"))
 	lines := controls.Sample("scru128", 400)
 	for i := 100; i < 200; i++ {
 		v, _, _, err := sample.FormatOf(f).ReadLine([]byte(lines[i]))
@@ -101,7 +102,7 @@ func TestRead(t *testing.T) {
 
 // Next returns everything that was read before an error. Reading ends when the context ends.
 func TestEnds(t *testing.T) {
-	f := format.EUID
+	f := gencore.Must(format.Lookup("euid"))
 	broken := errors.New("the cable is cut")
 	text := controls.Text(controls.Sample("euid", 100))
 	if got := read(t, f, io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken)),

@@ -95,7 +95,7 @@ func (f fields) MarshalJSON() ([]byte, error) {
 				b = append(b, ',')
 			}
 			b = append(append(append(b, '"'), list[i].Name...), `":"`...)
-			b = append(list[i].Of(f.id).Append(b), '"')
+			b = append(append(b, list[i].Of(f.id).String()...), '"')
 		}
 	}
 	return append(b, '}'), nil

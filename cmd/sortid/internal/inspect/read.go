@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/words"
 )
@@ -17,18 +18,18 @@ import (
 type Guess struct{ format.Candidate }
 
 // Ours reports whether sortid makes IDs of the format.
-func (g Guess) Ours() bool { return g.ID.Format().Generates() }
+func (g Guess) Ours() bool { return g.ID.Format().Generates }
 
 func (g *Guess) Name() string { return g.ID.Format().Name }
 
 func (g *Guess) Time() time.Time { return g.ID.Time() }
 
-func (g *Guess) Text() string { return g.Candidate.String() }
+func (g *Guess) Text() string { return g.Prefix + g.ID.String() }
 
 // textIn returns the ID in an encoding, or "" if the format lacks it. It overwrites the buffer
 // scratch.
 func (g *Guess) textIn(e format.Encoding, scratch []byte) string {
-	if !g.ID.Format().HasEncoding(e) {
+	if !slices.Contains(g.ID.Format().Encodings, e) {
 		return ""
 	}
 	return string(g.ID.Append(scratch[:0], e))
@@ -39,7 +40,7 @@ func (g *Guess) As() string { return g.Name() + " " + string(g.Encoding) }
 // Shape says what texts of the encoding look like.
 func (g *Guess) Shape() string {
 	f := g.ID.Format()
-	shape := f.Alphabet
+	shape := f.Text.Alphabet
 	switch g.Encoding {
 	case format.Hex:
 		shape = fmt.Sprintf("%d hexadecimal digits", 2*f.Size)
@@ -48,7 +49,7 @@ func (g *Guess) Shape() string {
 	case format.UUID:
 		shape = "a UUID's 36 characters"
 	}
-	return shape + f.Mark
+	return shape + f.Text.Mark
 }
 
 // A Reading is a text that was read as an ID, and other IDs that it could be.
@@ -241,7 +242,7 @@ func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
 
 func unreadable(text string, now time.Time) error {
 	err := format.Explain(text, now)
-	if errors.Is(err, format.ErrWithin) {
+	if errors.Is(err, sortid.ErrWithin) {
 		return fmt.Errorf("%w; \"sortid scan\" finds IDs in text", err)
 	}
 	return err

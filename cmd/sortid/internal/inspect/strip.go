@@ -52,7 +52,7 @@ func strip(text string) (bare string, taken []string) {
 	// People put hyphens between groups of symbols.
 	if rest := strings.ReplaceAll(text, "-", ""); rest != text && slices.ContainsFunc(
 		grouped, func(s *format.Format) bool {
-			if !slices.Contains(s.TextLengths, len(rest)) {
+			if !slices.Contains(s.Text.Lengths, len(rest)) {
 				return false
 			}
 			_, err := s.Parse(rest)
@@ -63,7 +63,7 @@ func strip(text string) (bare string, taken []string) {
 	return text, taken
 }
 
-var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Grouped })
+var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Text.Grouped })
 
 // isHex reports whether a text is a hexadecimal number as wide as an ID of one of our formats.
 func isHex(text string) bool {

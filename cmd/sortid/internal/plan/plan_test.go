@@ -124,7 +124,7 @@ func TestCollisionExact(t *testing.T) {
 			f := planOf(p, s.Name)
 			if s.NodeCounter > 0 || f.Options["node_bits"] > 0 {
 				if f.Collision != 0 {
-					t.Errorf("%+v: %s with node IDs: %v", r, s, f.Collision)
+					t.Errorf("%+v: %s with node IDs: %v", r, s.Name, f.Collision)
 				}
 				continue
 			}
@@ -133,7 +133,7 @@ func TestCollisionExact(t *testing.T) {
 			expected, _ := e.Float64()
 			want := -math.Expm1(-expected)
 			if math.Abs(f.Collision-want) > 1e-9*want {
-				t.Errorf("%+v: %s: %v, want %v", r, s, f.Collision, want)
+				t.Errorf("%+v: %s: %v, want %v", r, s.Name, f.Collision, want)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -46,6 +47,8 @@ type finder struct {
 	// Counts UUIDs, to judge whether they can be our IDs. It does not count UUIDs with a plausible
 	// time in a format of another project.
 	seen inspect.UUIDs
+
+	constants map[*format.Format][]format.Field
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.
@@ -59,16 +62,24 @@ type textRule struct {
 	symbols byte // classes of bytes that may occur: also the other case if the format folds case
 }
 
+func (r textRule) prefixed() bool { return r.format.Text.PrefixCharacters != "" }
+
 // newFinder returns a finder for IDs of the named formats, with times that are plausible now.
 // Without names, the finder looks for formats whose IDs are easy to tell from other text.
 func newFinder(now time.Time, named ...*format.Format) *finder {
-	f := &finder{now: now, only: len(named) > 0, shortest: maxRun}
+	f := &finder{now: now, only: len(named) > 0, shortest: maxRun,
+		constants: map[*format.Format][]format.Field{}}
 	for _, s := range format.All() {
 		if f.only && !slices.Contains(named, s) ||
 			!f.only && (s.Search.WordLike || s.Search.Named) {
 			continue
 		}
-		for _, e := range s.Guesses() {
+		for _, field := range s.Layout {
+			if field.Constant {
+				f.constants[s] = append(f.constants[s], field)
+			}
+		}
+		for _, e := range s.Search.Guess {
 			switch e {
 			case format.Text:
 				f.addText(s)
@@ -79,7 +90,7 @@ func newFinder(now time.Time, named ...*format.Format) *finder {
 				f.uuids = append(f.uuids, s)
 				f.shortest = min(f.shortest, lastGroup)
 			case format.Int:
-				if f.only && !s.Generates() { // any number could be an ID of our formats
+				if f.only && !s.Generates { // any number could be an ID of our formats
 					f.addInt(s)
 				}
 			}
@@ -87,22 +98,19 @@ func newFinder(now time.Time, named ...*format.Format) *finder {
 	}
 	// A text that looks like a UUID of RFC 9562 is seldom one of our IDs, so the formats of
 	// RFC 9562 come first.
-	first := func(a, b *format.Format) int { return number(a.Generates()) - number(b.Generates()) }
+	first := func(a, b *format.Format) int { return number(a.Generates) - number(b.Generates) }
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
 	return f
 }
 
 func (f *finder) addText(s *format.Format) {
-	all := s.Symbols
-	for _, g := range s.Groups {
-		all += g.Before + g.Symbols
-	}
+	all := s.Text.Characters
 	rule := textRule{s, kindsOf([]byte(all)), kindsOf([]byte(all))}
-	if s.FoldsCase {
+	if s.Text.FoldsCase {
 		rule.symbols |= kindsOf([]byte(strings.ToUpper(all) + strings.ToLower(all)))
 	}
-	for _, n := range s.UsualLengths() {
+	for _, n := range s.Text.Usual {
 		switch {
 		case rule.symbols&dash != 0:
 			f.words[n] = append(f.words[n], rule)
@@ -114,7 +122,7 @@ func (f *finder) addText(s *format.Format) {
 			f.texts[n] = append(f.texts[n], rule)
 			slices.SortStableFunc(f.texts[n],
 				func(a, b textRule) int {
-					return number(b.format.Prefix != nil) - number(a.format.Prefix != nil)
+					return number(b.prefixed()) - number(a.prefixed())
 				})
 			f.shortest = min(f.shortest, n)
 		}
@@ -303,7 +311,7 @@ func (f *finder) judgeText(s *textRule, text []byte, from, start, end int) (matc
 	if !f.only && kinds&^hexDigits == 0 && end-start > 16 { // probably a hash
 		return match{}, false
 	}
-	if s.format.Prefix != nil {
+	if s.prefixed() {
 		return f.judgePrefixed(s, text, from, start, end)
 	}
 	if search.Mixed || bothCases {
@@ -328,7 +336,7 @@ func (f *finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 	if first < from || text[first] != '_' {
 		return match{}, false
 	}
-	for first > from && strings.IndexByte(s.format.Prefix.Symbols, text[first-1]) >= 0 {
+	for first > from && strings.IndexByte(s.format.Text.PrefixCharacters, text[first-1]) >= 0 {
 		first--
 	}
 	if first > 0 && isAlnum[text[first-1]] ||
@@ -336,7 +344,7 @@ func (f *finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (
 		return match{}, false
 	}
 	m, ok := f.parse(s.format, format.Text, text, first, end)
-	for _, n := range s.format.TextLengths { // the text can continue with check symbols
+	for _, n := range s.format.Text.Lengths { // the text can continue with check symbols
 		if longer := start + n; ok && longer > end && longer <= len(text) && (longer == len(text) ||
 			classes[text[longer]] == 0) {
 			if with, ok := f.parse(s.format, format.Text, text, first, longer); ok {
@@ -381,11 +389,21 @@ func besideBase64(text []byte, start, end int) bool {
 	return false
 }
 
+// generated reports whether the ID's constant fields have the values that generators write.
+func (f *finder) generated(id format.ID) bool {
+	for _, field := range f.constants[id.Format()] {
+		if field.Of(id).String() != strconv.FormatUint(field.Value, 10) {
+			return false
+		}
+	}
+	return true
+}
+
 func (f *finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (match, bool) {
 	// The ID does not keep the string, so the string can share the text's memory.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
-	if err != nil || !id.Plausible(f.now) || !id.Generated() || !f.only && !id.HasTime() {
+	if err != nil || !id.Plausible(f.now) || !f.generated(id) || !f.only && id.Time().IsZero() {
 		return match{}, false
 	}
 	return match{start, end, id, e}, true
@@ -437,7 +455,7 @@ func (f *finder) judgeUUID(text []byte, start, end int) (match, bool) {
 		return match{}, false
 	}
 	m, ok := f.parseFirst(f.uuids, format.UUID, text, start, end)
-	if f.only || ok && !m.ID.Format().Generates() {
+	if f.only || ok && !m.ID.Format().Generates {
 		return m, ok
 	}
 	version := text[start+14]

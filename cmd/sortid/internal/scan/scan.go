@@ -163,14 +163,17 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 	done := from    // text[:done] is printed
 	counted := from // lines in text[:counted] are counted
 	s.finder.find(text, from, func(m match) {
-		ms := m.ID.Milli()
+		ms := int64(0)
+		if t := m.ID.Time(); !t.IsZero() {
+			ms = t.UnixMilli()
+		}
 		if ms < s.from || ms >= s.to {
 			return
 		}
 		s.found = true
 		switch s.options.Output {
 		case Annotate:
-			if m.ID.HasTime() {
+			if !m.ID.Time().IsZero() {
 				s.copy(text[done:m.End])
 				s.out = append(s.out, s.before...)
 				s.out = s.appendTime(s.out, ms)
@@ -260,8 +263,8 @@ func (s *scan) appendID(m match, text []byte, column int64) {
 	b := strconv.AppendInt(s.out, column, 10)
 	b = append(append(b, '\t'), found.Name()...)
 	b = append(b, '\t')
-	if m.ID.HasTime() {
-		b = s.appendTime(b, m.ID.Milli())
+	if t := m.ID.Time(); !t.IsZero() {
+		b = s.appendTime(b, t.UnixMilli())
 	} else {
 		b = append(b, '-')
 	}

@@ -97,7 +97,7 @@ func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.finder.find(text, from, func(m match) {
 		start := bytes.LastIndexByte(text[from:m.Start], '\n') + 1 + from
 		n := len(s.starts)
-		if m.ID.HasTime() && (n == 0 || s.starts[n-1] != start) {
+		if !m.ID.Time().IsZero() && (n == 0 || s.starts[n-1] != start) {
 			s.starts, s.times = append(s.starts, start), append(s.times, s.key(m.ID.Time()))
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) {
@@ -24,7 +25,7 @@ func timedLines(r *rand.Rand, n int, reverse bool) (text string, sorted string) 
 		at    time.Time
 		lines string
 	}
-	formats := []*format.Format{format.SCRU128, format.EUID, format.UUIDv7}
+	formats := []*format.Format{gencore.Must(format.Lookup("scru128")), gencore.Must(format.Lookup("euid")), gencore.Must(format.Lookup("uuidv7"))}
 	start := time.Date(2024, time.May, 1, 0, 0, 0, 0, time.UTC)
 	var groups []group
 	heading := ""
@@ -116,7 +117,7 @@ func TestSortInstants(t *testing.T) {
 		{"unix-ns", 1_001_150}, {"tid", 1_002_000}, {"scru128", 2 * time.Millisecond},
 		{"ksuid", time.Second},
 	} {
-		f := check.Must(format.LookupAny(c.format))(t)
+		f := check.Must(format.Lookup(c.format))(t)
 		id, _, err := f.Bounds(second.Add(c.after), second.Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/gencore"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -238,7 +239,7 @@ func TestMySQLClient(t *testing.T) {
 	for range 2 {
 		cmd := exec.CommandContext(context.Background(), name, "-h", u.Hostname(), "-P", u.Port(),
 			"-u", u.User.Username(), "--protocol=tcp", u.Path[1:])
-		text := check.Must(MySQL([]*format.Format{format.EUID, format.SCRU64}))(t)
+		text := check.Must(MySQL([]*format.Format{gencore.Must(format.Lookup("euid")), gencore.Must(format.Lookup("scru64"))}))(t)
 		cmd.Stdin = strings.NewReader(text)
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 			t.Fatalf("%v\n%s", err, out)

@@ -34,7 +34,7 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	if err := checkName("table", t.Name); err != nil {
 		return nil, next, err
 	}
-	if !t.Format.Generates() {
+	if !t.Format.Generates {
 		return nil, next, fmt.Errorf("%s: there is SQL only for formats that sortid makes",
 			t.Format.Name)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 func table(name string) Table {
@@ -134,16 +135,16 @@ func TestTableErrors(t *testing.T) {
 	for name, change := range map[string]func(*Table){
 		"a name with a quote": func(t *Table) { t.Name = `a"b` },
 		"a long name":         func(t *Table) { t.Name = strings.Repeat("a", 51) },
-		"no format":           func(t *Table) { t.Format = format.UUIDv7 },
+		"no format":           func(t *Table) { t.Format = gencore.Must(format.Lookup("uuidv7")) },
 		"no month":            func(t *Table) { t.Months = 0 },
 		"minus a month":       func(t *Table) { t.Months = -5 },
 		"too many days":       func(t *Table) { t.Daily, t.Months = true, 1000 },
 		"before the epoch": func(t *Table) {
-			t.Format, t.From = format.UID60,
+			t.Format, t.From = gencore.Must(format.Lookup("uid60")),
 				time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"after the last tick": func(t *Table) {
-			t.Format, t.From = format.EUID,
+			t.Format, t.From = gencore.Must(format.Lookup("euid")),
 				time.Date(2109, 1, 1, 0, 0, 0, 0, time.UTC)
 		},
 		"a year beyond all IDs": func(t *Table) {

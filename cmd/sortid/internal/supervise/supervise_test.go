@@ -22,6 +22,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
+	"github.com/sortid/sortid/internal/gencore"
 )
 
 // Without a renewal, the program ends before the lease does.
@@ -46,7 +47,7 @@ func TestStoreUnreachable(t *testing.T) {
 			o := &Options{Path: check.Must(exec.LookPath("sh"))(t),
 				Args:  []string{"sh", "-c", c.script},
 				Lease: &nodeid.Options{URL: "bolt:" + path, Window: 26 * time.Second},
-				Realm: check.Must(nodeid.NewRealm(format.SCRU64, "", 8))(t),
+				Realm: check.Must(nodeid.NewRealm(gencore.Must(format.Lookup("scru64")), "", 8))(t),
 				Times: Times{Ahead: 4 * time.Second, Grace: time.Second}}
 			done := make(chan error, 1)
 			go func() { done <- Run(terminal, o) }()

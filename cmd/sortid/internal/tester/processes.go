@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
-	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify"
 	"github.com/sortid/sortid/verify/duplicates"
@@ -87,7 +87,7 @@ func (v *Tester) RunProcesses(name string) error {
 			return err
 		}
 	}
-	if f, err := format.Lookup(name); err == nil && f.NodeCounter > 0 {
+	if f, err := generate.Lookup(name); err == nil && f.NodeCounter > 0 {
 		// Only the search for duplicates uses --node-bits.
 		v.Duplicates.NodeBits, v.Options.NodeBits = v.Options.NodeBits, 0
 	}

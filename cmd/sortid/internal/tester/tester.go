@@ -57,7 +57,7 @@ func (v *Tester) style() report.Style {
 // SplitFormat returns the format, if the first argument names one, and the files.
 func SplitFormat(args []string) (name string, files []string, err error) {
 	if len(args) > 0 {
-		f, err := format.LookupAny(args[0])
+		f, err := format.Lookup(args[0])
 		if err == nil {
 			name, args = f.Name, args[1:]
 		} else if _, statErr := os.Stat(args[0]); statErr != nil && args[0] != "-" &&
@@ -288,7 +288,7 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 // TimedNames returns the formats that verify knows.
 func TimedNames() (names []string) {
 	for _, f := range format.All() {
-		if f.HasTime() || len(f.Within) > 0 {
+		if f.Tick != 0 || len(f.Within) > 0 {
 			names = append(names, f.Name)
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/server/access"
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -113,7 +114,7 @@ func lookup(name api.FormatName) (*format.Format, error) {
 	if name == "" {
 		return nil, nil
 	}
-	return format.Lookup(string(name))
+	return generate.Lookup(string(name))
 }
 
 func (e *Endpoints) inspectLines(ctx huma.Context, given *format.Format) {
@@ -270,7 +271,7 @@ func bounds(_ context.Context, in *struct {
 	From string `query:"from" required:"true" maxLength:"100" doc:"The first time of the range"`
 	To   string `query:"to" maxLength:"100" doc:"The first time after the range; default: now"`
 }) (*api.Raw, error) {
-	f, err := format.Lookup(string(in.Format))
+	f, err := generate.Lookup(string(in.Format))
 	if err != nil {
 		return nil, err
 	}

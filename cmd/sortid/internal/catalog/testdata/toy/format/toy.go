@@ -21,13 +21,9 @@ func toyFormat() *Format {
 			id, err := toy.Parse(s)
 			return toyWords(id), err
 		},
-		unmarshal: func(b []byte) (integer.Words, bool, error) {
-			var id toy.ID
-			err := id.UnmarshalText(b)
-			return toyWords(id), !hasCapital(b), err
-		},
 		appendText: func(b []byte, w integer.Words) []byte { return append(b, toy.ID(w[2]).String()...) },
 		max:        toyWords(toy.Max),
+		generates:  true,
 	}
 }
 

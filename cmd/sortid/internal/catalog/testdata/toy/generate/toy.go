@@ -24,7 +24,10 @@ func newToy(f *format.Format, o Options) (Generator, error) {
 	}
 	g, err := toy.NewGenerator(opts)
 	return &generator[toy.ID]{format: f, source: g, fixed: fixed,
-		integer: func(id toy.ID) [3]uint64 { return [3]uint64{2: uint64(id)} },
+		toID: func(f *format.Format, id toy.ID) format.ID {
+			made, _ := f.FromWords([3]uint64{2: uint64(id)})
+			return made
+		},
 		texts: func(b []byte, ids []toy.ID, sep byte) []byte {
 			for _, id := range ids {
 				b = append(append(b, id.String()...), sep)
