@@ -48,6 +48,20 @@ func next(g Generator) format.ID { return gencore.Must(g.Next(context.Background
 
 func parsedEUID(id format.ID) euid.ID { return euid.FromUint128(id.Words()[1], id.Words()[2]) }
 
+// Lookup knows our formats only.
+func TestLookup(t *testing.T) {
+	if f, err := Lookup("SCRU64"); err != nil || f != SCRU64 {
+		t.Errorf("%v, %v", f, err)
+	}
+	for _, name := range []string{"scru12", "ulid", ""} {
+		_, err := Lookup(name)
+		if !errors.As(err, new(*sortid.UnknownError)) ||
+			!strings.HasSuffix(err.Error(), "there are scru64, scru128, scru160, euid and uid60") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func TestBatch(t *testing.T) {
 	for _, s := range format.Ours() {
 		g := newGenerator(s, Options{})

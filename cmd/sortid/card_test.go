@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/big"
 	"regexp"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestCard(t *testing.T) {
 					}
 				}
 				drawn := len(s.Encodings) > 1 || s.Encodings[0] != format.Text
-				if want := fmt.Sprintf("%0*b", 8*s.Size, r.ID.Big()); drawn && bits != want ||
+				if want := fmt.Sprintf("%0*b", 8*s.Size, new(big.Int).SetBytes(r.ID.Bytes())); drawn && bits != want ||
 					!drawn && bits != "" {
 					t.Errorf("%s: bits %s, want %s", s.Name, bits, want)
 				}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +64,7 @@ func inspection(c *console.Console,
 		command := cmd == cmd.Root() // the first argument may be a misspelt command
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.Read(text)
-			if command && errors.Is(err, sortid.ErrUnlike) {
+			if command && inspect.Unlike(err) {
 				return b, console.UsageError(flags.NoCommand(cmd, args))
 			}
 			command = false

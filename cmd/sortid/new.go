@@ -87,7 +87,7 @@ func (m *making) run() error {
 	}
 	last, err := produce(ctx, m.console, g, how)
 	node, _ := generate.NodeOption(m.format)
-	if _, own := options.Values[node.Name]; own && options.At.IsZero() && !last.IsZero() {
+	if _, own := options.Values[node.Name]; own && options.At.IsZero() && last.Format() != nil {
 		m.settle(last)
 	}
 	return console.Cause(ctx, err)

@@ -248,6 +248,9 @@ func unreadable(text string, now time.Time) error {
 	return err
 }
 
+// Unlike reports whether a text could not be read because it resembles no ID.
+func Unlike(err error) bool { return errors.Is(err, sortid.ErrUnlike) }
+
 // Quote returns the start of a text in quotes, for errors.
 func Quote(text string) string {
 	if len(text) > 64 {
