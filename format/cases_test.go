@@ -54,7 +54,8 @@ func (v validCase) test(t *testing.T, f *Format) {
 		v.Hex != "" && hex.EncodeToString(id.Bytes()) != v.Hex {
 		t.Errorf("%s: FromBytes(%x): %v, %v", name, id.Bytes(), got, err)
 	}
-	if (v.Time != "") != (id.timed() != nil) || (id.timed() != nil) && words.Time(id.Time()) != v.Time {
+	if (v.Time != "") != (id.timed() != nil) ||
+		id.timed() != nil && words.Time(id.Time()) != v.Time {
 		t.Errorf("%s has the time %v, want %s", name, id.Time(), v.Time)
 	}
 	fields, whole := map[string]string{}, new(big.Int)

@@ -92,8 +92,8 @@ func (c Candidate) rank(alphabets class) int {
 }
 
 // Detect returns the IDs that a text may be, the most probable first. For all of them,
-// [ID.Plausible] and all constant fields have the values that generators write. Detect tries the encodings in Search.Guess of
-// all formats. Hexadecimal numbers must have their full width.
+// [ID.Plausible] and all constant fields have the values that generators write. Detect tries the
+// encodings in Search.Guess of all formats. Hexadecimal numbers must have their full width.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 
 // AppendDetect is like [Detect], but appends the candidates to the parameter found. The parameter

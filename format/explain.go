@@ -16,8 +16,8 @@ import (
 var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 	128: "SHA-512"}
 
-// Explain returns why [AppendDetect] finds nothing in a text. The error can match [sortid.ErrUnlike]
-// or [sortid.ErrWithin].
+// Explain returns why [AppendDetect] finds nothing in a text. The error can match
+// [sortid.ErrUnlike] or [sortid.ErrWithin].
 func Explain(text string, now time.Time) *sortid.ParseError {
 	return parseerr.Guess(text, explain(text, now))
 }
@@ -55,7 +55,8 @@ func explain(text string, now time.Time) error {
 	for _, word := range words {
 		for _, c := range AppendDetect(nil, word, now) {
 			if c.sure() {
-				return parseerr.Kindf(sortid.ErrWithin, "other text is around %s, which can be read as %s", c.text(),
+				return parseerr.Kindf(sortid.ErrWithin, 
+					"other text is around %s, which can be read as %s", c.text(),
 					c.ID.format.Name)
 			}
 		}

@@ -89,7 +89,8 @@ func FuzzExplain(f *testing.F) {
 		f.Add(s.Example + "x")
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if e := Explain(text, now); e.Length != len(text) || !strings.HasPrefix(text, e.Input) || len(e.Error()) > 500 {
+		if e := Explain(text, now); e.Length != len(text) || !strings.HasPrefix(text, e.Input) ||
+			len(e.Error()) > 500 {
 			t.Fatalf("%q: %v", text, e)
 		}
 	})

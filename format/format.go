@@ -1,10 +1,13 @@
-// Package format describes ID formats in one table: our five formats, and formats of other
-// projects, such as UUIDs, ULIDs and Snowflakes. Use it if a program learns only at run time which
-// formats it needs. If you know the format, import the format's package instead, for shorter and
-// faster code.
+// Package format describes ID formats, and reads their IDs: our five formats, and formats of other
+// projects, such as UUIDs, ULIDs and Snowflakes. If you know the format, import the format's
+// package instead, for shorter and faster code.
 //
-// A [Format] has the layout, text and time of a format, and parses and converts its IDs. An [ID] is
-// an ID of any format. [Detect] lists the formats that a text may have. Package generate makes IDs.
+// [Detect] lists the formats that a text may have. [Lookup] finds a [Format] by its name. A Format
+// has the format's layout, texts and time; it parses texts, and bounds ranges of time. An [ID] of
+// any format has fields and a time, and can be written in several encodings.
+//
+// Package generate makes IDs of a format. Values of all types may be used by several goroutines at
+// once.
 package format
 
 import (
@@ -302,7 +305,8 @@ func (f *Format) span() (first, last time.Time) {
 	return f.Epoch, f.largest().Time().Add(f.Tick - time.Nanosecond)
 }
 
-// checkTime returns [sortid.ErrTimeRange] with the reason if the time is outside the format's range.
+// checkTime returns [sortid.ErrTimeRange] with the reason if the time is outside the format's
+// range.
 func (f *Format) checkTime(t time.Time) error {
 	if first, last := f.span(); t.Before(first) || t.After(last) {
 		return f.timeError(t)
@@ -318,8 +322,8 @@ func (f *Format) timeError(t time.Time) error {
 
 // Bounds returns the bounds of a time range: an ID is in the range if first <= ID and ID < end. The
 // bounds are the smallest IDs of the ticks that contain the two times. Bounds returns
-// [sortid.ErrTimeRange] if a time is outside the format's range. It also fails if the range is empty,
-// or if IDs are not in order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
+// [sortid.ErrTimeRange] if a time is outside the format's range. It also fails if the range is
+// empty, or if IDs are not in order of time. For TypeIDs, the bounds are for a UUIDv7 inside.
 func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 	if f.usual != nil {
 		first, end, err = f.usual.Bounds(from, to)

@@ -330,8 +330,8 @@ func (f *Format) convertsTo(g *Format) bool {
 		})
 }
 
-// As returns another format's ID that has the same bits, if these bits have the same meaning there. If
-// there is no such ID, As fails. For example, few SCRU128 IDs have a UUID's version and variant.
+// As returns another format's ID that has the same bits, if these bits have the same meaning there.
+// If there is no such ID, As fails. For example, few SCRU128 IDs have a UUID's version and variant.
 func (id ID) As(g *Format) (ID, error) {
 	f := id.format
 	if f == g {

@@ -107,7 +107,9 @@ func (n *numerals) check(w integer.Words) error {
 	return nil
 }
 
-func (g *group) of(w integer.Words) integer.Words { return w.Shift(-g.Low).And(integer.Ones(g.Bits)) }
+func (g *group) of(w integer.Words) integer.Words {
+	return w.Shift(-g.Low).And(integer.Ones(g.Bits))
+}
 
 func (n *numerals) parse(text string) (w integer.Words, err error) {
 	f := n.format

@@ -80,7 +80,8 @@ func (q *boundsQuery) run() error {
 		return q.printCondition(bounds.First, bounds.End)
 	}
 	encoding := cmp.Or(format.Encoding(q.output.Value), q.ordered())
-	if encoding == format.Text && slices.Contains(q.format.Encodings, encoding) && !q.format.Text.Sorts {
+	if encoding == format.Text && slices.Contains(q.format.Encodings, encoding) &&
+		!q.format.Text.Sorts {
 		return console.UsageErrorf(
 			"the texts of %s do not sort by time, so they cannot bound a range; use -o %s",
 			q.format.Name, q.ordered())
@@ -180,8 +181,9 @@ func (q *boundsQuery) printCondition(first, end format.ID) error {
 }
 
 func (q *boundsQuery) mixesCase() bool {
-	return !q.format.Text.FoldsCase && strings.ToLower(q.format.Text.Symbols) != q.format.Text.Symbols &&
-		strings.ToUpper(q.format.Text.Symbols) != q.format.Text.Symbols
+	text := q.format.Text
+	return !text.FoldsCase && strings.ToLower(text.Symbols) != text.Symbols &&
+		strings.ToUpper(text.Symbols) != text.Symbols
 }
 
 // checkPrefix returns an error if no ID can have the prefix. The prefix does not include the

@@ -46,7 +46,8 @@ func TestCard(t *testing.T) {
 					}
 				}
 				drawn := len(s.Encodings) > 1 || s.Encodings[0] != format.Text
-				if want := fmt.Sprintf("%0*b", 8*s.Size, new(big.Int).SetBytes(r.ID.Bytes())); drawn && bits != want ||
+				integer := new(big.Int).SetBytes(r.ID.Bytes())
+				if want := fmt.Sprintf("%0*b", 8*s.Size, integer); drawn && bits != want ||
 					!drawn && bits != "" {
 					t.Errorf("%s: bits %s, want %s", s.Name, bits, want)
 				}

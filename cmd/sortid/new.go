@@ -18,7 +18,7 @@ func newCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "new FORMAT",
 		Short:             "make IDs",
-		Args:              flags.OneFormat(format.Lookup),
+		Args:              flags.OneFormat(generate.Lookup),
 		ValidArgsFunction: flags.CompleteFormat,
 	}
 	m := &making{console: c, cmd: cmd, count: 1}

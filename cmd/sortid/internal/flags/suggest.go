@@ -83,8 +83,8 @@ func Explain(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// CheckExclusive returns an error if flags exclude each other. Cobra makes the same check later, with
-// an error that is harder to read.
+// CheckExclusive returns an error if flags exclude each other. Cobra makes the same check later,
+// with an error that is harder to read.
 func CheckExclusive(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		for _, group := range f.Annotations["cobra_annotation_mutually_exclusive"] {

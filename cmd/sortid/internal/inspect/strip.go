@@ -63,7 +63,8 @@ func strip(text string) (bare string, taken []string) {
 	return text, taken
 }
 
-var grouped = slices.DeleteFunc(format.Ours(), func(s *format.Format) bool { return !s.Text.Grouped })
+var grouped = slices.DeleteFunc(format.Ours(),
+	func(s *format.Format) bool { return !s.Text.Grouped })
 
 // isHex reports whether a text is a hexadecimal number as wide as an ID of one of our formats.
 func isHex(text string) bool {

@@ -3,13 +3,13 @@ package scan
 import (
 	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unsafe"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
@@ -391,8 +391,10 @@ func besideBase64(text []byte, start, end int) bool {
 
 // generated reports whether the ID's constant fields have the values that generators write.
 func (f *finder) generated(id format.ID) bool {
+	w := integer.Words(id.Words())
 	for _, field := range f.constants[id.Format()] {
-		if field.Of(id).String() != strconv.FormatUint(field.Value, 10) {
+		place := integer.PlaceOf(field.Low, field.Bits)
+		if place.Of(&w) != field.Value {
 			return false
 		}
 	}

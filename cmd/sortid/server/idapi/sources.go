@@ -123,7 +123,8 @@ func (s *Sources) tryAcquire(ctx context.Context, src *source) error {
 
 // Leased returns the formats that need node IDs. A server leases one for each of them.
 func Leased() []*format.Format {
-	return slices.DeleteFunc(format.Ours(), func(f *format.Format) bool { return !generate.NeedsNode(f) })
+	return slices.DeleteFunc(format.Ours(),
+		func(f *format.Format) bool { return !generate.NeedsNode(f) })
 }
 
 // Ready returns an error if a served format cannot make an ID.

@@ -23,7 +23,7 @@ func toyFormat() *Format {
 		},
 		appendText: func(b []byte, w integer.Words) []byte { return append(b, toy.ID(w[2]).String()...) },
 		max:        toyWords(toy.Max),
-		generates:  true,
+		Generates:  true,
 	}
 }
 

@@ -1,0 +1,78 @@
+package format
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Users learn this package in ten minutes, so it stays small: facts that only the planner, SQL, the
+// tester, the leases or the generators need stand with them. See docs/architecture.md.
+func TestSize(t *testing.T) {
+	paths, _ := filepath.Glob("*.go")
+	var names, fields []string
+	add := func(id *ast.Ident) {
+		if id.IsExported() {
+			names = append(names, id.Name)
+		}
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil || exportedType(d.Recv.List[0].Type) {
+					add(d.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.ValueSpec:
+						for _, id := range s.Names {
+							add(id)
+						}
+					case *ast.TypeSpec:
+						add(s.Name)
+						if s.Name.Name == "Format" {
+							fields = exportedFields(s.Type.(*ast.StructType))
+						}
+					}
+				}
+			}
+		}
+	}
+	if len(names) > 50 {
+		t.Errorf("%d exported identifiers, want at most 50: %v", len(names), names)
+	}
+	if len(fields) == 0 || len(fields) > 20 {
+		t.Errorf("%d exported fields of Format, want 1 to 20: %v", len(fields), fields)
+	}
+}
+
+func exportedType(e ast.Expr) bool {
+	if star, ok := e.(*ast.StarExpr); ok {
+		e = star.X
+	}
+	id, ok := e.(*ast.Ident)
+	return ok && id.IsExported()
+}
+
+func exportedFields(s *ast.StructType) (names []string) {
+	for _, f := range s.Fields.List {
+		for _, id := range f.Names {
+			if id.IsExported() {
+				names = append(names, id.Name)
+			}
+		}
+	}
+	return names
+}
