@@ -91,8 +91,8 @@ func (c Candidate) rank(alphabets class) int {
 	return r
 }
 
-// Detect returns the IDs that a text may be, the most probable first. For all of them,
-// [ID.Plausible] and all constant fields have the values that generators write. Detect tries the
+// Detect returns the IDs that a text may be, the most probable first. All of them are plausible, as
+// [ID.Plausible] reports, and have the constant fields that generators write. Detect tries the
 // encodings in Search.Guess of all formats. Hexadecimal numbers must have their full width.
 func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
 

@@ -55,7 +55,7 @@ func explain(text string, now time.Time) error {
 	for _, word := range words {
 		for _, c := range AppendDetect(nil, word, now) {
 			if c.sure() {
-				return parseerr.Kindf(sortid.ErrWithin, 
+				return parseerr.Kindf(sortid.ErrWithin,
 					"other text is around %s, which can be read as %s", c.text(),
 					c.ID.format.Name)
 			}
