@@ -95,10 +95,10 @@ type TextRules struct {
 	// text. It is empty if texts have no prefix.
 	PrefixCharacters string
 
-	suffix  string     // "bech32" if a hyphen and a Bech32 check may follow the text
-	rotated int        // how many of the lowest digits are at the front of the text
-	aliases string     // pairs of a letter and the symbol that it is read as: "O0I1"
-	groups  []textPart // the parts of the text, if it consists of several numbers
+	suffix  string     // The value "bech32" if a hyphen and a Bech32 check may follow the text.
+	rotated int        // How many of the lowest digits are at the front of the text.
+	aliases string     // Pairs of a letter and the symbol that it is read as: "O0I1".
+	groups  []textPart // The parts of the text, if it consists of several numbers.
 	prefix  *prefixRule
 }
 
