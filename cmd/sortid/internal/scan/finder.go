@@ -48,13 +48,20 @@ type finder struct {
 	// time in a format of another project.
 	seen inspect.UUIDs
 
-	constants map[*format.Format][]format.Field
+	constants []constant
 }
 
 // maxRun is the length of the longest ID, with 0x or \x before it.
 const maxRun = 42
 
 const lastGroup = 12 // digits after a UUID's last hyphen
+
+// A constant is a field to which generators write this value.
+type constant struct {
+	format *format.Format
+	place  integer.Place
+	value  uint64
+}
 
 type textRule struct {
 	format  *format.Format
@@ -67,8 +74,7 @@ func (r textRule) prefixed() bool { return r.format.Text.PrefixCharacters != "" 
 // newFinder returns a finder for IDs of the named formats, with times that are plausible now.
 // Without names, the finder looks for formats whose IDs are easy to tell from other text.
 func newFinder(now time.Time, named ...*format.Format) *finder {
-	f := &finder{now: now, only: len(named) > 0, shortest: maxRun,
-		constants: map[*format.Format][]format.Field{}}
+	f := &finder{now: now, only: len(named) > 0, shortest: maxRun}
 	for _, s := range format.All() {
 		if f.only && !slices.Contains(named, s) ||
 			!f.only && (s.Search.WordLike || s.Search.Named) {
@@ -76,7 +82,8 @@ func newFinder(now time.Time, named ...*format.Format) *finder {
 		}
 		for _, field := range s.Layout {
 			if field.Constant {
-				f.constants[s] = append(f.constants[s], field)
+				f.constants = append(f.constants,
+					constant{s, integer.PlaceOf(field.Low, field.Bits), field.Value})
 			}
 		}
 		for _, e := range s.Search.Guess {
@@ -391,11 +398,12 @@ func besideBase64(text []byte, start, end int) bool {
 
 // generated reports whether the ID's constant fields have the values that generators write.
 func (f *finder) generated(id format.ID) bool {
-	w := integer.Words(id.Words())
-	for _, field := range f.constants[id.Format()] {
-		place := integer.PlaceOf(field.Low, field.Bits)
-		if place.Of(&w) != field.Value {
-			return false
+	for i := range f.constants {
+		if c := &f.constants[i]; c.format == id.Format() {
+			w := integer.Words(id.Words())
+			if c.place.Of(&w) != c.value {
+				return false
+			}
 		}
 	}
 	return true
@@ -405,7 +413,8 @@ func (f *finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (match, bool) {
 	// The ID does not keep the string, so the string can share the text's memory.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
-	if err != nil || !id.Plausible(f.now) || !f.generated(id) || !f.only && id.Time().IsZero() {
+	if err != nil || !id.Plausible(f.now) || !f.generated(id) ||
+		!f.only && s.Tick == 0 && id.Time().IsZero() {
 		return match{}, false
 	}
 	return match{start, end, id, e}, true
