@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"text/template"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -19,16 +21,24 @@ import (
 )
 
 func addHelp(c *console.Console, root *cobra.Command) {
-	cobra.AddTemplateFunc("flags", func(s interface{ FlagUsagesWrapped(int) string }) string {
-		return s.FlagUsagesWrapped(max(60, min(c.Width, 100)))
+	width := func() int { return min(c.Width, 100) }
+	functions := template.FuncMap{
+		"flags": func(s interface{ FlagUsagesWrapped(int) string }) string {
+			return trimRight(s.FlagUsagesWrapped(max(60, width())))
+		},
+		"reflow": func(text string) string { return console.Reflow(trimRight(text), width()) },
+		"row": func(name string, padding int, text string) string {
+			return console.Item(fmt.Sprintf("  %-*s ", padding, name), text, width())
+		},
+	}
+	usage := template.Must(template.New("usage").Funcs(functions).Parse(usageTemplate))
+	help := template.Must(template.New("help").Funcs(functions).Parse(helpTemplate))
+	root.SetUsageFunc(func(cmd *cobra.Command) error { return usage.Execute(cmd.OutOrStderr(), cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if err := help.Execute(cmd.OutOrStdout(), cmd); err != nil {
+			cmd.PrintErrln(err)
+		}
 	})
-	cobra.AddTemplateFunc("reflow",
-		func(text string) string { return console.Reflow(text, min(c.Width, 100)) })
-	cobra.AddTemplateFunc("row", func(text, name string) string {
-		return console.Item("  "+name+" ", text, min(c.Width, 100))
-	})
-	root.SetUsageTemplate(usageTemplate)
-	root.SetHelpTemplate(helpTemplate)
 	root.SetHelpCommand(helpCommand())
 	names := catalog.Names(format.Ours())
 	last := len(names) - 1
@@ -37,6 +47,8 @@ func addHelp(c *console.Console, root *cobra.Command) {
 		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs(),
 		"{windows}\n", supervise.Table(), "{window}", nodeid.ProgramWindow.String()))
 }
+
+func trimRight(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
 //go:embed help/*.txt
 var texts embed.FS
@@ -113,7 +125,7 @@ func helpCommand() *cobra.Command {
 }
 
 // helpTemplate is cobra's template, but wraps paragraphs.
-const helpTemplate = `{{with (or .Long .Short)}}{{. | trimTrailingWhitespaces | reflow}}
+const helpTemplate = `{{with (or .Long .Short)}}{{reflow .}}
 
 {{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
 
@@ -126,13 +138,13 @@ Examples:
 {{.Example}}{{end}}{{if .HasAvailableSubCommands}}
 
 Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
-{{rpad .Name .NamePadding | row .Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+{{row .Name .NamePadding .Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{flags .LocalFlags | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+{{flags .LocalFlags}}{{end}}{{if .HasAvailableInheritedFlags}}
 
 Flags of all commands:
-{{flags .InheritedFlags | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+{{flags .InheritedFlags}}{{end}}{{if .HasAvailableSubCommands}}
 
 "{{.CommandPath}} COMMAND --help" describes a command.{{end}}
 `
