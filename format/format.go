@@ -105,8 +105,8 @@ type TextRules struct {
 // A Search says how to find IDs in other text. The zero value is for IDs that rarely occur by
 // chance.
 type Search struct {
-	// WordLike: programs search for IDs only if the user names the format, because many words look
-	// like IDs.
+	// WordLike: many words look like IDs, so programs search for IDs only if the user names the
+	// format, and doubt what Detect finds.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: IDs are short and have no check. Programs do not search for them in Base64, in numbers
 	// such as 0x12, or in the letter case that generators do not use.
@@ -140,13 +140,13 @@ type prefixRule struct {
 type Kind string
 
 const (
-	KindTime    Kind = "time"
-	KindCounter Kind = "counter"
-	KindNode    Kind = "node"
+	KindTime    Kind = "time"    // The timestamp, or a part of it.
+	KindCounter Kind = "counter" // Differs between the IDs of a tick.
+	KindNode    Kind = "node"    // The generator; with NodeCounter, also its counter.
 	KindRandom  Kind = "random"
-	KindData    Kind = "data"
-	KindZero    Kind = "zero"
-	KindFixed   Kind = "fixed" // the same in all IDs
+	KindData    Kind = "data"  // Anything else, such as the user's data.
+	KindZero    Kind = "zero"  // Always 0.
+	KindFixed   Kind = "fixed" // The same in all IDs, such as a version.
 )
 
 // A Field is a range of bits.
@@ -155,9 +155,9 @@ type Field struct {
 	Bits    int    `json:"bits"` // the width
 	Low     int    `json:"low"`  // the position of the lowest bit in the ID
 	Kind    Kind   `json:"kind"`
-	Meaning string `json:"meaning,omitempty"` // in one line
-	Value   uint64 `json:"value,string,omitempty"`
-	Shift   int    `json:"shift,omitempty"` // for KindTime: its lowest bit's place in the timestamp
+	Meaning string `json:"meaning,omitempty"`      // in one line
+	Value   uint64 `json:"value,string,omitempty"` // of KindFixed and Constant
+	Shift   int    `json:"shift,omitempty"`        // for KindTime: its lowest bit's place in the timestamp
 
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
@@ -166,7 +166,7 @@ type Field struct {
 	Part     string `json:"part,omitempty"`
 	PartBits string `json:"part_bits,omitempty"`
 
-	// Loose: some generators have a counter or a finer time in a random field, or a random node ID.
+	// Loose: some generators use the field in another way, such as rand_a of UUIDv7 for a counter.
 	Loose bool `json:"-"`
 }
 

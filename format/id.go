@@ -76,8 +76,8 @@ func (id ID) String() string {
 // In returns the ID in an encoding of its format.
 func (id ID) In(e Encoding) string { return string(id.Append(nil, e)) }
 
-// Append appends the ID in an encoding of its format to b; which must be one of
-// Format.Encodings. It panics if e is [Text] or [UUID] and the format does not have it.
+// Append appends the ID to b, in an encoding of the format's Encodings. It panics if e is [Text] or
+// [UUID] and the format does not have it.
 func (id ID) Append(b []byte, e Encoding) []byte {
 	switch e {
 	case Text:

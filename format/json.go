@@ -123,7 +123,8 @@ type rowTime struct {
 	PlausibleFrom string `json:"plausible_from"`
 }
 
-// MarshalJSON returns all data of the format.
+// MarshalJSON returns the format as docs/schemas/formats.json describes it, without the members that
+// only the command knows.
 func (f *Format) MarshalJSON() ([]byte, error) {
 	t := &f.Text
 	r := row{
