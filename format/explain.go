@@ -16,8 +16,8 @@ import (
 var hashes = map[int]string{32: "MD5", 40: "SHA-1", 56: "SHA-224", 64: "SHA-256", 96: "SHA-384",
 	128: "SHA-512"}
 
-// Explain returns why [AppendDetect] finds nothing in a text. Call it only then. The error can match
-// [sortid.ErrUnlike] or [sortid.ErrWithin].
+// Explain returns why [AppendDetect] finds nothing in a text. Call it only then. The error can
+// match [sortid.ErrUnlike] or [sortid.ErrWithin].
 func Explain(text string, now time.Time) *sortid.ParseError {
 	return parseerr.Guess(text, explain(text, now))
 }

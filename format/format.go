@@ -156,8 +156,8 @@ type Field struct {
 	Low     int    `json:"low"`  // the position of the lowest bit in the ID
 	Kind    Kind   `json:"kind"`
 	Meaning string `json:"meaning,omitempty"`      // in one line
-	Value   uint64 `json:"value,string,omitempty"` // of KindFixed and Constant
-	Shift   int    `json:"shift,omitempty"`        // for KindTime: its lowest bit's place in the timestamp
+	Value   uint64 `json:"value,string,omitempty"` // of KindFixed, Constant
+	Shift   int    `json:"shift,omitempty"`        // for KindTime: where it is in the timestamp
 
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`

@@ -123,8 +123,8 @@ type rowTime struct {
 	PlausibleFrom string `json:"plausible_from"`
 }
 
-// MarshalJSON returns the format as docs/schemas/formats.json describes it, without the members that
-// only the command knows.
+// MarshalJSON returns the format as docs/schemas/formats.json describes it, without the members
+// that only the command knows.
 func (f *Format) MarshalJSON() ([]byte, error) {
 	t := &f.Text
 	r := row{
