@@ -94,7 +94,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Our node IDs, and those of tsid, fit into the field that also has other bits.
+// Our node IDs, and node IDs of tsid, fit into the field that also has other bits.
 func TestHiddenSizes(t *testing.T) {
 	for name, c := range map[string]struct {
 		field string

@@ -134,7 +134,7 @@ COMMENT ON FUNCTION sortid.recover(boolean) IS
 'Sets scru64_new and scru128_new_ordered to the clock, when the clock was wrong and is right again, '
 'or when they refuse a clock that is more than 100 days ahead of the last ID. Returns the times of '
 'their states before and now. It raises 55000 if a column has IDs of later times. It knows the '
-'columns with the generator in the DEFAULT and those of the domain scru64, but no other columns, '
+'columns with the generator in the DEFAULT and columns of the domain scru64, but no others, '
 'databases or programs. recover(true) keeps such IDs. '
 'The next IDs are smaller than these. Then scru64_new can repeat these IDs when their time comes, '
 'unless you give it a node ID that nobody has used. Only the owner can call it, and '

@@ -1,4 +1,4 @@
-// Package toy is a format for a test: 64 bits, of which 42 are a time, 10 a counter and 12 random.
+// Package toy is a format for a test: 42 bits of time, 10 of a counter and 12 random ones.
 // A node ID can be in the high random bits.
 package toy
 
