@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -31,11 +32,15 @@ func addHelp(c *console.Console, root *cobra.Command) {
 			return console.Item(fmt.Sprintf("  %-*s ", padding, name), text, width())
 		},
 	}
-	usage := template.Must(template.New("usage").Funcs(functions).Parse(usageTemplate))
-	help := template.Must(template.New("help").Funcs(functions).Parse(helpTemplate))
-	root.SetUsageFunc(func(cmd *cobra.Command) error { return usage.Execute(cmd.OutOrStderr(), cmd) })
+	// Most runs print no help, so the templates are parsed only when one does.
+	execute := func(w io.Writer, text string, cmd *cobra.Command) error {
+		return template.Must(template.New("").Funcs(functions).Parse(text)).Execute(w, cmd)
+	}
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		return execute(cmd.OutOrStderr(), usageTemplate, cmd)
+	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
-		if err := help.Execute(cmd.OutOrStdout(), cmd); err != nil {
+		if err := execute(cmd.OutOrStdout(), helpTemplate, cmd); err != nil {
 			cmd.PrintErrln(err)
 		}
 	})
