@@ -14,16 +14,10 @@ func (id ID) Value() (driver.Value, error) { return id.String(), nil }
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case string:
-		if len(src) == UUIDLen {
-			return (*UUID)(id).UnmarshalText([]byte(src))
-		}
 		return id.UnmarshalText([]byte(src))
 	case []byte:
-		switch len(src) {
-		case Size:
+		if len(src) == Size {
 			return id.UnmarshalBinary(src)
-		case UUIDLen:
-			return (*UUID)(id).UnmarshalText(src)
 		}
 		return id.UnmarshalText(src)
 	case [Size]byte:

@@ -67,8 +67,14 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 // MarshalText returns the ID's text.
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
-// UnmarshalText is like [Parse]. An error does not change the ID.
-func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
+// UnmarshalText is like [Parse], but also reads a UUID of 36 characters, such as PostgreSQL's
+// to_jsonb writes. An error does not change the ID.
+func (id *ID) UnmarshalText(b []byte) error {
+	if len(b) == UUIDLen {
+		return textcodec.UnmarshalUUID(name, (*[Size]byte)(id), b)
+	}
+	return id.decode(b)
+}
 
 // AppendBinary appends the ID's 16 bytes to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) { return append(b, id[:]...), nil }

@@ -104,13 +104,17 @@ func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	if !ok {
 		return wrongPrefix[T](b, kindOf(p))
 	}
-	if in, ok := any(id).(*scru128.ID); ok {
+	if in, ok := any(id).(*scru128.ID); ok && len(text) == scru128.UUIDLen {
+		_, err = scru128.Parse(string(text)) // refuses a UUID, which UnmarshalText reads
+	} else if ok {
 		err = in.UnmarshalText(text)
 	} else if in, ok := any(id).(*scru64.ID); ok {
 		err = in.UnmarshalText(text)
 	} else if in, ok := any(id).(*scru160.ID); ok {
 		err = in.UnmarshalText(text)
-	} else if in, ok := any(id).(*euid.ID); ok {
+	} else if in, ok := any(id).(*euid.ID); ok && len(text) == euid.UUIDLen {
+		_, err = euid.Parse(string(text))
+	} else if ok {
 		err = in.UnmarshalText(text)
 	} else if in, ok := any(id).(*uid60.ID); ok {
 		err = in.UnmarshalText(text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"database/sql/driver"
+	"encoding"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
@@ -140,5 +141,21 @@ func TestWorksInTheStandardLibrary(t *testing.T) {
 	}
 	if s := fmt.Sprintf("%v %s", aUser, anOrder); s != "user_"+inner128+" order_"+inner64 {
 		t.Errorf("fmt: %q, want the texts of %v and %v", s, aUser, anOrder)
+	}
+}
+
+// A typed ID has one text. UUID texts are only for the IDs inside.
+func TestTextIsNoUUID(t *testing.T) {
+	a, e := scru128.New(), euid.New()
+	for _, uuid := range []string{scru128.UUID(a).String(), euid.UUID(e).String()} {
+		var id ID[user, scru128.ID]
+		var other ID[user, euid.ID]
+		var dynamic Any[scru128.ID]
+		for _, to := range []encoding.TextUnmarshaler{&id, &other, &dynamic} {
+			err := to.UnmarshalText([]byte("user_" + uuid))
+			if !errors.Is(err, sortid.ErrLength) || !id.IsZero() || !other.IsZero() {
+				t.Errorf("%T: UnmarshalText(user_%s): %v, want ErrLength", to, uuid, err)
+			}
+		}
 	}
 }

@@ -65,3 +65,6 @@ func (t Text) MarshalText() ([]byte, error) { return ID(t).MarshalText() }
 
 // UnmarshalText is [ID.UnmarshalText].
 func (t *Text) UnmarshalText(b []byte) error { return (*ID)(t).UnmarshalText(b) }
+
+// UnmarshalJSON is [ID.UnmarshalJSON].
+func (t *Text) UnmarshalJSON(b []byte) error { return (*ID)(t).UnmarshalJSON(b) }

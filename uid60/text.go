@@ -125,6 +125,22 @@ func (id *ID) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// UnmarshalJSON reads a JSON string with the ID's text, or an integer below 2^53. Programs that read
+// JSON numbers as floating point round larger ones, so they are an error. An error does not change
+// the ID.
+func (id *ID) UnmarshalJSON(b []byte) error {
+	text, v, err := textcodec.UnmarshalJSON(name, b)
+	switch {
+	case err != nil:
+		return err
+	case text != nil:
+		return id.UnmarshalText(text)
+	case v != nil:
+		*id = ID(*v)
+	}
+	return nil
+}
+
 // AppendBinary appends the ID's 8 bytes, big-endian, to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) {
 	if id > Max {

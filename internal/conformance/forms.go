@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -82,9 +83,36 @@ func UUID[T, U text128, B ~[16]byte](t *testing.T, id T, uuid U, raw B) {
 	}
 	KeepsOn(t, u, "", form[1:], form+"0", strings.Replace(form, "-", "0", 1), "g"+form[1:],
 		form[:35]+"é"[:1])
+	testUUIDText(t, id, form)
 	sources := []any{form, []byte(form), id[:], [16]byte(id), id.String(), []byte(id.String())}
 	Column(t, id, uuid, form, sources...)
 	Column(t, id, raw, id[:], sources...)
+}
+
+// testUUIDText tests that the ID reads its UUID, alone and in JSON, but no almost equal text.
+func testUUIDText[T ~[16]byte](t *testing.T, id T, form string) {
+	t.Helper()
+	for _, s := range []string{form, strings.ToUpper(form)} {
+		var got T
+		err := any(&got).(encoding.TextUnmarshaler).UnmarshalText([]byte(s))
+		if err != nil || got != id {
+			t.Errorf("%T: UnmarshalText(%q): %v, %v", id, s, got, err)
+		}
+		got = T{}
+		if err := json.Unmarshal([]byte(`"`+s+`"`), &got); err != nil || got != id {
+			t.Errorf("%T: %q from JSON: %v, %v", id, s, got, err)
+		}
+	}
+	bad := []string{form[1:] + "g", strings.Replace(form, "-", "0", 1), form[:35] + "\n",
+		"{" + form[1:35] + "}", strings.ReplaceAll(form, "-", ""), "{" + form + "}",
+		"urn:uuid:" + form}
+	KeepsOn(t, id, bad...)
+	for _, s := range bad {
+		got := id
+		if err := any(&got).(sql.Scanner).Scan(s); err == nil || got != id {
+			t.Errorf("%T: Scan(%q): %v, %v", id, s, got, err)
+		}
+	}
 }
 
 // FuzzUUID compares ParseUUID with math/big. Both must accept the same texts.

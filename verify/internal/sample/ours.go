@@ -30,6 +30,9 @@ var ours = map[string]fast{
 		return integer.Words{0, 0, id.Uint64()}, !hasCapital(b), err
 	}},
 	"scru128": {lines: scru128Lines, text: func(b []byte) (integer.Words, bool, error) {
+		if len(b) == scru128.UUIDLen {
+			return integer.Words{}, false, sortid.ErrLength
+		}
 		var id scru128.ID
 		err := id.UnmarshalText(b)
 		hi, lo := id.Uint128()
@@ -45,6 +48,9 @@ var ours = map[string]fast{
 			binary.BigEndian.Uint64(id[4:]), binary.BigEndian.Uint64(id[12:])}, !hasSmall(b), err
 	}},
 	"euid": {text: func(b []byte) (integer.Words, bool, error) {
+		if len(b) == euid.UUIDLen {
+			return integer.Words{}, false, sortid.ErrLength
+		}
 		var id euid.ID
 		err := id.UnmarshalText(b)
 		hi, lo := id.Uint128()

@@ -157,6 +157,23 @@ func TestMySQLCodecs(t *testing.T) {
 				t.Fatalf("%s: %s reads as %q, %v", f.name, text, got, err)
 			}
 		}
+		if f.typ == "uuid" {
+			text := f.random(r)
+			uuid := f.stored(text)
+			for _, s := range []string{uuid, strings.ToUpper(uuid)} {
+				if got, err := row(t, db, query, s, s, s); err != nil || got[0] != uuid ||
+					got[1] != text {
+					t.Errorf("%s: %s reads as %q, %v", f.name, s, got, err)
+				}
+			}
+			for _, s := range notUUIDs(uuid) {
+				got, err := row(t, db, f.here("SELECT F_parse(?)"), s)
+				var e *mysql.MySQLError
+				if !errors.As(err, &e) || string(e.SQLState[:]) != "22018" {
+					t.Errorf("%s: %q reads as %q, %v; want 22018", f.name, s, got, err)
+				}
+			}
+		}
 		for _, call := range []string{"text", "parse", "time", "first"} {
 			if got, err := row(t, db, "SELECT "+f.name+"_"+call+"(NULL)"); err != nil ||
 				got[0] != "NULL" {

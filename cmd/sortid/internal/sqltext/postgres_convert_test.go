@@ -72,6 +72,35 @@ func TestPostgresConvertsRandomIDs(t *testing.T) {
 	}
 }
 
+// The functions read the UUID texts that to_jsonb writes, and no text that is almost one.
+func TestPostgresReadsUUIDs(t *testing.T) {
+	d := install(t)
+	for _, f := range formats {
+		if f.typ != "uuid" {
+			continue
+		}
+		text := f.random(rand.New(rand.NewPCG(3, 4)))
+		uuid := f.stored(text)
+		for _, s := range []string{uuid, strings.ToUpper(uuid)} {
+			if got := d.one(f.sql("F_text(F_parse($1))"), s); got != text {
+				t.Errorf("%s: %s is %s, want %s", f.name, s, got, text)
+			}
+		}
+		for _, s := range notUUIDs(uuid) {
+			code, message := d.code(f.sql("SELECT F_parse($1)"), s)
+			if code != "22P02" || !strings.HasPrefix(message, f.name+": cannot parse ") {
+				t.Errorf("%s %q: code %s, %q; want 22P02", f.name, s, code, message)
+			}
+		}
+	}
+}
+
+func notUUIDs(uuid string) []string {
+	return []string{uuid[1:] + "g", strings.Replace(uuid, "-", "0", 1), uuid[:35] + "\n",
+		"{" + uuid[1:35] + "}", strings.ReplaceAll(uuid, "-", ""), "{" + uuid + "}",
+		uuid[:34] + "é"}
+}
+
 func TestPostgresConvertsTimes(t *testing.T) {
 	d := install(t)
 	d.run("SET TIME ZONE 'Asia/Kathmandu'") // the results must not depend on it

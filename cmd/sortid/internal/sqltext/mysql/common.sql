@@ -24,6 +24,17 @@ BEGIN
   END IF;
 END //
 
+DROP FUNCTION IF EXISTS sortid_uuid //
+CREATE FUNCTION sortid_uuid(format VARCHAR(10), text VARCHAR(255)) RETURNS BINARY(16)
+DETERMINISTIC NO SQL
+COMMENT 'The ID of a UUID text. Raises 22018 for any other text.'
+BEGIN
+  IF CAST(text AS BINARY) NOT REGEXP '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
+    CALL sortid_reject(format, text, 'wrong length for an ID, and not a UUID');
+  END IF;
+  RETURN UNHEX(REPLACE(text, '-', ''));
+END //
+
 DROP FUNCTION IF EXISTS sortid_ms //
 CREATE FUNCTION sortid_ms(at DATETIME(6)) RETURNS BIGINT DETERMINISTIC NO SQL
 COMMENT 'The Unix time of a DATETIME, in milliseconds, or 0 before 1970.'

@@ -52,11 +52,14 @@ END //
 
 DROP FUNCTION IF EXISTS euid_parse //
 CREATE FUNCTION euid_parse(text VARCHAR(255)) RETURNS BINARY(16) DETERMINISTIC NO SQL
-COMMENT 'The EUID of a text of 27 symbols, in either case. Raises 22018 for any other text.'
+COMMENT 'The EUID of 27 symbols or a UUID text. Raises 22018 for any other text.'
 BEGIN
   DECLARE a, b, c BIGINT UNSIGNED;
   DECLARE symbols VARCHAR(27) CHARACTER SET ascii COLLATE ascii_bin;
   DECLARE id BINARY(16);
+  IF LENGTH(text) = 36 THEN
+    RETURN sortid_uuid('euid', text);
+  END IF;
   CALL sortid_check_text('euid', text, 27, 27, '0-9A-TV-Za-tv-z');
   SET symbols = REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(
     REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(UPPER(text),

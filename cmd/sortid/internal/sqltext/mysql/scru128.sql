@@ -44,11 +44,14 @@ END //
 
 DROP FUNCTION IF EXISTS scru128_parse //
 CREATE FUNCTION scru128_parse(text VARCHAR(255)) RETURNS BINARY(16) DETERMINISTIC NO SQL
-COMMENT 'The SCRU128 ID of 25 Base36 digits, in either case. Raises 22018 for any other text.'
+COMMENT 'The SCRU128 ID of 25 Base36 digits or a UUID text. Raises 22018 for any other text.'
 BEGIN
   -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
   -- multiplies by 3^24, keeps 24 bits and carries the higher bits.
   DECLARE high, middle, low BIGINT UNSIGNED;
+  IF LENGTH(text) = 36 THEN
+    RETURN sortid_uuid('scru128', text);
+  END IF;
   CALL sortid_check_text('scru128', text, 25, 25, '0-9A-Za-z');
   SET high = CAST(CONV(SUBSTR(text, 1, 1), 36, 10) AS UNSIGNED);
   SET middle = CAST(CONV(SUBSTR(text, 2, 12), 36, 10) AS UNSIGNED);

@@ -70,6 +70,19 @@ $$;
 COMMENT ON FUNCTION sortid.reject(text, text, text, text) IS
 'Raises 22P02, or another given code, for an input that is not an ID.';
 
+CREATE OR REPLACE FUNCTION sortid.uuid_parse(format text, text text) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+BEGIN
+  IF text COLLATE "C" !~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
+    PERFORM sortid.reject(format, text, 'wrong length for an ID, and not a UUID');
+  END IF;
+  RETURN text::uuid;
+END
+$$;
+COMMENT ON FUNCTION sortid.uuid_parse(text, text) IS
+'The ID of a UUID text, as to_jsonb writes it. Raises 22P02 for any other text.';
+
 CREATE OR REPLACE FUNCTION sortid.reject_length(format text, input text, want text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$

@@ -39,8 +39,10 @@ DECLARE
   tail    bigint;
   hex     text;
 BEGIN
-  IF octet_length(text) <> 27 THEN
-    PERFORM sortid.reject_length('euid', text, '27');
+  IF octet_length(text) = 36 THEN
+    RETURN sortid.uuid_parse('euid', text);
+  ELSIF octet_length(text) <> 27 THEN
+    PERFORM sortid.reject_length('euid', text, '27, or 36 of a UUID');
   ELSIF text COLLATE "C" ~ '[^0-9A-TV-Za-tv-z]' THEN
     PERFORM sortid.reject_symbol('euid', text, '0-9A-TV-Za-tv-z',
       'a symbol of Crockford''s Base32');
@@ -62,8 +64,8 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.euid_parse(text) IS
-'The EUID of a text of 27 symbols of Crockford''s Base32, in either case. O counts as 0, and I and '
-'L count as 1. Raises 22P02 for any other text, and if the check value does not fit.';
+'The EUID of a text of 27 symbols of Crockford''s Base32, or of a UUID text, in either case. '
+'In the symbols, O counts as 0, and I and L count as 1. Raises 22P02 for any other text, and if the check value does not fit.';
 
 CREATE OR REPLACE FUNCTION sortid.euid_time(id uuid) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

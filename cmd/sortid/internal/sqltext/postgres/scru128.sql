@@ -37,8 +37,10 @@ DECLARE
   middle bigint;
   low    bigint;
 BEGIN
-  IF octet_length(text) <> 25 THEN
-    PERFORM sortid.reject_length('scru128', text, '25');
+  IF octet_length(text) = 36 THEN
+    RETURN sortid.uuid_parse('scru128', text);
+  ELSIF octet_length(text) <> 25 THEN
+    PERFORM sortid.reject_length('scru128', text, '25, or 36 of a UUID');
   ELSIF text COLLATE "C" ~ '[^0-9A-Za-z]' THEN
     PERFORM sortid.reject_symbol('scru128', text, '0-9A-Za-z', 'a Base36 digit');
   END IF;
@@ -62,7 +64,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_parse(text) IS
-'The SCRU128 ID of a text of 25 Base36 digits, in either case. '
+'The SCRU128 ID of a text of 25 Base36 digits, or of a UUID text, in either case. '
 'Raises 22003 for a number above the largest ID, and 22P02 for any other text.';
 
 CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id uuid) RETURNS text
