@@ -94,7 +94,7 @@ func ExampleGenerator_Fill() {
 
 func ExampleUUID() {
 	id := euid.MustParse("C8EE934SR007G5Q94QKKXFRFV8B")
-	b, err := json.Marshal(map[string]any{"id": id, "uuid": euid.UUID(id)})
+	b, err := json.Marshal(map[string]any{"id": euid.UUID(id), "uuid": euid.UUID(id).String()})
 	fmt.Println(string(b), err)
 	// Output: {"id":"C8EE934SR007G5Q94QKKXFRFV8B","uuid":"621ce48c-99c0-0078-16e9-25e73ebf0fda"} <nil>
 }

@@ -35,6 +35,7 @@ func (u UUID) Value() (driver.Value, error) { return u.String(), nil }
 func (u *UUID) Scan(src any) error { return (*ID)(u).Scan(src) }
 
 // Bytes is an ID that a database stores as 16 bytes, which sort like IDs.
+// In JSON and other text encodings it is the ID's text, as for an [ID].
 type Bytes ID
 
 // Value returns the 16 bytes.
@@ -42,3 +43,15 @@ func (b Bytes) Value() (driver.Value, error) { return b[:], nil }
 
 // Scan is [ID.Scan].
 func (b *Bytes) Scan(src any) error { return (*ID)(b).Scan(src) }
+
+// String is [ID.String].
+func (b Bytes) String() string { return ID(b).String() }
+
+// AppendText is [ID.AppendText].
+func (b Bytes) AppendText(dst []byte) ([]byte, error) { return ID(b).AppendText(dst) }
+
+// MarshalText is [ID.MarshalText].
+func (b Bytes) MarshalText() ([]byte, error) { return ID(b).MarshalText() }
+
+// UnmarshalText is [ID.UnmarshalText].
+func (b *Bytes) UnmarshalText(text []byte) error { return (*ID)(b).UnmarshalText(text) }

@@ -2,8 +2,9 @@ package euid
 
 import "github.com/sortid/sortid/internal/textcodec"
 
-// A UUID is an ID in the 36-character form of a UUID, for uuid columns and for programs that
-// accept only UUIDs. UUIDs sort like IDs. They contain no UUID version or variant.
+// A UUID is an ID that a database stores in a uuid column. Its String is the 36-character form of a
+// UUID. In JSON and other text encodings it is the ID's text, as for an [ID]. UUIDs sort like IDs.
+// They contain no UUID version or variant.
 type UUID ID
 
 // UUIDLen is the length of a UUID's text.
@@ -22,18 +23,14 @@ func (u UUID) String() string {
 	return string(textcodec.AppendUUID(b[:0], (*[Size]byte)(&u)))
 }
 
-// AppendText appends the 36 characters to b.
-func (u UUID) AppendText(b []byte) ([]byte, error) {
-	return textcodec.AppendUUID(b, (*[Size]byte)(&u)), nil
-}
+// AppendText is [ID.AppendText]. To append the 36 characters, use String.
+func (u UUID) AppendText(b []byte) ([]byte, error) { return ID(u).AppendText(b) }
 
 // AppendBinary appends the 16 bytes to b.
 func (u UUID) AppendBinary(b []byte) ([]byte, error) { return append(b, u[:]...), nil }
 
-// MarshalText returns the 36 characters.
-func (u UUID) MarshalText() ([]byte, error) { return u.AppendText(nil) }
+// MarshalText is [ID.MarshalText].
+func (u UUID) MarshalText() ([]byte, error) { return ID(u).MarshalText() }
 
-// UnmarshalText is like [ParseUUID]. An error does not change the UUID.
-func (u *UUID) UnmarshalText(b []byte) error {
-	return textcodec.UnmarshalUUID(name, (*[Size]byte)(u), b)
-}
+// UnmarshalText is [ID.UnmarshalText], which also reads the 36 characters.
+func (u *UUID) UnmarshalText(b []byte) error { return (*ID)(u).UnmarshalText(b) }

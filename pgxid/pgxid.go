@@ -16,8 +16,8 @@
 //	euid.ID        yes        16 bytes              27
 //	uid60.ID                  8 bytes    yes        9 or 10, which do not sort
 //
-// The types UUID, Hex and Bytes of scru128, euid and scru160 are stored like the type ID. But the
-// text of a UUID has 36 characters, and the text of a Hex has 40. json and jsonb store an ID as a
+// The types UUID, Hex and Bytes of scru128, euid and scru160 are stored like the type ID. But in a
+// text column, a UUID has 36 characters, and a Hex has 40. json and jsonb store an ID's text as a
 // string. Other column types fail with an error that says what to do.
 //
 // A uuid, bytea or bigint column stores a typed.ID like the ID inside, without the prefix. json and
@@ -274,7 +274,7 @@ func (uuidColumn) append(buf []byte, format int16, id encoder) ([]byte, error) {
 	if err != nil || format == pgtype.BinaryFormatCode {
 		return b, err
 	}
-	return scru128.UUID(b[len(buf):]).AppendText(buf)
+	return append(buf, scru128.UUID(b[len(buf):]).String()...), nil
 }
 
 // appendWide appends an ID's binary form, which must have the given width in bytes.
@@ -344,8 +344,13 @@ func (int8Column) scan(id scanner, src []byte, format int16) error {
 type textColumn struct{}
 
 func (textColumn) append(buf []byte, _ int16, id encoder) ([]byte, error) {
-	if _, ok := id.(typed.Column); ok {
+	switch id := id.(type) {
+	case typed.Column:
 		return nil, errUnsupported
+	case scru128.UUID:
+		return append(buf, id.String()...), nil
+	case euid.UUID:
+		return append(buf, id.String()...), nil
 	}
 	return id.AppendText(buf)
 }

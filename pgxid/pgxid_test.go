@@ -248,6 +248,8 @@ func TestWrappers(t *testing.T) {
 		{"text", scru64.Text(a64), a64.String()},
 		{"bigint", scru64.Text(a64), show("bigint", a64)},
 		{"json", a128, `"` + a128.String() + `"`},
+		{"json", scru128.UUID(a128), `"` + a128.String() + `"`},
+		{"jsonb", euid.Bytes(aEUID), `"` + aEUID.String() + `"`},
 		{"jsonb", a64, `"` + a64.String() + `"`},
 	} {
 		var got string

@@ -135,6 +135,7 @@ func TestHexForms(t *testing.T) {
 	sources := []any{digits, []byte(digits), id[:], [20]byte(id), id.String(), []byte(id.String())}
 	conformance.Column(t, id, Hex(id), digits, sources...)
 	conformance.Column(t, id, Bytes(id), id[:], sources...)
+	conformance.Texts(t, id, Bytes(id))
 	if n := testing.AllocsPerRun(100, func() { _, _ = Parse(digits) }); n != 0 {
 		t.Errorf("Parse of hexadecimal digits allocates %v times", n)
 	}

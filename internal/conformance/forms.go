@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"math/big"
@@ -76,17 +77,47 @@ type text128 interface {
 func UUID[T, U text128, B ~[16]byte](t *testing.T, id T, uuid U, raw B) {
 	t.Helper()
 	form := uuid.String()
-	var u U
-	err := any(&u).(encoding.TextUnmarshaler).UnmarshalText([]byte(strings.ToUpper(form)))
-	if err != nil || u != uuid {
-		t.Errorf("UnmarshalText: %v, %v", u, err)
-	}
-	KeepsOn(t, u, "", form[1:], form+"0", strings.Replace(form, "-", "0", 1), "g"+form[1:],
+	KeepsOn(t, uuid, "", form[1:], form+"0", strings.Replace(form, "-", "0", 1), "g"+form[1:],
 		form[:35]+"é"[:1])
 	testUUIDText(t, id, form)
+	Texts(t, id, uuid)
+	Texts(t, id, raw)
 	sources := []any{form, []byte(form), id[:], [16]byte(id), id.String(), []byte(id.String())}
 	Column(t, id, uuid, form, sources...)
 	Column(t, id, raw, id[:], sources...)
+}
+
+// Texts tests that JSON and XML write a wrapper like the ID, also as a key, and read it back.
+func Texts[T fmt.Stringer, W comparable](t *testing.T, id T, wrapped W) {
+	t.Helper()
+	type document struct {
+		ID   W         `json:"id" xml:"id"`
+		Attr W         `json:"-" xml:"attr,attr"`
+		Map  map[W]int `json:"map" xml:"-"`
+	}
+	doc := document{wrapped, wrapped, map[W]int{wrapped: 1}}
+	j, err := json.Marshal(doc)
+	want := fmt.Sprintf(`{"id":%q,"map":{%[1]q:1}}`, id.String())
+	if err != nil || string(j) != want {
+		t.Errorf("%T: JSON %s, %v, want %s", wrapped, j, err, want)
+	}
+	var back document
+	if err := json.Unmarshal(j, &back); err != nil || back.ID != wrapped || back.Map[wrapped] != 1 {
+		t.Errorf("%T: from JSON: %v, %v", wrapped, back, err)
+	}
+	x, err := xml.Marshal(doc)
+	want = fmt.Sprintf(`<document attr=%q><id>%[1]s</id></document>`, id.String())
+	if err != nil || string(x) != want {
+		t.Errorf("%T: XML %s, %v, want %s", wrapped, x, err, want)
+	}
+	back = document{}
+	if err := xml.Unmarshal(x, &back); err != nil || back.ID != wrapped || back.Attr != wrapped {
+		t.Errorf("%T: from XML: %v, %v", wrapped, back, err)
+	}
+	b, err := any(wrapped).(encoding.TextAppender).AppendText([]byte("x"))
+	if err != nil || string(b) != "x"+id.String() {
+		t.Errorf("%T: AppendText: %q, %v", wrapped, b, err)
+	}
 }
 
 // testUUIDText tests that the ID reads its UUID, alone and in JSON, but no almost equal text.
