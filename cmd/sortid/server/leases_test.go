@@ -382,7 +382,7 @@ func TestLeaseMetrics(t *testing.T) {
 	store := newFlaky()
 	s, ts := start(t, Config{Store: store, LeasesOnly: true})
 	c := leaseClient{T: t, base: ts.URL + "/v1/realms/"}
-	c.make("orders", `{"node_bits":1}`)
+	c.make("orders", `{"node_bits":1,"lease_window_ms":3600000}`) // none ends on a slow machine
 	a, body := c.acquire("orders", "")
 	c.send("POST", "orders/leases", body)
 	c.acquire("orders", "")
