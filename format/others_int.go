@@ -81,7 +81,7 @@ var integers = []*Format{
 		field("timestamp", 41, KindTime, "milliseconds since 2015"),
 		field("node", 5, KindNode, "the node"),
 		field("worker", 5, KindNode, "the generator of the node"),
-		field("sequence", 12, KindCounter, "+ 1 for each ID, or random")),
+		loose(field("sequence", 12, KindCounter, "+ 1 for each ID, or random"))),
 	snowflake("snowflake-flake", "Snowflake (flake-idgen)", "https://github.com/T-PWK/flake-idgen",
 		"7157450712540516352", 0, time.Millisecond,
 		field("timestamp", 42, KindTime, "Unix time in milliseconds"),

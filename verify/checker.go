@@ -110,8 +110,9 @@ func (c *checker) observe() {
 }
 
 func (c *checker) begin(h exact.Habits) {
-	f := c.timed
-	c.rules = exact.New(&exact.Context{Found: &c.found, Options: c.o.rules(), Format: f,
+	f, o := c.timed, c.o.rules()
+	o.NodeBits = cmp.Or(o.NodeBits, h.NodeBits)
+	c.rules = exact.New(&exact.Context{Found: &c.found, Options: o, Format: f,
 		Habits: h, Fields: &c.fields})
 	switch {
 	case c.o.Unordered:

@@ -18,9 +18,11 @@ type Usage struct {
 // A Field is a field of an ID, with what tests of generators need to know.
 type Field struct {
 	format.Field
-	Start Start  // for KindCounter: its start in a new tick
-	Every uint64 // for KindCounter: ticks between new random values; 0 means 1
-	Most  uint64 // the largest value; 0 means all bits set
+	Start  Start  // for KindCounter: its start in a new tick
+	Every  uint64 // for KindCounter: ticks between new random values; 0 means 1
+	Most   uint64 // the largest value; 0 means all bits set
+	Resets bool   // for StartNever: in some generators, it starts again in a new tick
+	Seeds  bool   // for KindRandom: a tick's next IDs may count up from it
 }
 
 // A Start says how a counter starts in a new tick. After the start, the counter goes up by one.
@@ -55,6 +57,40 @@ var facts = map[string]Facts{
 	"uid60":   {usages: uid60},
 }
 
+// A habit is what the layout of another project's format does not say about a field.
+type habit struct {
+	start         Start
+	most          uint64
+	seeds, resets bool
+}
+
+const base36to4 = 36 * 36 * 36 * 36
+
+var others = map[string]map[string]habit{
+	"cuid": {"counter": {start: StartNever, most: base36to4 - 1},
+		"random": {most: base36to4*base36to4 - 1}},
+	"nano64":               {"random": {seeds: true}},
+	"objectid":             {"counter": {start: StartNever}},
+	"pushid":               {"random": {seeds: true}},
+	"puid":                 {"counter": {start: StartNever, resets: true, most: 1e9 - 1}},
+	"snowflake-discord":    {"increment": {start: StartNever, resets: true}},
+	"snowflake-instagram":  {"sequence": {start: StartNever, resets: true}},
+	"snowflake-spaceflake": {"sequence": {start: StartNever, resets: true}},
+	"threads":              {"sequence": {start: StartNever, resets: true}},
+	"ulid":                 {"randomness": {seeds: true}},
+	"uuidv7":               {"rand_b": {seeds: true}},
+	"tsid":                 {"random": {seeds: true}},
+	"xid":                  {"counter": {start: StartNever}},
+}
+
+// NodeIn returns the random field whose highest bits can be a node ID, which TSIDs have.
+func NodeIn(f *format.Format) (node format.Field, ok bool) {
+	if f.Name != "tsid" {
+		return node, false
+	}
+	return f.Layout[len(f.Layout)-1], true
+}
+
 // FactsOf returns the facts of one of our formats, or false if there are none.
 func FactsOf(f *format.Format) (Facts, bool) {
 	known, ok := facts[f.Name]
@@ -70,7 +106,14 @@ func Of(f *format.Format, nodeBits int) ([]Usage, error) {
 	case ours && nodeBits >= 0:
 		usages = known.usages(f, nodeBits)
 	case !ours && nodeBits == 0:
-		return []Usage{{Layout: fields(f.Layout)}}, nil
+		layout := fields(f.Layout)
+		for i := range layout {
+			field := &layout[i]
+			how := others[f.Name][field.Name]
+			field.Start, field.Most = how.start, how.most
+			field.Seeds, field.Resets = how.seeds, how.resets
+		}
+		return []Usage{{Layout: layout}}, nil
 	case !ours:
 		usages = splitTail(f, nodeBits)
 	}
@@ -125,6 +168,15 @@ func counter(bits int, start Start) Field {
 // node IDs differs between installations.
 func splitTail(f *format.Format, nodeBits int) []Usage {
 	layout := fields(f.Layout)
+	if shared, ok := NodeIn(f); ok {
+		if nodeBits < 1 || nodeBits >= shared.Bits {
+			return nil
+		}
+		rest := field(shared.Name, shared.Bits-nodeBits, format.KindRandom)
+		rest.Seeds = true
+		return []Usage{{Layout: append(layout[:len(layout)-1],
+			field("node", nodeBits, format.KindNode), rest)}}
+	}
 	at, size, counters := len(layout), 0, 0
 	for at > 0 && (layout[at-1].Kind == format.KindNode ||
 		layout[at-1].Kind == format.KindCounter) {

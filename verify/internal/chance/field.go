@@ -29,6 +29,12 @@ type Field struct {
 
 	// SameOnly means that the field need not be random. Then Judge looks only for constant bits.
 	SameOnly bool
+	// Guard means that the highest bit may always be 0, so that a counter has room.
+	Guard bool
+	// Prefix means that highest bits may always be the same, because a counter includes them.
+	Prefix bool
+	// Skip is the reason not to judge the field, or empty.
+	Skip string
 }
 
 // A chunk counts how often each value of a few bits occurs.

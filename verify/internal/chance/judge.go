@@ -134,7 +134,25 @@ func (f *Field) fixedBits() (mask uint64) {
 	return mask
 }
 
+// tolerated says what the constant bits may be, if generators may do that.
+func (f *Field) tolerated(mask uint64) string {
+	top, highest := uint64(1)<<(f.width-1), bits.LeadingZeros64(^(mask << (64 - f.width)))
+	switch {
+	case f.Guard && mask == top && f.buffer[0]&top == 0:
+		return fmt.Sprintf("bit %d is always 0; it may be a guard bit, "+
+			"which gives the counter of a tick more room", f.width-1)
+	case f.Prefix && highest < f.width && bits.OnesCount64(mask) == highest:
+		return fmt.Sprintf("bits %d to %d are always the same; they may belong to a counter",
+			f.width-1, f.width-highest)
+	}
+	return ""
+}
+
 func (f *Field) judgeSame(c *findings.Check) {
+	if f.Skip != "" {
+		c.Skip("%s", f.Skip)
+		return
+	}
 	if f.Len() < fewValues {
 		c.Skip("too few values: %s", words.Count(f.n))
 		return
@@ -144,6 +162,11 @@ func (f *Field) judgeSame(c *findings.Check) {
 		return
 	}
 	c.Count = f.n
+	if why := f.tolerated(mask); why != "" {
+		c.Severity = report.Warn
+		c.Detail = why
+		return
+	}
 	if bits.OnesCount64(mask) == f.width {
 		c.Detail = fmt.Sprintf("the value is always 0x%0*x", (f.width+3)/4, value)
 		return

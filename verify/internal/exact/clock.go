@@ -64,6 +64,12 @@ func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 	from, to := o.From, o.To
 	if from.IsZero() {
 		from, _ = f.PlausibleRange(o.Now())
+		// A clock that counts seconds shows times before this one.
+		age := o.Now().Sub(f.Epoch).Seconds()
+		if end := f.Epoch.Add(time.Duration(age * float64(f.Tick))); f.Tick < time.Second &&
+			end.After(from) {
+			from = end
+		}
 	}
 	if to.IsZero() {
 		to = o.Now().AddDate(0, 0, 1)

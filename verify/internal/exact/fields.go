@@ -1,6 +1,8 @@
 package exact
 
 import (
+	"math/bits"
+
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/usage"
@@ -53,6 +55,7 @@ type randomField struct {
 	places []integer.Place
 	fields []*chance.Field
 	raw    *chance.BitWriter // writes the bits of both halves, or nil
+	values uint64            // how many values the field has, or 0 for a power of two
 }
 
 func newRandom(set *chance.Set, name string, low, bits int) randomField {
@@ -66,6 +69,13 @@ func newRandom(set *chance.Set, name string, low, bits int) randomField {
 		fields: []*chance.Field{set.Add(name+".high", bits-half), set.Add(name+".low", half)}}
 }
 
+// newScaled tests the 32 highest bits of values that are at most f.Most, as a share of f.Most.
+func newScaled(set *chance.Set, f usage.Field) randomField {
+	r := newRandom(set, f.Name, f.Low, 32)
+	r.places[0], r.values = integer.PlaceOf(f.Low, f.Bits), f.Most+1
+	return r
+}
+
 func (f *randomField) add(list []integer.Words) {
 	for i, field := range f.fields {
 		place := f.places[i]
@@ -73,6 +83,9 @@ func (f *randomField) add(list []integer.Words) {
 			values := field.Grow(len(rest))
 			for i := range values {
 				values[i] = place.Of(&rest[i])
+				if f.values > 0 {
+					values[i], _ = bits.Div64(values[i]>>32, values[i]<<32, f.values)
+				}
 			}
 			rest = rest[len(values):]
 		}

@@ -18,9 +18,18 @@ type Habits struct {
 	Usage usage.Usage
 	// Rising says that all IDs are in order, also within a tick.
 	Rising bool
+	// Mixed says that the IDs of a tick are in random order. If neither Rising nor Mixed is set, too
+	// few IDs share a tick.
+	Mixed bool
+	// Continuing says that the bits after the time also increase from tick to tick.
+	Continuing bool
 	// Ordered is the position of the lowest bit that orders the IDs of a tick. The bit belongs to a
 	// counter or a finer time. Without such a bit, Ordered is the size of an ID in bits.
 	Ordered int
+	// Wraps is the counter that may go back to 0 within a tick, or nil.
+	Wraps *wrap
+	// NodeBits is the inferred size of a node ID that shares a field with the counter, or 0.
+	NodeBits int
 	// Changing has the names of fields that could be node IDs, but change from ID to ID.
 	Changing []string
 }
@@ -28,7 +37,7 @@ type Habits struct {
 const (
 	// habitIDs is how many IDs are enough to infer habits.
 	habitIDs = 4096
-	// fewPairs is how many increases within ticks are enough to infer Ordered.
+	// fewPairs is how many pairs of IDs are enough to infer an order.
 	fewPairs = 40
 )
 
@@ -69,33 +78,148 @@ func (s *HabitSample) Full() bool { return len(s.list) == habitIDs }
 func (s *HabitSample) Habits(o *Options) Habits {
 	s.order.Finish()
 	f, list := s.f, s.list
-	usages, _ := o.layouts(f)
-	h := Habits{Usage: slices.MinFunc(usages, func(a, b usage.Usage) int {
-		return s.steps.faults(f, a) - s.steps.faults(f, b)
-	}), Ordered: f.Bits}
-	up, down, lowest := 0, 0, f.Bits
+	within, across, lowest := order{}, order{}, f.Bits
 	for i := 1; i < len(list); i++ {
-		last, v := &list[i-1], &list[i]
-		switch {
-		case f.Timestamp(v) != f.Timestamp(last) || *v == *last:
-		case v.Less(last):
-			down++
-		default:
-			up++
-			lowest = min(lowest, highestBit(*v, *last))
+		last, v := f.AfterTime(list[i-1]), f.AfterTime(list[i])
+		pairs := &across
+		if f.Timestamp(&list[i]) == f.Timestamp(&list[i-1]) {
+			pairs = &within
 		}
+		pairs.add(&last, &v)
 	}
+	own := *o
+	if own.NodeBits == 0 && !across.rises() {
+		own.NodeBits = s.nodeBits()
+	}
+	usages, _ := own.layouts(f)
+	h := Habits{NodeBits: own.NodeBits, Usage: slices.MinFunc(usages, func(a, b usage.Usage) int {
+		return s.steps.faults(f, a) - s.steps.faults(f, b)
+	})}
 	for _, field := range f.Layout {
 		if field.Kind == format.KindNode && field.Loose &&
 			changes(integer.PlaceOf(field.Low, field.Bits), list) > len(list)/2 {
 			h.Changing = append(h.Changing, field.Name)
 		}
 	}
-	h.Rising = f.Ordered && down <= up/20
-	if h.Rising && up >= fewPairs {
-		h.Ordered = lowest
+	h.Continuing = f.Ordered && across.rises() && within.mayRise()
+	h.Rising = f.Ordered && within.mayRise() &&
+		(h.Continuing || within.rises() || counts(f))
+	h.Mixed = !within.mayRise() && within.up+within.down >= fewPairs
+	if h.Rising && within.rises() {
+		lowest = within.lowest
 	}
+	if h.Continuing {
+		lowest = min(lowest, across.lowest)
+	}
+	h.Ordered = lowest
+	h.Wraps = newWrap(f, &h, list)
 	return h
+}
+
+// An order counts the pairs of consecutive IDs that increase or decrease.
+type order struct {
+	up, down int
+	lowest   int // the lowest bit that orders an increasing pair
+}
+
+func (o *order) add(last, v *integer.Words) {
+	switch {
+	case *v == *last:
+	case v.Less(last):
+		o.down++
+	default:
+		bit := highestBit(*v, *last)
+		if o.up++; o.up == 1 || bit < o.lowest {
+			o.lowest = bit
+		}
+	}
+}
+
+// mayRise permits a few pairs in the wrong order, which are faults.
+func (o *order) mayRise() bool { return o.down <= o.up/20 }
+
+func (o *order) rises() bool { return o.mayRise() && o.up >= fewPairs }
+
+// counts reports whether only counters order the IDs of a tick, as the format's document says.
+func counts(f *sample.Format) bool {
+	found := false
+	for _, field := range f.Layout {
+		switch field.Kind {
+		case format.KindRandom, format.KindData:
+			return false
+		case format.KindCounter:
+			found = !field.Loose
+		}
+	}
+	return found
+}
+
+// fewTicks is how many ticks are enough to infer a node ID: random bits hardly stay the same in all
+// of them.
+const fewTicks = 32
+
+// nodeBits infers the size of a node ID that shares a field with the counter: the highest bits are
+// always the same. It returns 0 if there is no such field, or if the sample is too small.
+func (s *HabitSample) nodeBits() int {
+	field, ok := usage.NodeIn(s.f.Format)
+	if !ok || len(s.list) == 0 {
+		return 0
+	}
+	place := integer.PlaceOf(field.Low, field.Bits)
+	ticks, changed := 0, uint64(0)
+	for i := 1; i < len(s.list); i++ {
+		changed |= place.Of(&s.list[i]) ^ place.Of(&s.list[0])
+		if s.f.Timestamp(&s.list[i]) != s.f.Timestamp(&s.list[i-1]) {
+			ticks++
+		}
+	}
+	if ticks < fewTicks || changed == 0 {
+		return 0
+	}
+	return field.Bits - bits.Len64(changed)
+}
+
+// A wrap permits that a counter goes from its largest value to 0 within a tick.
+type wrap struct {
+	counter integer.Place
+	last    uint64 // the largest value
+}
+
+// newWrap returns nil if the counter starts at small numbers in each tick, or if there is none.
+func newWrap(f *sample.Format, h *Habits, list []integer.Words) *wrap {
+	for _, field := range h.Usage.Layout {
+		low := field.Low
+		switch field.Kind {
+		case format.KindCounter:
+		case format.KindRandom:
+			if low = max(low, h.Ordered); !h.Continuing || low >= field.Low+field.Bits {
+				continue
+			}
+		default:
+			continue
+		}
+		w := &wrap{counter: integer.PlaceOf(low, field.Low+field.Bits-low)}
+		if w.last = w.counter.Max(); field.Most > 0 {
+			w.last = field.Most
+		}
+		if field.Start == usage.StartNever || h.Continuing {
+			return w
+		}
+		for i := range list {
+			if (i == 0 || f.Timestamp(&list[i]) != f.Timestamp(&list[i-1])) &&
+				w.counter.Of(&list[i]) > w.last/4 {
+				return w
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// permits reports whether the counter wraps between two IDs of a tick. IDs can be missing between
+// them.
+func (w *wrap) permits(before, v *integer.Words) bool {
+	return w != nil && w.counter.Of(before) > w.last-w.last/4 && w.counter.Of(v) < w.last/4
 }
 
 func changes(place integer.Place, list []integer.Words) (n int) {
@@ -157,20 +281,28 @@ func (r *Rules) addHabits() {
 	for _, f := range r.usage.Layout {
 		free := min(f.Bits, h.Ordered-f.Low)
 		switch {
-		case f.Kind != format.KindRandom || f.Loose && (h.Rising || r.Options.Unordered):
+		case f.Kind != format.KindRandom || f.Loose && !h.Mixed:
 		case r.Options.Unordered:
 			// Some of the generators can count within a tick, so only a constant bit is a fault.
-			sample := newRandom(r.Fields, f.Name, f.Low, f.Bits)
-			for _, half := range sample.fields {
-				half.SameOnly = true
+			if _, node := usage.NodeIn(r.Format.Format); !node || r.Options.NodeBits > 0 {
+				fields := newRandom(r.Fields, f.Name, f.Low, f.Bits)
+				for _, half := range fields.fields {
+					half.SameOnly = true
+				}
+				fields.fields[0].Guard, fields.fields[0].Prefix = f.Seeds, f.Seeds && r.loose()
+				r.firsts.randoms = append(r.firsts.randoms, fields)
 			}
-			r.firsts.randoms = append(r.firsts.randoms, sample)
-		case free == f.Bits:
+		case f.Most > 0:
+			r.randoms = append(r.randoms, newScaled(r.Fields, f))
+		case h.Mixed || h.Rising && free == f.Bits || !h.Rising && !f.Seeds:
 			r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, f.Bits))
 		default:
-			r.firsts.randoms = append(r.firsts.randoms,
-				newRandom(r.Fields, f.Name+".first", f.Low, f.Bits))
-			if free >= 8 {
+			if !h.Continuing {
+				first := newRandom(r.Fields, f.Name+".first", f.Low, f.Bits)
+				first.fields[0].Guard = f.Seeds
+				r.firsts.randoms = append(r.firsts.randoms, first)
+			}
+			if h.Rising && free >= 8 {
 				r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, free))
 			}
 		}
@@ -179,8 +311,12 @@ func (r *Rules) addHabits() {
 	switch {
 	case r.Options.Unordered:
 		r.firsts.sampled = map[uint64]bool{}
-	case !h.Rising:
+	case h.Mixed:
 		r.Found.Fact("order", "by time; the IDs of one tick are not in order")
+	case !h.Rising:
+		r.Found.Fact("order", "by time; too few IDs share a tick to know more")
+	case h.Continuing:
+		r.Found.Fact("order", "all IDs increase; a counter continues from tick to tick")
 	case h.Ordered < r.Format.Bits:
 		r.Found.Fact("order",
 			"all IDs increase; within a tick, bit %d and higher bits decide the order",
@@ -190,8 +326,15 @@ func (r *Rules) addHabits() {
 	}
 }
 
+// loose reports whether generators may use a field in another way. Then a counter may also continue
+// from tick to tick.
+func (r *Rules) loose() bool {
+	return slices.ContainsFunc(r.usage.Layout, func(f usage.Field) bool { return f.Loose })
+}
+
 // The type firsts tests the random fields of only one ID in each tick, because the tick's other IDs
-// can count up from this ID.
+// can count up from this ID. If IDs are not in order, it takes all IDs of the first ticks. Then its
+// fields only look for constant bits.
 type firsts struct {
 	randoms   []randomField
 	timestamp func(*integer.Words) uint64
@@ -214,7 +357,7 @@ func (s *firsts) add(list []integer.Words) {
 		tick := s.timestamp(&list[i])
 		fresh := s.known && tick != s.tick
 		if s.sampled != nil {
-			fresh = !s.sampled[tick]
+			fresh = true
 			s.sampled[tick] = true
 		}
 		for k := range s.randoms {
@@ -223,5 +366,17 @@ func (s *firsts) add(list []integer.Words) {
 			}
 		}
 		s.tick, s.known = tick, true
+	}
+}
+
+// finish removes the fields if too few ticks were tested: a tick's IDs can have most bits in common.
+func (s *firsts) finish() {
+	if s.sampled == nil || len(s.sampled) >= fewTicks {
+		return
+	}
+	for _, r := range s.randoms {
+		for _, field := range r.fields {
+			field.Skip = "too few ticks"
+		}
 	}
 }

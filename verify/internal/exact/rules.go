@@ -41,6 +41,7 @@ type Rules struct {
 	counter        *counter        // Nil if the counter's steps are not checked.
 	counterRepeats *counterRepeats // Nil if the counter restarts in each tick.
 	firsts         firsts          // Used if counter is nil.
+	sequences      []sequence      // Of another project's format.
 }
 
 // New returns the rules of c.Format. [Options.Validate] must accept c.Options.
@@ -81,6 +82,9 @@ func New(c *Context) *Rules {
 		r.addRandoms()
 	} else {
 		r.addHabits()
+		if !r.Options.Unordered {
+			r.addSequences()
+		}
 	}
 	if !r.Options.Unordered && r.Format.Generates {
 		r.addCounter()
@@ -170,10 +174,16 @@ func (r *Rules) Run(list []integer.Words, line uint64) {
 	} else {
 		r.firsts.add(list)
 	}
+	for i := range r.sequences {
+		r.sequences[i].run(list, line)
+	}
 }
 
 func (r *Rules) Gap() {
 	r.firsts.known = false
+	for i := range r.sequences {
+		r.sequences[i].known = false
+	}
 	if r.counter != nil {
 		r.counter.known = false
 	}
@@ -188,6 +198,9 @@ func (r *Rules) Restart() {
 
 func (r *Rules) Back(before, v *integer.Words, line uint64) Step {
 	if r.counter == nil {
+		if r.Format.Timestamp(before) == r.Format.Timestamp(v) && r.Habits.Wraps.permits(before, v) {
+			return Continue
+		}
 		return Unknown
 	}
 	return r.counter.back(before, v, line)
@@ -208,6 +221,7 @@ func (r *Rules) Finish() {
 	if r.counter != nil && r.counter.starts != nil {
 		r.counter.concludeStarts()
 	}
+	r.firsts.finish()
 	if r.mixed != nil {
 		r.mixed.report(r.Found)
 	}

@@ -49,7 +49,7 @@ func (l *List) JudgeChances() {
 	for _, c := range l.chances {
 		switch explained := float64(c.Tries) * c.Probability; {
 		case c.Tries == 0:
-			c.Skip("the input has too few ticks")
+			c.Skip("the input has too few ticks, or too few IDs in a tick")
 		case c.Certain():
 			c.Detail = fmt.Sprintf("in %s cases, chance explains only %.2g", words.Count(c.Tries),
 				explained)

@@ -60,7 +60,7 @@ func (f Fault) Possible(of *format.Format) bool {
 func (f Fault) Readable() bool { return f >= BadRoundTrip }
 
 // Tolerable reports whether the fault is only a warning.
-func (f Fault) Tolerable() bool { return f >= BadCase }
+func (f Fault) Tolerable() bool { return f == BadCase || f == BadLineEnd }
 
 func faultOf(encoding format.Encoding, err error) Fault {
 	if encoding == format.Int {

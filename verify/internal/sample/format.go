@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sortid/sortid/format"
@@ -18,6 +19,7 @@ type Format struct {
 	*format.Format
 
 	timestamp  []timePlace
+	time       integer.Words // the bits of the timestamp
 	epochMilli int64
 	tickMilli  int64  // 0 if a tick is shorter than 1 ms
 	perMilli   uint64 // ticks in a millisecond, if a tick is shorter
@@ -41,6 +43,7 @@ func FormatOf(f *format.Format) *Format {
 		if field.Kind == format.KindTime {
 			r.timestamp = append(r.timestamp,
 				timePlace{integer.PlaceOf(field.Low, field.Bits), field.Shift})
+			r.time = r.time.Or(integer.Ones(field.Bits).Shift(field.Low))
 		}
 		if field.Kind == format.KindFixed || field.Kind == format.KindZero {
 			r.allIDs = false
@@ -81,6 +84,14 @@ func (f *Format) Timestamp(w *integer.Words) uint64 {
 		ticks |= f.timestamp[i].place.Of(w) << f.timestamp[i].shift
 	}
 	return ticks
+}
+
+// AfterTime returns the ID with a timestamp of zeros.
+func (f *Format) AfterTime(w integer.Words) integer.Words {
+	for i := range w {
+		w[i] &^= f.time[i]
+	}
+	return w
 }
 
 // LastTimestamp returns the largest timestamp.
@@ -179,7 +190,12 @@ func (f *Format) readText(text []byte) (w integer.Words, canonical bool, err err
 		return w, false, err
 	}
 	var buf [64]byte
-	prefix, found := bytes.CutSuffix(text, id.Append(buf[:0], format.Text))
+	written := id.Append(buf[:0], format.Text)
+	if i := bytes.LastIndexByte(text, '-'); i > 0 && !strings.Contains(f.Text.Characters, "-") &&
+		!hasCapital(text[i:]) {
+		text = text[:i] // ParseAs has compared the check
+	}
+	prefix, found := bytes.CutSuffix(text, written)
 	return id.Words(), found && (len(prefix) == 0 || prefix[len(prefix)-1] == '_'), nil
 }
 

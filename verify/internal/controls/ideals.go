@@ -1,0 +1,470 @@
+package controls
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+)
+
+// An Ideal makes IDs of another project's format without a mistake, as the format's document or its
+// best-known library does.
+type Ideal struct {
+	Format, Name string
+	Warns        bool // a correct choice that the tester warns of
+	Check        bool // texts have OrderlyID's check
+
+	// start returns a generator. The generator returns the next ID's fields below the highest field.
+	start func(*Source) func() integer.Words
+}
+
+// A Source has the clock and the random bits of an [Ideal].
+type Source struct {
+	*rand.Rand
+	now  time.Time // when the next ID is needed
+	rate float64   // IDs in a second
+}
+
+// Make returns n texts. They are needed at random times (a Poisson process) with this mean rate.
+func (d Ideal) Make(seed uint64, rate float64, n int) []string {
+	f, err := format.Lookup(d.Format)
+	if err != nil {
+		panic(err)
+	}
+	s := &Source{Rand: rand.New(rand.NewPCG(seed, 7)), now: time.UnixMilli(start), rate: rate}
+	next := d.start(s)
+	lines := make([]string, n)
+	for i := range lines {
+		s.now = s.now.Add(time.Duration(s.ExpFloat64() / rate * float64(time.Second)))
+		id, err := f.FromWords(next())
+		if err != nil {
+			panic(d.Format + " " + d.Name + ": " + err.Error())
+		}
+		lines[i] = id.In(f.Encodings[0])
+		switch {
+		case d.Format == "typeid":
+			lines[i] = "user_" + lines[i]
+		case d.Format == "orderlyid":
+			lines[i] = "order_" + lines[i]
+			if d.Check {
+				lines[i] += "-" + bech32("order_", lines[i][len("order_"):])
+			}
+		}
+	}
+	return lines
+}
+
+// bits returns n random bits.
+func (s *Source) bits(n int) uint64 { return s.Uint64() >> (64 - n) }
+
+// ticks returns the time in ticks since the epoch, in Unix milliseconds.
+func (s *Source) ticks(epoch int64, tick time.Duration) uint64 {
+	d := s.now.Sub(time.UnixMilli(epoch)) // at most 292 years
+	return uint64(d / tick)
+}
+
+// A number joins fields, the most significant one first.
+type number struct{ integer.Words }
+
+func (w number) add(v uint64, bits int) number {
+	hi, mid, lo := w.Words[0], w.Words[1], w.Words[2]
+	return number{integer.Words{hi<<bits | mid>>(64-bits), mid<<bits | lo>>(64-bits), lo<<bits | v}}
+}
+
+func (w number) random(s *Source, bits int) number {
+	for ; bits > 32; bits -= 32 {
+		w = w.add(s.bits(32), 32)
+	}
+	return w.add(s.bits(bits), bits)
+}
+
+// A tail returns what follows the time: a value of some bits. It is told whether the tick is new. If
+// ok is false, the tick has no more values.
+type tail func(fresh bool) (v uint64, ok bool)
+
+// counting counts the IDs of a tick from 0, up to limit.
+func counting(limit uint64) tail {
+	n := uint64(0)
+	return func(fresh bool) (uint64, bool) {
+		if n++; fresh {
+			n = 0
+		}
+		return n, n <= limit
+	}
+}
+
+// continuing counts all IDs, modulo size.
+func continuing(s *Source, size uint64) tail {
+	n := s.Uint64N(size)
+	return func(bool) (uint64, bool) { n = (n + 1) % size; return n, true }
+}
+
+// seeded counts the IDs of a tick from a random number of some bits, up to limit.
+func seeded(s *Source, bits int, limit uint64) tail {
+	n := uint64(0)
+	return func(fresh bool) (uint64, bool) {
+		if n++; fresh {
+			n = s.bits(bits)
+		}
+		return n, n <= limit
+	}
+}
+
+// ticked returns a generator that passes each tick and the tail's value to join. When a tick is
+// full, the generator goes on in the next tick.
+func (s *Source) ticked(epoch int64, tick time.Duration, t tail,
+	join func(tick, v uint64) number) func() integer.Words {
+	last := uint64(0)
+	return func() integer.Words {
+		now := max(s.ticks(epoch, tick), last)
+		v, ok := t(now != last)
+		for !ok {
+			now++
+			v, ok = t(true)
+		}
+		last = now
+		return join(now, v).Words
+	}
+}
+
+const ms = time.Millisecond
+
+// Epochs in Unix milliseconds.
+const (
+	epochTwitter   = 1_288_834_974_657
+	epochInstagram = 1_314_220_021_721
+	epoch2014      = 1_409_529_600_000
+	epoch2015      = 1_420_070_400_000
+	epoch2020      = 1_577_836_800_000
+	epoch2024      = 1_704_067_200_000
+	epoch2000      = 946_684_800_000
+	epochKSUID     = 1_400_000_000_000
+)
+
+// snowflake has a counter above or below the node's bits.
+func snowflake(name, how string, epoch int64, tick time.Duration, timeBits, counterBits int,
+	node uint64, nodeBits int, counterFirst bool, t func(*Source) tail) Ideal {
+	return Ideal{Format: name, Name: how, start: func(s *Source) func() integer.Words {
+		return s.ticked(epoch, tick, t(s), func(tick, v uint64) number {
+			w := number{}.add(tick, timeBits)
+			if counterFirst {
+				return w.add(v, counterBits).add(node, nodeBits)
+			}
+			return w.add(node, nodeBits).add(v, counterBits)
+		})
+	}}
+}
+
+func zero(limit uint64) func(*Source) tail { return func(*Source) tail { return counting(limit) } }
+
+func wrapping(size uint64) func(*Source) tail {
+	return func(s *Source) tail { return continuing(s, size) }
+}
+
+func random(bits int) func(*Source) tail {
+	return func(s *Source) tail { return func(bool) (uint64, bool) { return s.bits(bits), true } }
+}
+
+// free has random bits in each ID.
+func free(name string, epoch int64, tick time.Duration, timeBits, bits int) Ideal {
+	return Ideal{Format: name, Name: "random", start: func(s *Source) func() integer.Words {
+		return func() integer.Words {
+			return number{}.add(s.ticks(epoch, tick), timeBits).random(s, bits).Words
+		}
+	}}
+}
+
+// monotonic has random bits in a tick's first ID, after guard bits, which are 0. The next IDs go up
+// by at most most.
+func monotonic(name, how string, tick time.Duration, timeBits, bits, guard int, most uint64) Ideal {
+	return Ideal{Format: name, Name: how, Warns: guard > 0,
+		start: func(s *Source) func() integer.Words {
+			last, w := uint64(0), number{}
+			return func() integer.Words {
+				if now := s.ticks(0, tick); now > last {
+					last = now
+					w = number{}.add(now, timeBits).add(0, guard).random(s, bits-guard)
+					return w.Words
+				}
+				by := 1 + s.Uint64N(most)
+				if w.Words[2] += by; w.Words[2] < by {
+					w.Words[1]++
+				}
+				return w.Words
+			}
+		}}
+}
+
+// uuidv7 joins a time, 12 bits and 62 bits.
+func uuidv7(ms, a, b uint64) number {
+	return number{}.add(ms, 48).add(7, 4).add(a, 12).add(2, 2).add(b, 62)
+}
+
+func v7(how string, next func(s *Source) func() number) Ideal {
+	return Ideal{Format: "uuidv7", Name: how, start: func(s *Source) func() integer.Words {
+		n := next(s)
+		return func() integer.Words { return n().Words }
+	}}
+}
+
+// countedV7 has a counter of some bits below the time. It starts in each millisecond with random
+// bits, except the highest guard bits.
+func countedV7(how string, bits, guard int) Ideal {
+	d := v7(how, func(s *Source) func() number {
+		last, counter := uint64(0), uint64(0)
+		return func() number {
+			now := max(s.ticks(0, ms), last)
+			if counter++; now > last {
+				counter = s.bits(bits - guard)
+			} else if counter >= 1<<bits {
+				now, counter = now+1, s.bits(bits-guard)
+			}
+			last = now
+			low := bits - 12
+			return uuidv7(now, counter>>low, counter&(1<<low-1)<<(62-low)|s.bits(62-low))
+		}
+	})
+	d.Warns = guard > 0
+	return d
+}
+
+// preciseV7 has a finer time in rand_a, in steps of a 4096th of a millisecond.
+func preciseV7(how string) Ideal {
+	return v7(how, func(s *Source) func() number {
+		last := uint64(0)
+		return func() number {
+			now := s.now.UnixNano()
+			at := uint64(now/1e6)<<12 | uint64(now%1e6*4096/1e6)
+			last = max(at, last+1)
+			return uuidv7(last>>12, last&0xfff, s.bits(62))
+		}
+	})
+}
+
+// gregorian returns a time as UUIDs of version 1 have it. No two are equal.
+func gregorian(s *Source) func() uint64 {
+	last := uint64(0)
+	return func() uint64 {
+		last = max(last+1, uint64(s.now.Unix())*1e7+uint64(s.now.Nanosecond()/100)+
+			0x01b21dd213814000)
+		return last
+	}
+}
+
+// timeUUID makes UUIDs of version 1 or 6. The fields seq and node have random bits in each process
+// or in each ID.
+func timeUUID(name, how string, each bool) Ideal {
+	return Ideal{Format: name, Name: how, start: func(s *Source) func() integer.Words {
+		next, seq, node := gregorian(s), s.bits(14), s.bits(48)
+		return func() integer.Words {
+			if each {
+				seq, node = s.bits(14), s.bits(48)
+			}
+			t := next()
+			w := number{}.add(t&math.MaxUint32, 32).add(t>>32&0xffff, 16).add(1, 4).add(t>>48, 12)
+			if name == "uuidv6" {
+				w = number{}.add(t>>28, 32).add(t>>12&0xffff, 16).add(6, 4).add(t&0xfff, 12)
+			}
+			return w.add(2, 2).add(seq, 14).add(node, 48).Words
+		}
+	}}
+}
+
+func unixTime(name string, tick time.Duration) Ideal {
+	return Ideal{Format: name, Name: "clock", start: func(s *Source) func() integer.Words {
+		return func() integer.Words { return integer.Words{0, 0, s.ticks(0, tick)} }
+	}}
+}
+
+const (
+	base36to4 = 36 * 36 * 36 * 36
+	base36to8 = base36to4 * base36to4
+)
+
+// Ideals has at least one generator for each format with a time.
+var Ideals = []Ideal{
+	unixTime("unix-s", time.Second), unixTime("unix-ms", ms),
+	unixTime("unix-us", time.Microsecond), unixTime("unix-ns", 1),
+	snowflake("snowflake-twitter", "from 0", epochTwitter, ms, 41, 12, 711, 10, false, zero(4095)),
+	snowflake("snowflake-twitter", "continuing", epochTwitter, ms, 41, 12, 711, 10, false,
+		wrapping(4096)),
+	snowflake("snowflake-discord", "continuing", epoch2015, ms, 42, 12, 33, 10, false,
+		wrapping(4096)),
+	snowflake("snowflake-discord", "from 0", epoch2015, ms, 42, 12, 33, 10, false, zero(4095)),
+	snowflake("snowflake-instagram", "continuing", epochInstagram, ms, 41, 10, 1341, 13, false,
+		wrapping(1024)),
+	snowflake("threads", "continuing", epochInstagram, ms, 41, 10, 1341, 13, false,
+		wrapping(1024)),
+	snowflake("snowflake-mastodon", "hashed", 0, ms, 48, 16, 0, 0, false,
+		func(s *Source) tail {
+			base, n := uint64(0), s.Uint64N(1e6)
+			return func(fresh bool) (uint64, bool) {
+				if n++; fresh {
+					base = s.bits(16) // a hash of the time
+				}
+				return (base + n) & 0xffff, true
+			}
+		}),
+	snowflake("snowflake-linkedin", "random", 0, ms, 42, 22, 0, 0, false, random(22)),
+	snowflake("snowflake-spaceflake", "continuing", epoch2015, ms, 42, 12, 37, 10, false,
+		wrapping(4096)),
+	snowflake("snowflake-spaceflake", "random", epoch2015, ms, 42, 12, 37, 10, false,
+		func(s *Source) tail { // a tick has each number once
+			seen := map[uint64]bool{}
+			return func(fresh bool) (uint64, bool) {
+				if fresh {
+					clear(seen)
+				}
+				for {
+					if v := s.bits(12); !seen[v] {
+						seen[v] = true
+						return v, true
+					}
+				}
+			}
+		}),
+	snowflake("snowflake-flake", "from 0", 0, ms, 42, 12, 420, 10, false, zero(4095)),
+	snowflake("snowflake-simpleflake", "random", epoch2000, ms, 41, 23, 0, 0, false, random(23)),
+	snowflake("snowflake-frostflake", "from 0", 0, time.Second, 32, 21, 99, 11, true,
+		zero(1<<21-1)),
+	snowflake("snowid", "from 0", epoch2024, ms, 42, 12, 77, 10, false, zero(4095)),
+	snowflake("sonyflake", "from 0", epoch2014, 10*ms, 40, 8, 4711, 16, true, zero(255)),
+	snowflake("tsid", "10 node bits", epoch2020, ms, 42, 12, 333, 10, false,
+		func(s *Source) tail { return seeded(s, 12, 4095) }),
+	snowflake("tsid", "8 node bits", epoch2020, ms, 42, 14, 33, 8, false,
+		func(s *Source) tail { return seeded(s, 14, 1<<14-1) }),
+	snowflake("tsid", "20 node bits", epoch2020, ms, 42, 2, 33333, 20, false,
+		func(s *Source) tail { return seeded(s, 2, 3) }),
+	snowflake("tsid", "no node", epoch2020, ms, 42, 22, 0, 0, false,
+		func(s *Source) tail { return seeded(s, 22, 1<<22-1) }),
+	snowflake("tsid", "fast", epoch2020, ms, 42, 22, 0, 0, false, wrapping(1<<22)),
+	free("ulid", 0, ms, 48, 80), monotonic("ulid", "monotonic", ms, 48, 80, 0, 1),
+	monotonic("ulid", "random steps", ms, 48, 80, 0, 1<<32),
+	monotonic("ulid", "guard bit", ms, 48, 80, 1, 1),
+	free("timeflake", 0, ms, 48, 80), free("ksuid", epochKSUID, time.Second, 32, 128),
+	free("nano64", 0, ms, 44, 20), monotonic("nano64", "monotonic", ms, 44, 20, 1, 1),
+	monotonic("pushid", "monotonic", ms, 48, 72, 0, 1),
+	{Format: "julid", Name: "from 0", start: func(s *Source) func() integer.Words {
+		return s.ticked(0, ms, counting(1<<16-1), func(tick, v uint64) number {
+			return number{}.add(tick, 48).add(v, 16).random(s, 64)
+		})
+	}},
+	{Format: "datadog-trace", Name: "random", start: func(s *Source) func() integer.Words {
+		return func() integer.Words {
+			return number{}.add(s.ticks(0, time.Second), 32).add(0, 32).random(s, 64).Words
+		}
+	}},
+	{Format: "upid", Name: "random", start: func(s *Source) func() integer.Words {
+		return func() integer.Words {
+			return number{}.add(s.ticks(0, 256*ms), 40).random(s, 64).add(0xd4bb8, 20).add(6, 4).Words
+		}
+	}},
+	snowflake("xid", "continuing", 0, time.Second, 32, 24, 0x4fa21be3c7, 40, false,
+		wrapping(1<<24)),
+	snowflake("objectid", "continuing", 0, time.Second, 32, 24, 0x4fa21be3c7, 40, false,
+		wrapping(1<<24)),
+	snowflake("flake", "from 0", 0, ms, 64, 16, 0x4fa21be3c799, 48, false, zero(1<<16-1)),
+	{Format: "tid", Name: "clock", start: func(s *Source) func() integer.Words {
+		last, id := uint64(0), s.bits(10)
+		return func() integer.Words {
+			last = max(last+1, s.ticks(0, time.Microsecond))
+			return number{}.add(last, 54).add(id, 10).Words
+		}
+	}},
+	orderlyID("from 0", false), orderlyID("with check", true),
+	{Format: "cuid", Name: "continuing", start: func(s *Source) func() integer.Words {
+		counter, print := continuing(s, base36to4), s.Uint64N(base36to4)
+		return s.ticked(0, ms, counter, func(tick, v uint64) number {
+			return number{}.add(tick, 44).add(v, 21).add(print, 21).add(s.Uint64N(base36to8), 42)
+		})
+	}},
+	{Format: "puid", Name: "clock", start: func(s *Source) func() integer.Words {
+		maker, offset := s.bits(51), time.Duration(s.bits(29))
+		last := time.Time{}
+		return func() integer.Words {
+			now := s.now.Add(offset)
+			if !now.After(last) {
+				now = last.Add(1)
+			}
+			last = now
+			clock := uint64(now.Nanosecond())
+			return number{}.add(s.ticks(0, ms), 44).add(maker, 52).add(clock, 32).Words
+		}
+	}},
+	timeUUID("uuidv1", "one node", false), timeUUID("uuidv1", "random node", true),
+	timeUUID("uuidv6", "one node", false), timeUUID("uuidv6", "random node", true),
+	v7("random", func(s *Source) func() number {
+		return func() number { return uuidv7(s.ticks(0, ms), s.bits(12), s.bits(62)) }
+	}),
+	countedV7("counter of 42 bits", 42, 0), countedV7("counter of 32 bits", 32, 0),
+	countedV7("counter with a guard bit", 42, 1), preciseV7("finer time"),
+	v7("counter from 0 in rand_a", func(s *Source) func() number {
+		count, last := counting(4095), uint64(0)
+		return func() number {
+			now := max(s.ticks(0, ms), last)
+			v, _ := count(now != last)
+			last = now
+			return uuidv7(now, v, s.bits(62))
+		}
+	}),
+	warned(v7("continuing", func(s *Source) func() number { // uuid of npm, version 10
+		counter := s.bits(34)
+		return func() number {
+			counter++
+			return uuidv7(s.ticks(0, ms), counter>>19&0xfff, counter&(1<<19-1)<<43|s.bits(43))
+		}
+	})),
+	{Format: "typeid", Name: "random", start: func(s *Source) func() integer.Words {
+		return func() integer.Words { return uuidv7(s.ticks(0, ms), s.bits(12), s.bits(62)).Words }
+	}},
+	{Format: "typeid", Name: "counter of 42 bits", start: countedV7("", 42, 0).start},
+}
+
+func warned(d Ideal) Ideal {
+	d.Warns = true
+	return d
+}
+
+func orderlyID(how string, check bool) Ideal {
+	return Ideal{Format: "orderlyid", Name: how, Check: check,
+		start: func(s *Source) func() integer.Words {
+			return s.ticked(epoch2020, ms, counting(4095), func(tick, v uint64) number {
+				return number{}.add(tick, 48).add(32, 8).add(12, 16).add(v, 12).add(3, 16).random(s, 60)
+			})
+		}}
+}
+
+const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// bech32 returns the check of BIP 173, in Crockford's alphabet.
+func bech32(prefix, digits string) (check string) {
+	var values []int
+	for _, c := range prefix {
+		values = append(values, int(c)>>5)
+	}
+	values = append(values, 0)
+	for _, c := range prefix {
+		values = append(values, int(c)&31)
+	}
+	for _, c := range digits {
+		values = append(values, strings.IndexRune(crockford, c))
+	}
+	remainder := 1
+	for _, v := range append(values, 0, 0, 0, 0) {
+		remainder = remainder<<5 ^ v
+		for i, g := range []int{0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3} {
+			if remainder>>(30+i)&1 == 1 {
+				remainder ^= g
+			}
+		}
+		remainder &= 1<<30 - 1
+	}
+	remainder ^= 1
+	for shift := 15; shift >= 0; shift -= 5 {
+		check += crockford[remainder>>shift&31:][:1]
+	}
+	return check
+}

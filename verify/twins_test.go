@@ -1,0 +1,209 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/verify/internal/controls"
+)
+
+// A twin is a stream of an ideal generator with one fault. Without the fault, TestIdeals passes it.
+type twin struct {
+	format, name string
+	rate         float64
+	fault        string
+	want         string // what the check that must fail begins with; then others that may fail
+	word         string // in the detail or an example of this check
+	edit         func(*stream)
+}
+
+// A stream is a list of IDs to change.
+type stream struct {
+	f    *format.Format
+	list []integer.Words
+}
+
+// set writes the lowest bits of a value at a field, or its part that begins at the bit low.
+func (s *stream) set(i int, field string, value uint64) {
+	for _, f := range s.f.Layout {
+		if f.Name == field {
+			mask := integer.Ones(f.Bits).Shift(f.Low)
+			for k := range mask {
+				s.list[i][k] &^= mask[k]
+			}
+			s.list[i] = s.list[i].Or(integer.Words{0, 0, value}.Shift(f.Low).And(mask))
+		}
+	}
+}
+
+func (s *stream) get(i int, field string) uint64 {
+	for _, f := range s.f.Layout {
+		if f.Name == field {
+			place := integer.PlaceOf(f.Low, f.Bits)
+			return place.Of(&s.list[i])
+		}
+	}
+	panic(field)
+}
+
+// each sets a field of all IDs.
+func each(field string, value func(s *stream, i int) uint64) func(*stream) {
+	return func(s *stream) {
+		for i := range s.list {
+			s.set(i, field, value(s, i))
+		}
+	}
+}
+
+func zero(*stream, int) uint64 { return 0 }
+
+// restarting counts the IDs of a tick from a start.
+func restarting(time, counter string, start uint64) func(*stream) {
+	return func(s *stream) {
+		n := start
+		for i := range s.list {
+			if n++; i == 0 || s.get(i, time) != s.get(i-1, time) {
+				n = start
+			}
+			s.set(i, counter, n)
+		}
+	}
+}
+
+func bit(field string, position int, on bool) func(*stream) {
+	return func(s *stream) {
+		low := 0
+		for _, f := range s.f.Layout {
+			if f.Name == field {
+				low = f.Low
+			}
+		}
+		bit := integer.Ones(1).Shift(low + position)
+		for i := range s.list {
+			for k := range bit {
+				if s.list[i][k] |= bit[k]; !on {
+					s.list[i][k] &^= bit[k]
+				}
+			}
+		}
+	}
+}
+
+func swapped(s *stream) { s.list[5000], s.list[5001] = s.list[5001], s.list[5000] }
+
+func doubled(s *stream) { s.list[6001] = s.list[6000] }
+
+func back(s *stream) {
+	rest := slices.Clone(s.list[:9000])
+	copy(s.list, s.list[9000:18_000])
+	copy(s.list[9000:], rest)
+	s.list = s.list[:18_000]
+}
+
+var twins = []twin{
+	{"uuidv7", "random", 0.1, "swapped", "clock.rollback", "goes back", swapped},
+	{"uuidv7", "random", 1, "a stuck bit", "random.rand_b.first.same", "bit 7 ", bit("rand_b", 7, false)},
+	{"uuidv7", "random", 1000, "a stuck bit", "random.rand_b.same", "bit 7 ", bit("rand_b", 7, true)},
+	{"uuidv7", "random", 100_000, "a stuck bit", "random.rand_a.same", "bit 3 ", bit("rand_a", 3, true)},
+	{"uuidv7", "random", 1000, "a rollback", "clock.rollback", "goes back", back},
+	{"uuidv7", "counter of 42 bits", 100_000, "swapped", "order.swapped", "smaller", swapped},
+	{"uuidv7", "continuing", 10, "a stuck bit", "random.rand_b.same", "bit 9 ", bit("rand_b", 9, true)},
+	{"uuidv7", "finer time", 100_000, "swapped", "order.swapped", "smaller", swapped},
+	{"snowflake-twitter", "from 0", 100_000, "swapped", "order.swapped", "smaller", swapped},
+	{"snowflake-twitter", "from 0", 1000, "doubled", "order.duplicate", "same", doubled},
+	{"snowflake-instagram", "continuing", 8000, "a rollback", "clock.rollback", "goes back", back},
+	{"snowflake-instagram", "continuing", 8000, "doubled", "order.duplicate", "same", doubled},
+	{"snowflake-discord", "continuing", 8000, "another worker", "rules.worker", "changes",
+		func(s *stream) { s.set(7000, "worker", 21) }},
+	{"snowflake-mastodon", "hashed", 8000, "doubled", "order.duplicate", "same", doubled},
+	{"snowflake-simpleflake", "random", 100_000, "many repeats", "order.duplicate", "chance",
+		func(s *stream) {
+			for i := 100; i < 20_000; i += 100 {
+				s.list[i+1] = s.list[i]
+			}
+		}},
+	{"objectid", "continuing", 1000, "a counter that restarts", "rules.counter", "in a new tick",
+		restarting("timestamp", "counter", 77)},
+	{"objectid", "continuing", 0.1, "a counter that restarts", "rules.counter", "in a new tick",
+		restarting("timestamp", "counter", 77)},
+	{"xid", "continuing", 1000, "a counter that restarts", "rules.counter", "in a new tick",
+		restarting("time", "counter", 0)},
+	{"julid", "from 0", 8000, "no counter", "rules.repeat", "counter is 0", each("counter", zero)},
+	{"orderlyid", "from 0", 8000, "no sequence", "rules.repeat", "seq is 0", each("seq", zero)},
+	{"cuid", "continuing", 1000, "a stuck digit", "random.random.", "", each("random",
+		func(s *stream, i int) uint64 { return s.get(i, "random") % (36 * 36 * 36) })},
+	{"tsid", "10 node bits", 1000, "another node", "rules.node", "changes",
+		func(s *stream) {
+			for i := 9000; i < len(s.list); i++ {
+				s.set(i, "random", s.get(i, "random")^1<<20)
+			}
+		}},
+	{"tsid", "10 node bits", 1000, "a stuck bit", "random.random.same order.duplicate",
+		"bit 2 ", bit("random", 2, true)},
+	{"ulid", "monotonic", 1, "a stuck bit", "random.randomness.first.low.same", "bit 5 ",
+		bit("randomness", 5, false)},
+	{"ksuid", "random", 1000, "doubled", "order.duplicate", "same", doubled},
+	{"sonyflake", "from 0", 1, "seconds", "clock.unit order.duplicate", "in seconds", each("time",
+		func(s *stream, i int) uint64 { return s.get(i, "time") / 100 })},
+}
+
+func TestTwins(t *testing.T) {
+	o := Options{Now: func() time.Time { return controls.Now.AddDate(0, 1, 0) }}
+	for _, w := range twins {
+		t.Run(w.format+"/"+w.name+"/"+w.fault, func(t *testing.T) {
+			at := slices.IndexFunc(controls.Ideals, func(d controls.Ideal) bool {
+				return d.Format == w.format && d.Name == w.name
+			})
+			f, err := format.Lookup(w.format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &stream{f: f}
+			for _, line := range controls.Ideals[at].Make(7, w.rate, 20_000) {
+				id, err := f.ParseAs(f.Encodings[0], line)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.list = append(s.list, id.Words())
+			}
+			w.edit(s)
+			var lines []string
+			for _, v := range s.list {
+				id, err := f.FromWords(v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := id.In(f.Encodings[0])
+				if f.Text.PrefixCharacters != "" {
+					text = "order_" + text
+				}
+				lines = append(lines, text)
+			}
+			r := check(t, w.format, lines, o)
+			want, found := strings.Fields(w.want), false
+			for _, c := range r.Failed() {
+				if !strings.HasPrefix(c.Name, want[0]) {
+					if !slices.Contains(want, c.Name) {
+						t.Errorf("%s fails: %s, %+v", c.Name, c.Detail, c.Examples)
+					}
+					continue
+				}
+				found = true
+				text := c.Detail
+				for _, e := range c.Examples {
+					text += " " + e.Note
+				}
+				if !strings.Contains(text, w.word) {
+					t.Errorf("%s: %q lacks %q", c.Name, text, w.word)
+				}
+			}
+			if !found {
+				t.Errorf("%s does not fail", want[0])
+			}
+		})
+	}
+}
