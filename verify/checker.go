@@ -86,7 +86,7 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
 	})
 	if r := o.rules(); r.Open(timed) {
-		c.sample = exact.NewHabitSample(timed)
+		c.sample = exact.NewHabitSample(timed, &r)
 	} else {
 		c.begin(exact.Habits{})
 	}

@@ -31,8 +31,9 @@ type Field struct {
 	SameOnly bool
 	// Guard means that the highest bit may always be 0, so that a counter has room.
 	Guard bool
-	// Prefix means that highest bits may always be the same, because a counter includes them.
-	Prefix bool
+	// Prefix is how many of the highest bits may belong to a counter that continues from tick to tick.
+	// So they may always be the same.
+	Prefix int
 	// Skip is the reason not to judge the field, or empty.
 	Skip string
 }

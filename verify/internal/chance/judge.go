@@ -136,14 +136,13 @@ func (f *Field) fixedBits() (mask uint64) {
 
 // tolerated says what the constant bits may be, if generators may do that.
 func (f *Field) tolerated(mask uint64) string {
-	top, highest := uint64(1)<<(f.width-1), bits.LeadingZeros64(^(mask << (64 - f.width)))
+	top := uint64(1) << (f.width - 1)
 	switch {
 	case f.Guard && mask == top && f.buffer[0]&top == 0:
 		return fmt.Sprintf("bit %d is always 0; it may be a guard bit, "+
 			"which gives the counter of a tick more room", f.width-1)
-	case f.Prefix && highest < f.width && bits.OnesCount64(mask) == highest:
-		return fmt.Sprintf("bits %d to %d are always the same; they may belong to a counter",
-			f.width-1, f.width-highest)
+	case f.Prefix > 0 && mask&(1<<(f.width-f.Prefix)-1) == 0:
+		return f.describe(mask) + "; a counter may include that"
 	}
 	return ""
 }
@@ -157,7 +156,7 @@ func (f *Field) judgeSame(c *findings.Check) {
 		c.Skip("too few values: %s", words.Count(f.n))
 		return
 	}
-	mask, value := f.fixedBits(), f.buffer[0]
+	mask := f.fixedBits()
 	if mask == 0 {
 		return
 	}
@@ -167,9 +166,14 @@ func (f *Field) judgeSame(c *findings.Check) {
 		c.Detail = why
 		return
 	}
+	c.Detail = f.describe(mask)
+}
+
+// describe names constant bits and their values.
+func (f *Field) describe(mask uint64) string {
+	value := f.buffer[0]
 	if bits.OnesCount64(mask) == f.width {
-		c.Detail = fmt.Sprintf("the value is always 0x%0*x", (f.width+3)/4, value)
-		return
+		return fmt.Sprintf("the value is always 0x%0*x", (f.width+3)/4, value)
 	}
 	var parts []string
 	for high := f.width - 1; high >= 0; high-- {
@@ -188,7 +192,7 @@ func (f *Field) judgeSame(c *findings.Check) {
 		}
 		high = low
 	}
-	c.Detail = strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func detectableBias(n uint64, tests int) float64 {

@@ -35,8 +35,15 @@ type Habits struct {
 }
 
 const (
-	// habitIDs is how many IDs are enough to infer habits.
-	habitIDs = 4096
+	// habitIDs is how many IDs are enough to infer habits, if they have enough ticks. If one of our
+	// formats has several usages, a sample must also have usagePairs pairs of IDs in one tick. In any
+	// case, maxHabitIDs are enough.
+	habitIDs    = 4096
+	maxHabitIDs = 1 << 18
+	usagePairs  = 20
+	// At most counterBits of rand_b in a UUIDv7 belong to a counter: RFC 9562 permits a counter of up
+	// to 42 bits, and rand_a has 12 of them.
+	counterBits = 30
 	// fewPairs is how many pairs of IDs are enough to infer an order.
 	fewPairs = 40
 )
@@ -51,14 +58,21 @@ func (o *Options) Open(f *sample.Format) bool {
 type HabitSample struct {
 	f     *sample.Format
 	list  []integer.Words
+	pairs int // how many pairs of consecutive IDs must still be in one tick
+	ticks int // how many ticks must still follow
 	steps steps
 	order *Order // passes to the field steps the IDs that are in order
 }
 
-func NewHabitSample(f *sample.Format) *HabitSample {
+func NewHabitSample(f *sample.Format, o *Options) *HabitSample {
 	s := &HabitSample{f: f, steps: steps{gaps: map[int]bool{}}}
 	found := findings.List{Show: func(integer.Words) string { return "" }}
 	s.order = NewOrder(f, &s.steps, &found, found.Check("", ""))
+	if !f.Generates {
+		s.ticks = 2 * fewPairs
+	} else if usages, _ := o.layouts(f); len(usages) > 1 {
+		s.pairs = usagePairs
+	}
 	return s
 }
 
@@ -67,12 +81,24 @@ func (s *HabitSample) Add(list []integer.Words, segment sample.Segment) {
 	if segment.Gap {
 		s.order.Gap()
 	}
-	list = list[:min(len(list), habitIDs-len(s.list))]
-	s.list = append(s.list, list...)
-	s.order.Feed(list, segment.Line, segment.Rising)
+	n := 0
+	for ; n < len(list) && !s.Full(); n++ {
+		k := len(s.list)
+		if k > 0 && s.f.Timestamp(&s.list[k-1]) == s.f.Timestamp(&list[n]) {
+			s.pairs--
+		} else {
+			s.ticks--
+		}
+		s.list = append(s.list, list[n])
+	}
+	s.order.Feed(list[:n], segment.Line, segment.Rising)
 }
 
-func (s *HabitSample) Full() bool { return len(s.list) == habitIDs }
+// Full reports whether the sample is large enough.
+func (s *HabitSample) Full() bool {
+	n := len(s.list)
+	return n >= habitIDs && s.pairs <= 0 && s.ticks <= 0 || n == maxHabitIDs
+}
 
 // Habits infers the habits of the generator that made the IDs.
 func (s *HabitSample) Habits(o *Options) Habits {
@@ -289,7 +315,9 @@ func (r *Rules) addHabits() {
 				for _, half := range fields.fields {
 					half.SameOnly = true
 				}
-				fields.fields[0].Guard, fields.fields[0].Prefix = f.Seeds, f.Seeds && r.loose()
+				if fields.fields[0].Guard = f.Seeds; f.Seeds && r.loose() {
+					fields.fields[0].Prefix = counterBits
+				}
 				r.firsts.randoms = append(r.firsts.randoms, fields)
 			}
 		case f.Most > 0:
