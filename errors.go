@@ -3,6 +3,7 @@ package sortid
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -155,7 +156,8 @@ func (e *ParseError) Reason() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// An UnknownError says that a name is not known.
+// An UnknownError says that a name is not known. Its text lists known names, such as the names that
+// begin with the name and a hyphen.
 type UnknownError struct {
 	What  string   // The kind of thing, such as "format".
 	Name  string   // The unknown name.
@@ -168,7 +170,12 @@ func (e *UnknownError) Error() string {
 	if len(name) > maxName {
 		name = name[:maxName] + "..."
 	}
-	known := e.Known
+	known := slices.DeleteFunc(slices.Clone(e.Known), func(k string) bool {
+		return !strings.HasPrefix(k, strings.ToLower(e.Name)+"-")
+	})
+	if len(known) == 0 {
+		known = e.Known
+	}
 	if more := len(known) - maxKnown; more > 0 {
 		known = append(known[:maxKnown:maxKnown], fmt.Sprintf("%d more", more))
 	}

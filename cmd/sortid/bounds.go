@@ -23,7 +23,7 @@ func boundsCommand(c *console.Console) *cobra.Command {
 		Use:               "bounds FORMAT --from TIME [--to TIME]",
 		Short:             "show the first ID of a time range and the first ID after it",
 		Args:              flags.OneFormat(format.Lookup),
-		ValidArgsFunction: flags.CompleteFormat,
+		ValidArgsFunction: flags.CompleteFormat(timedFormats()),
 	}
 	q := &boundsQuery{console: c, changed: cmd.Flags().Changed, times: flags.ChooseSpan(cmd, "now")}
 	q.output = flags.Choose(cmd, "output", "o", "what to print", "",
@@ -41,6 +41,14 @@ func boundsCommand(c *console.Console) *cobra.Command {
 		return q.run()
 	}
 	return cmd
+}
+
+// timedFormats returns the formats whose IDs are in order of time.
+func timedFormats() []*format.Format {
+	return slices.DeleteFunc(format.All(), func(f *format.Format) bool {
+		_, _, err := f.Bounds(f.First, f.Last)
+		return err != nil
+	})
 }
 
 type boundsQuery struct {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/format"
 )
 
 func main() {
@@ -124,12 +125,16 @@ func helpOrInspect(c *console.Console,
 		switch {
 		case len(args) == 0 && !changed:
 			return cmd.Help()
-		case len(args) > 0 && !strings.ContainsAny(args[0], "0123456789") &&
-			!own.Changed("format"): // more probably a misspelt command
+		case len(args) > 0 && !own.Changed("format") && looksLikeCommand(args[0]):
 			return console.UsageError(flags.NoCommand(cmd, args))
 		}
 		return inspect(cmd, args)
 	}
+}
+
+// looksLikeCommand reports whether a text is more probably a misspelt command than an ID.
+func looksLikeCommand(text string) bool {
+	return !strings.ContainsAny(text, "0123456789") && len(format.Detect(text)) == 0
 }
 
 func addConsoleFlags(c *console.Console, root *cobra.Command) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
@@ -16,10 +17,15 @@ import (
 
 func newCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "new FORMAT",
+		Use:               "new [FORMAT]",
 		Short:             "make IDs",
-		Args:              flags.OneFormat(generate.Lookup),
-		ValidArgsFunction: flags.CompleteFormat,
+		ValidArgsFunction: flags.CompleteFormat(format.Ours()),
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return flags.OneFormat(lookUpGenerator)(cmd, args)
 	}
 	m := &making{console: c, cmd: cmd, count: 1}
 	f := cmd.Flags()
@@ -39,12 +45,37 @@ func newCommand(c *console.Console) *cobra.Command {
 	m.options = flags.ChooseOptions(cmd)
 
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
+		if len(args) == 0 {
+			args = []string{"scru128"}
+		}
 		if m.format, err = generate.Lookup(args[0]); err != nil {
 			return err
 		}
 		return m.run()
 	}
 	return cmd
+}
+
+// lookUpGenerator returns a format that the command makes. If it only reads the format, the error
+// says which format to use instead.
+func lookUpGenerator(name string) (*format.Format, error) {
+	f, err := generate.Lookup(name)
+	if err == nil {
+		return f, nil
+	}
+	other, known := format.Lookup(name)
+	if known != nil {
+		return nil, err
+	}
+	instead := "scru128"
+	switch {
+	case slices.Contains(other.Encodings, format.UUID):
+		instead += " -o uuid"
+	case other.Bits <= 64:
+		instead = "scru64 or uid60"
+	}
+	return nil, fmt.Errorf("sortid reads %s, but does not make it; use %s, "+
+		"or a generator that follows %s", other.Name, instead, other.Source)
 }
 
 type making struct {

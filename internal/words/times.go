@@ -12,7 +12,7 @@ import (
 const AcceptedTimes = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` +
 	`2006-01-02T15:04:05Z or with an offset such as +01:00 (UTC without one), ` +
 	`@1136214245.5 (Unix seconds), @1136214245500 (Unix milliseconds, from 13 digits on), ` +
-	`now, or relative to now: -2h, +30m, -7d`
+	`now, or relative to now: -2h or 2h (before), +30m (after), -7d`
 
 var layouts = func() (all []string) {
 	for _, sep := range []string{"T", " "} {
@@ -61,7 +61,11 @@ func readTime(text string, now time.Time, zone *time.Location) (time.Time, error
 			return time.Time{}, errors.New(strings.TrimPrefix(p.Message, ": "))
 		}
 	}
-	return time.Time{}, errForm
+	if strings.HasSuffix(text, "0") { // not a duration, which ends with a unit
+		return time.Time{}, errForm
+	}
+	d, err := parseDuration("-" + text)
+	return now.Add(d), err
 }
 
 var days = map[string]int{"today": 0, "yesterday": -1}

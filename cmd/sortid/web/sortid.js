@@ -919,7 +919,7 @@ export const find = (text, options) => new Finder(options).find(text);
 /* Times */
 
 const UNITS = { h: 3_600_000, m: 60_000, s: 1000, ms: 1, us: 1e-3, µs: 1e-3, μs: 1e-3, ns: 1e-6 };
-const RELATIVE = new RegExp("^([+-])(?=.)(?:([0-9]{1,10})w)?(?:([0-9]{1,10})d)?" +
+const RELATIVE = new RegExp("^(?:([+-])(?=.)|(?!0$))(?:([0-9]{1,10})w)?(?:([0-9]{1,10})d)?" +
   "((?:(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)(?:h|ms|m|s|us|µs|μs|ns))*|0)$");
 const ABSOLUTE = new RegExp("^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})" +
   "(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?: ?(Z|([+-])([0-9]{2}):([0-9]{2})))?)?$");
@@ -946,7 +946,7 @@ export function parseTime(text, now = Date.now(), zone = "UTC") {
   }
   const relative = RELATIVE.exec(word);
   if (relative) {
-    const [, sign, weeks = 0, days = 0, rest] = relative;
+    const [, sign = "-", weeks = 0, days = 0, rest] = relative;
     if (Math.max(weeks, days) >= 2 ** 31) fail(unknown);
     let milli = (Number(weeks) * 7 + Number(days)) * DAY;
     for (const [, n, unit] of rest.matchAll(/([0-9.]+)([a-zµμ]+)/g)) milli += n * UNITS[unit];

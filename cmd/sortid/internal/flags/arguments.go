@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,12 +33,14 @@ func OneFormat(lookup func(string) (*format.Format, error)) cobra.PositionalArgs
 	}
 }
 
-func CompleteFormat(_ *cobra.Command, args []string,
-	_ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// CompleteFormat returns a function that completes the first argument.
+func CompleteFormat(formats []*format.Format) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return catalog.Names(formats), cobra.ShellCompDirectiveNoFileComp
 	}
-	return catalog.Names(format.Ours()), cobra.ShellCompDirectiveNoFileComp
 }
 
 // Arguments checks the number of arguments. If the last name is in brackets, that argument is
@@ -66,8 +69,12 @@ func NoCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	msg := fmt.Sprintf("unknown command %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	switch near := cmd.SuggestionsFor(args[0]); {
+	case args[0] != "" && len(near) > 0:
 		msg += fmt.Sprintf("; did you mean %q?", near[0])
+	case !cmd.HasParent(): // it inspects IDs
+		msg = fmt.Sprintf("%q is neither a command nor an ID of a known format; "+
+			"\"sortid formats\" lists the formats", args[0])
 	}
-	return fmt.Errorf("%s", msg)
+	return errors.New(msg)
 }
