@@ -159,5 +159,6 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 
 func noIDs(s *source) error {
 	return console.UsageErrorf("%s is empty, so there is no ID to check; "+
-		"pipe a generator's output into sortid verify, or name a file of IDs", s.in.Name)
+		"pipe a generator's output into sortid verify, name a file of IDs, "+
+		"or start a generator with --exec COMMAND", s.in.Name)
 }
