@@ -33,8 +33,7 @@
 // # Source
 //
 // "SCRU64: Sortable, Clock-based, Realm-specifically Unique identifier",
-// https://github.com/scru64/spec, "Specification (work in progress)", without a version number or a
-// date. This package adds rules: If a [NodeSpec] contains an ID with timestamp 0, the package uses
-// only the ID's node ID. The 0x of a hexadecimal node ID must be in lower case. Leases can grant
-// node IDs.
+// https://github.com/scru64/spec, Specification v1.0.0 of 2023-09-23. This package adds rules: If a
+// [NodeSpec] contains an ID with timestamp 0, the package uses only the ID's node ID. The 0x of a
+// hexadecimal node ID must be in lower case. Leases can grant node IDs.
 package scru64
