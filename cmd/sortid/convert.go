@@ -52,6 +52,11 @@ func convertCommand(c *console.Console) *cobra.Command {
 			case to.name == "time":
 				return r.AppendTime(b)
 			}
+			if to.format == nil && len(r.Others) > 0 {
+				if text := r.Agreed(to.encoding); text != "" {
+					return append(append(b, text...), '\n'), nil
+				}
+			}
 			if err := r.Sure(); err != nil {
 				return b, err
 			}
@@ -64,6 +69,9 @@ func convertCommand(c *console.Console) *cobra.Command {
 			}
 			if err := catalog.CheckEncoding(r.ID.Format(), to.encoding); err != nil {
 				return b, err
+			}
+			if to.encoding == format.Text {
+				b = append(b, r.Prefix...)
 			}
 			return append(r.ID.Append(b, to.encoding), '\n'), nil
 		})

@@ -81,7 +81,7 @@ func (in *Reader) Read(text string) (Reading, error) {
 	now := time.Now()
 	r := Reading{Input: text, now: now}
 	if in.Format != nil {
-		return r.parseGiven(in.Format.Read)
+		return r.parseGiven(in.Format, in.Format.Read)
 	}
 	text, r.Stripped = strip(text)
 	in.candidates = format.AppendDetect(in.candidates[:0], text, now)
@@ -123,7 +123,8 @@ func (in *Reader) Time(text string) (time.Time, error) {
 
 // parseGiven parses the input. It first tries the unchanged input, because the function strip
 // could damage a uid60.
-func (r Reading) parseGiven(parse func(string) (format.Candidate, error)) (_ Reading, err error) {
+func (r Reading) parseGiven(in *format.Format,
+	parse func(string) (format.Candidate, error)) (_ Reading, err error) {
 	r.Given = true
 	if r.Candidate, err = parse(r.Input); err != nil {
 		var bare string
@@ -131,14 +132,41 @@ func (r Reading) parseGiven(parse func(string) (format.Candidate, error)) (_ Rea
 			r.Candidate, err = parse(bare)
 		}
 	}
+	if errors.Is(err, sortid.ErrLayout) {
+		err = otherVersion(r.Input, in, err)
+	}
 	return r, err
+}
+
+// otherVersion returns an error that names the version of the text, if it is the only difference.
+func otherVersion(text string, given *format.Format, err error) error {
+	want, ok := version(given)
+	for _, f := range format.All() {
+		if has, versioned := version(f); ok && versioned && f.Size == given.Size {
+			if _, wrong := f.Read(text); wrong == nil {
+				return fmt.Errorf("%s: cannot parse %s: it is a %s (version %d, want %d)",
+					given.Name, Quote(text), f.Title, has, want)
+			}
+		}
+	}
+	return err
+}
+
+// version returns the version that all IDs of a format have.
+func version(f *format.Format) (v uint64, ok bool) {
+	for _, field := range f.Layout {
+		if field.Kind == format.KindFixed && field.Name == "version" {
+			return field.Value, true
+		}
+	}
+	return 0, false
 }
 
 // ReadAs reads a text in an encoding; "" means any.
 func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
 	if in.Format != nil && from != "" {
 		r := Reading{Input: text, now: time.Now()}
-		return r.parseGiven(func(text string) (c format.Candidate, err error) {
+		return r.parseGiven(in.Format, func(text string) (c format.Candidate, err error) {
 			c.Encoding = from
 			c.ID, err = in.Format.ParseAs(from, text)
 			return c, err
@@ -199,6 +227,24 @@ func (r *Reading) Sure() error {
 			Quote(r.Input), r.Name())
 	}
 	return nil
+}
+
+// Agreed returns the ID in an encoding if all readings are the same there, and "" otherwise. Formats
+// that have no such encoding must have the same number.
+func (r *Reading) Agreed(e format.Encoding) (text string) {
+	for _, g := range append([]Guess{r.Guess}, r.Others...) {
+		own := g.textIn(e, nil)
+		switch {
+		case own == "" && (e == format.Text || g.ID.Words() != r.ID.Words()):
+			return ""
+		case own == "":
+		case text != "" && own != text:
+			return ""
+		default:
+			text = own
+		}
+	}
+	return text
 }
 
 // AppendTime appends the time in a line. It fails if readings have different times, or if the only

@@ -1,12 +1,17 @@
 package scan
 
 import (
+	"bytes"
+
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/typed"
 )
 
-// prefix returns the prefix of a typed ID, such as "user" of user_0372..., or "".
+// prefix returns the prefix of a typed ID, such as "user_" of user_0372..., or "".
 func (m match) prefix(text []byte) string {
+	if m.ID.Format().Text.PrefixCharacters != "" { // the format's own texts have a prefix
+		return string(text[m.Start : m.Start+1+bytes.LastIndexByte(text[m.Start:m.End], '_')])
+	}
 	if m.Encoding != format.Text || m.Start < 2 || text[m.Start-1] != '_' {
 		return ""
 	}
@@ -20,8 +25,8 @@ func (m match) prefix(text []byte) string {
 		return ""
 	}
 	prefix := string(text[start:end])
-	if typed.CheckPrefix(prefix) != nil {
+	if prefix == "" || typed.CheckPrefix(prefix) != nil {
 		return ""
 	}
-	return prefix
+	return prefix + "_"
 }

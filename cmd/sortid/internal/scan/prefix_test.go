@@ -10,10 +10,10 @@ func TestPrefix(t *testing.T) {
 	const id = "0372ijojuxuhjsfkeryi2mrtm"
 	long := strings.Repeat("a", 63)
 	for text, want := range map[string]string{
-		"user_" + id:            "user",
-		"id=user_session_" + id: "user_session",
-		`"user_` + id + `"`:     "user",
-		" " + long + "_" + id:   long,
+		"user_" + id:            "user_",
+		"id=user_session_" + id: "user_session_",
+		`"user_` + id + `"`:     "user_",
+		" " + long + "_" + id:   long + "_",
 		" " + long + "a_" + id:  "",
 		id:                      "",
 		" _" + id:               "",
@@ -23,7 +23,7 @@ func TestPrefix(t *testing.T) {
 		"user2_" + id:           "",
 		"x-user_" + id:          "",
 		"user-" + id:            "",
-		"/user_" + id:           "user",
+		"/user_" + id:           "user_",
 	} {
 		var found []match
 		newFinder(time.Now()).find([]byte(text), 0, func(m match) { found = append(found, m) })

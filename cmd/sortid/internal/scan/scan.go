@@ -275,8 +275,8 @@ func (s *scan) appendID(m match, text []byte, column int64) {
 func (s *scan) appendJSON(m match, text []byte, column int64) {
 	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), len(s.options.Formats) == 1,
 		s.now)
+	r.Prefix = m.prefix(text)
 	o := r.Object()
-	o.Prefix = m.prefix(text)
 	o.File, o.Line, o.Column = s.files.name, s.line, column
 	var err error
 	if s.out, err = o.AppendJSON(s.out); err != nil {
