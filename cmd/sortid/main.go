@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -134,7 +135,8 @@ func helpOrInspect(c *console.Console,
 
 // looksLikeCommand reports whether a text is more probably a misspelt command than an ID.
 func looksLikeCommand(text string) bool {
-	return !strings.ContainsAny(text, "0123456789") && len(format.Detect(text)) == 0
+	return !strings.ContainsAny(text, "0123456789") && !slices.ContainsFunc(format.Detect(text),
+		func(c format.Candidate) bool { return !c.ID.Format().Search.WordLike })
 }
 
 func addConsoleFlags(c *console.Console, root *cobra.Command) {
