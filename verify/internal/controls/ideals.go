@@ -441,21 +441,21 @@ const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // bech32 returns the check of BIP 173, in Crockford's alphabet.
 func bech32(prefix, digits string) (check string) {
-	var values []int
+	var values []uint64
 	for _, c := range prefix {
-		values = append(values, int(c)>>5)
+		values = append(values, uint64(c)>>5)
 	}
 	values = append(values, 0)
 	for _, c := range prefix {
-		values = append(values, int(c)&31)
+		values = append(values, uint64(c)&31)
 	}
 	for _, c := range digits {
-		values = append(values, strings.IndexRune(crockford, c))
+		values = append(values, uint64(strings.IndexRune(crockford, c)))
 	}
-	remainder := 1
+	remainder := uint64(1)
 	for _, v := range append(values, 0, 0, 0, 0) {
 		remainder = remainder<<5 ^ v
-		for i, g := range []int{0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3} {
+		for i, g := range []uint64{0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3} {
 			if remainder>>(30+i)&1 == 1 {
 				remainder ^= g
 			}
