@@ -64,10 +64,11 @@ check-format: | go ## find Go files that gofmt would change
 	  { echo "run gofmt -w on these files:"; echo "$$files"; exit 1; }
 check-vet: | go ## find suspicious code with go vet
 	go vet work
-check-systems: | go ## compile and vet the code and its tests for Windows, macOS and ARM
+check-systems: | go ## compile for Windows, macOS, ARM and 32 bits; vet the code and its tests
 	GOOS=windows go vet $(QUICK) $(PUBLISHED)
 	GOOS=darwin GOARCH=arm64 go vet $(QUICK) $(PUBLISHED)
 	GOOS=linux GOARCH=arm64 go vet $(QUICK) ./...
+	GOOS=linux GOARCH=arm go build -o /dev/null ./cmd/sortid
 check-race: bin/testrun ## run the tests of all modules with the race detector
 	@export CGO_ENABLED=1; $(call try,go run -race $(TRY),apt-get install gcc); \
 	 $(TEST) -race -short $(ARGS) work

@@ -130,15 +130,17 @@ var fields = map[string]string{
 
 // examples has values of fields.
 var examples = map[string]any{
-	"end_tick": 1795440060000, "first_tick": 1795440000000, "format": "scru64", "free": 251,
-	"free_from": "2026-11-23T12:01:30.000Z", "free_from_ms": 1795435290000, "free_share": 0.98,
+	"end_tick": int64(1795440060000), "first_tick": int64(1795440000000), "format": "scru64",
+	"free":      251,
+	"free_from": "2026-11-23T12:01:30.000Z", "free_from_ms": int64(1795435290000), "free_share": 0.98,
 	"guarantee": guarantee, "held": 4, "holder": "orders-7f9c",
-	"id": "1000006wpwcp7j3fk114fk7vtskt3cryab14bqr", "last_time_ms": 1795435230000, "lead_ms": 10000,
+	"id": "1000006wpwcp7j3fk114fk7vtskt3cryab14bqr", "last_time_ms": int64(1795435230000),
+	"lead_ms":         10000,
 	"lease_window_ms": 60000, "name": "orders", "next": nil, "node_bits": 8, "node_id": 42,
 	"node_spec": "42/8", "realm": "orders", "renewal": "TndmmfCUBBqyXuFa",
 	"request": "0wZ2oM3c8VhTnYq4xRk1Bg", "secret": "7zfekr2y0gm29ytb78mr5r6sn0",
 	"starts_in_ms": 0, "state": "held", "tick_epoch": "1970-01-01T00:00:00.000Z",
-	"tick_epoch_ms": 0, "tick_ms": 1, "time_ms": 1795435200000, "valid_for_ms": 60000,
+	"tick_epoch_ms": 0, "tick_ms": 1, "time_ms": int64(1795435200000), "valid_for_ms": 60000,
 	"wait_ms": 30000, "waiting": 1,
 }
 
