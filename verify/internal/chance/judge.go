@@ -118,18 +118,25 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	return fields
 }
 
-// In fewValues random values, no bit is constant by chance.
-const fewValues = 64
+const (
+	// In fewValues random values, no bit is constant by chance.
+	fewValues = 64
+	// In guardValues random values, the highest bit is constant in fewer than one in a million cases.
+	guardValues = 24
+)
 
 // fixedBits returns the bits that never change, or none if there are too few values.
 func (f *Field) fixedBits() (mask uint64) {
-	if f.Len() < fewValues {
+	if f.Len() < guardValues {
 		return 0
 	}
 	for bit := range f.width {
 		if f.Toggled(bit) == 0 {
 			mask |= 1 << bit
 		}
+	}
+	if f.Len() < fewValues && f.tolerated(mask) == "" {
+		return 0
 	}
 	return mask
 }
@@ -152,11 +159,11 @@ func (f *Field) judgeSame(c *findings.Check) {
 		c.Skip("%s", f.Skip)
 		return
 	}
-	if f.Len() < fewValues {
+	mask := f.fixedBits()
+	if f.Len() < fewValues && mask == 0 {
 		c.Skip("too few values: %s", words.Count(f.n))
 		return
 	}
-	mask := f.fixedBits()
 	if mask == 0 {
 		return
 	}
