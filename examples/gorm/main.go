@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
 
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/typed"
@@ -58,7 +59,9 @@ func (e *Event) BeforeCreate(*gorm.DB) error {
 }
 
 func run(ctx context.Context, url string) error {
-	db, err := gorm.Open(postgres.Open(url))
+	// By default, GORM writes warnings about slow queries to standard output.
+	config := gorm.Config{Logger: logger.Default.LogMode(logger.Error)}
+	db, err := gorm.Open(postgres.Open(url), &config)
 	if err != nil {
 		return err
 	}
