@@ -48,7 +48,7 @@ func Records(ctx context.Context, store Store,
 
 // Realm returns the record of a realm, or [ErrNoRealm].
 func Realm(ctx context.Context, store Store, realm string) (Record, error) {
-	if err := checkRealm(realm); err != nil {
+	if err := cmp.Or(checkRealm(realm), checkStore(store)); err != nil {
 		return Record{}, err
 	}
 	root, err := store.Get(ctx, realm, Block{})
@@ -151,7 +151,7 @@ const maxSkew = 24 * time.Hour
 // may be 0. If the realm exists and suits the configuration, Create returns false and no error.
 func Create(ctx context.Context, store Store, config Config) (bool, error) {
 	config, err := config.completeRealm()
-	if err != nil {
+	if err = cmp.Or(err, checkStore(store)); err != nil {
 		return false, err
 	}
 	root, err := store.Get(ctx, config.Realm, Block{})
@@ -248,7 +248,7 @@ func (t Terms) most(next Terms) (window, lead int64) {
 // Fence fails with [ErrRealm]. After an error of the store, call Fence again.
 func Fence(ctx context.Context, store Store, config Config, skew time.Duration) (time.Time, error) {
 	config, err := fenceConfig(config, skew)
-	if err != nil {
+	if err = cmp.Or(err, checkStore(store)); err != nil {
 		return time.Time{}, err
 	}
 	for {

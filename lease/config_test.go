@@ -62,7 +62,8 @@ func TestConfig(t *testing.T) {
 		{func(c *Config) { c.Realm = "\xff" }, ErrConfig, "UTF-8"},
 		{func(c *Config) { c.Realm = strings.Repeat("x", 101) }, ErrConfig, "101 bytes"},
 		{func(c *Config) { c.Name = "\x00" }, ErrConfig, "name"},
-		{func(c *Config) { c.Format = Format{} }, ErrRealm, "256ms"},
+		{func(c *Config) { c.Format = Format{} }, ErrRealm, "the Config has no Format; set the " +
+			"realm's, which is scru64"},
 		{func(c *Config) { c.Format.Tick = 1500 * time.Microsecond }, ErrConfig, "1.5ms"},
 		{func(c *Config) { c.Format.Bits = 25 }, ErrConfig, "25"},
 		{func(c *Config) { c.NodeBits = 0 }, ErrConfig, "0 bits"},
@@ -101,6 +102,23 @@ func TestConfig(t *testing.T) {
 		}
 		closed(t, l)
 	}
+}
+
+func TestNoStore(t *testing.T) {
+	ctx := t.Context()
+	_, acquire := Acquire(ctx, nil, config(8))
+	_, from := AcquireFrom(ctx, nil, config(8))
+	_, create := Create(ctx, nil, config(8))
+	_, realm := Realm(ctx, nil, "realm")
+	_, fence := Fence(ctx, nil, config(8), 0)
+	for _, err := range []error{acquire, from, create, realm, fence} {
+		fails(t, "without a store", err, ErrConfig, " is nil; open one")
+	}
+	defer func() {
+		err, _ := recover().(error)
+		fails(t, "NewLessor", err, ErrConfig, "the store is nil")
+	}()
+	NewLessor(nil, LessorOptions{})
 }
 
 func TestForeignTerms(t *testing.T) {

@@ -160,6 +160,9 @@ func (c Config) check(root Record) error {
 	}
 	t, mine := root.Terms, c.terms()
 	wrong := func(what string, has, want any, advice string) error {
+		if advice == otherFormat && c.Format.Name == "" && t.Format != "" {
+			advice = "the Config has no Format; set the realm's, which is " + t.Format
+		}
 		return errorf(ErrRealm, "%q has %s %v, this process wants %v; %s", c.Realm, what,
 			has, want, advice)
 	}
@@ -220,6 +223,8 @@ type Lease struct {
 	stop    context.CancelFunc
 	done    chan struct{}
 
+	renewing atomic.Bool // renewLoop waits for an answer
+
 	closing chan struct{} // contains a value while Close runs
 	closed  bool
 }
@@ -232,6 +237,9 @@ type Lease struct {
 func Acquire(ctx context.Context, store Store, config Config) (*Lease, error) {
 	config, err := config.complete()
 	if err != nil {
+		return nil, err
+	}
+	if err := checkStore(store); err != nil {
 		return nil, err
 	}
 	return start(ctx, newSession(store, config), config)
@@ -251,6 +259,9 @@ func AcquireFrom(ctx context.Context, lessor Lessor, config Config) (*Lease, err
 	if config.MaxLead != 0 {
 		return nil, errorf(ErrConfig, "a MaxLead of %v; a lessor uses the realm's, so leave it 0",
 			config.MaxLead)
+	}
+	if lessor == nil {
+		return nil, errorf(ErrConfig, "the lessor is nil; open one, such as the client of a server")
 	}
 	return start(ctx, newHolder(lessor, config), config)
 }
@@ -485,7 +496,9 @@ func (l *Lease) renewLoop(ctx context.Context, took time.Duration) {
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, patience)
+		l.renewing.Store(true)
 		err := k.keep(limited, l.window.Used())
+		l.renewing.Store(false)
 		slow := limited.Err() != nil
 		cancel()
 		switch {
@@ -531,16 +544,31 @@ const (
 	leastPause = 1500 * time.Millisecond
 )
 
+// closeTime is how long Close takes at most if its context ended before the call.
+const closeTime = 5 * time.Second
+
 // Close ends the lease and gives the node ID and its unused ticks back. Generators may still make
-// IDs in ticks that they have claimed. These IDs are unique, too. If Close fails, call it again. If
-// nobody does, the node ID becomes free half a window after the current window ends.
+// IDs in ticks that they have claimed. These IDs are unique, too.
+//
+// Close stops when ctx ends. But if ctx has ended before the call, Close takes up to 5 seconds, so
+// the context of a program that was told to stop still gives the node ID back. If Close fails, call
+// it again. If nobody does, the node ID becomes free half a window after the current window ends.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()
+	if ctx.Err() != nil {
+		limited, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), closeTime,
+			fmt.Errorf("lease: no answer within %v: %w", closeTime, context.DeadlineExceeded))
+		defer cancel()
+		ctx = limited
+	}
 	select {
 	case <-l.done:
 	case <-ctx.Done():
-		return fmt.Errorf("lease: a renewal is still under way: %w", context.Cause(ctx))
+		if l.renewing.Load() {
+			return fmt.Errorf("lease: a renewal is still under way: %w", context.Cause(ctx))
+		}
+		return fmt.Errorf("lease: the node ID is not given back: %w", context.Cause(ctx))
 	}
 	select {
 	case l.closing <- struct{}{}:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -410,6 +411,36 @@ func TestCloseWaitsForRenewal(t *testing.T) {
 			t.Errorf("Close has called the store %d times", after-before)
 		}
 		close(stuck)
+	})
+}
+
+// A program that was told to stop closes its leases with a context that has ended. Close gives the
+// node ID back within a bound of its own.
+func TestCloseAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		n := &network{Store: NewMemory()}
+		l := acquire(t, n, config(8))
+		must(t, l.Close(ended))
+		if rs := held(t, n.Store); len(rs) > 0 {
+			t.Errorf("still held after Close: %+v", rs)
+		}
+		must(t, l.Close(ended)) // again
+
+		l = acquire(t, n, config(8))
+		n.set(func() { n.hang = true })
+		start := time.Now()
+		err := l.Close(ended)
+		fails(t, "the store hangs", err, context.DeadlineExceeded)
+		if d := time.Since(start); d != closeTime || strings.Contains(err.Error(), "renewal") {
+			t.Errorf("after %v: %v; want an error after %v that names no renewal", d, err, closeTime)
+		}
+		n.set(func() { n.hang = false })
+		must(t, l.Close(ended))
+		if rs := held(t, n.Store); len(rs) > 0 {
+			t.Errorf("still held after the second Close: %+v", rs)
+		}
 	})
 }
 

@@ -59,8 +59,12 @@ const (
 	rememberRoot         = 10 * time.Second
 )
 
-// NewLessor returns a lessor over a store. The caller closes the store.
+// NewLessor returns a lessor over a store. The caller closes the store. NewLessor panics if the
+// store is nil.
 func NewLessor(store Store, o LessorOptions) *StoreLessor {
+	if err := checkStore(store); err != nil {
+		panic(err)
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

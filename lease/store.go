@@ -63,3 +63,10 @@ type Store interface {
 }
 
 type Change struct{ Prev, Next Record }
+
+func checkStore(store Store) error {
+	if store == nil {
+		return errorf(ErrConfig, "the store is nil; open one, such as NewMemory for tests")
+	}
+	return nil
+}

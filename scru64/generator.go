@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
@@ -33,7 +34,9 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
 // up by one and the counter starts at a new random number. While the timestamp is ahead of the
-// clock, the generator acts as if the clock had gone back.
+// clock, the generator acts as if the clock had gone back. So in the long run, a node ID of n bits
+// has room for 2^24-n IDs in 256 ms, less the random starts: with 8 bits, for about 128,000 IDs in a
+// second.
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
@@ -44,6 +47,7 @@ type Generator struct {
 	timestamp int64 // of the last ID
 
 	settledTick int64 // while the clock shows this tick, new IDs keep the timestamp
+	fullAt      int64 // the clock's tick when a full counter last moved the timestamp, or NoTick
 
 	node        ID // the node ID, shifted to its position
 	counterBits int
@@ -85,7 +89,8 @@ type Options struct {
 // NodeSpec nor a Lease, or if no ID can follow the previous ID. If another option is wrong, the
 // error is a [*sortid.OptionError].
 func NewGenerator(o Options) (*Generator, error) {
-	g := &Generator{timestamp: gencore.NoTick, settledTick: gencore.NoTick, start: o.CounterStart}
+	g := &Generator{timestamp: gencore.NoTick, settledTick: gencore.NoTick, fullAt: gencore.NoTick,
+		start: o.CounterStart}
 	if err := g.core.Init(&format, o.GeneratorOptions, o.Lease); err != nil {
 		return nil, err
 	}
@@ -165,8 +170,10 @@ func NewString() (string, error) {
 }
 
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange],
-// [sortid.ErrEntropy] or [ErrCounterStart]. With a lease it can also fail with
-// [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. With [sortid.RollbackWait] it can block.
+// [sortid.ErrEntropy] or [ErrCounterStart]. If full counters moved the timestamp ahead of the clock
+// by more than the allowance, the error matches both ErrClockRollback and [sortid.ErrOverflow].
+// With a lease it can also fail with [sortid.ErrLeaseExpired] or [sortid.ErrLeaseClosed]. With
+// [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (ID, error) { return g.generate(context.Background()) }
 
 // GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
@@ -234,14 +241,16 @@ func (g *Generator) slowPath(now int64) (ID, error) {
 	timestamp := g.timestamp
 	switch {
 	case now > timestamp:
+		g.fullAt = gencore.NoTick
 		return g.begin(now, now)
 	case g.last == g.end:
+		g.fullAt = max(g.fullAt, now)
 		timestamp++
 	}
 	reset, err := g.core.CheckRollback(now, g.timestamp, timestamp)
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, g.behind(now, err)
 	case reset:
 		return g.begin(now, now)
 	case timestamp != g.timestamp:
@@ -269,9 +278,21 @@ func (g *Generator) begin(settled, timestamp int64) (ID, error) {
 	if _, err := g.core.CheckRollback(settled, timestamp, timestamp); err != nil {
 		g.last-- // a later call makes this ID, when the clock is near enough
 		g.settledTick = gencore.NoTick
-		return 0, err
+		return 0, g.behind(settled, err)
 	}
 	return id, nil
+}
+
+// behind returns the error for a clock that is behind by more than the allowance. If the clock did
+// not go back, the reason is that the counter was full too often.
+func (g *Generator) behind(now int64, err error) error {
+	if g.fullAt == gencore.NoTick || now < g.fullAt || !errors.Is(err, sortid.ErrClockRollback) {
+		return err
+	}
+	return g.core.FullError("the last ID is %v ahead of the clock, and "+
+		"a node ID of %d bits has at most %d IDs in a tick of %v; "+
+		"use sortid.RollbackWait to wait, or also generators with other node IDs",
+		time.Duration(g.timestamp-now)*Tick, nodeCtrBits-g.counterBits, 1<<g.counterBits, Tick)
 }
 
 func (g *Generator) first(settled, timestamp int64) (ID, error) {

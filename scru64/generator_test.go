@@ -108,6 +108,56 @@ func TestLease(t *testing.T) {
 	}
 }
 
+// If full counters moved the timestamp too far, the error names the limit. If the clock went back,
+// the error blames the clock.
+func TestFullCounter(t *testing.T) {
+	const limit = "a node ID of 20 bits has at most 16 IDs in a tick of 256ms"
+	for _, leased := range []bool{false, true} {
+		now := time.UnixMilli(256_000)
+		o := Options{GeneratorOptions: sortid.GeneratorOptions{
+			Clock: func() time.Time { return now }}}
+		if leased {
+			l := window.New(20, Tick, time.UnixMilli(0))
+			l.Set(window.Grant{NodeID: 42, Lo: 0, Hi: MaxTimestamp}, MaxTimestamp)
+			o.Lease = l
+		} else {
+			o.NodeSpec = mustSpec("42/20")
+		}
+		g := conformance.Must[*Generator](t)(NewGenerator(o))
+		check := func(when string, full bool) {
+			t.Helper()
+			for range 2 {
+				_, err := g.Generate()
+				if full != errors.Is(err, sortid.ErrOverflow) || full !=
+					strings.Contains(fmt.Sprint(err), limit) ||
+					!errors.Is(err, sortid.ErrClockRollback) {
+					t.Errorf("leased %v, %s: %v, full is %v", leased, when, err, full)
+				}
+			}
+		}
+		made := 0
+		for ; made < 40*16; made++ {
+			if _, err := g.Generate(); err != nil {
+				break
+			}
+		}
+		if made < 40*9 || made == 40*16 {
+			t.Errorf("leased %v: %d IDs in 40 ticks of 9 to 16", leased, made)
+		}
+		check("a loop", true)
+		now = now.Add(-Tick)
+		check("the clock back", false)
+		now = now.Add(2 * Tick)
+		if _, err := g.Generate(); err != nil {
+			t.Errorf("leased %v: in the next tick: %v", leased, err)
+		}
+		now = now.Add(time.Hour)
+		must(t)(g.Generate())
+		now = now.Add(-time.Minute) // later than the loop, but behind the last ID
+		check("the clock back after an hour", false)
+	}
+}
+
 func TestNew(t *testing.T) {
 	if n := testing.AllocsPerRun(1000, func() { New() }); n != 0 {
 		t.Errorf("New allocates %v times", n)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,9 +84,10 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	length, epoch := l.TickLength(), l.Epoch()
 	if want := time.UnixMilli(f.Epoch); length != c.TickLength() || !epoch.Equal(want) {
 		return c.OptionError("Lease",
-			"it is for another format: its ticks are %v long and start at %s, want %v and %s",
+			"it is for another format: its ticks are %v long and start at %s, want %v and %s; "+
+				"a lease.Config needs Format: lease.%s",
 			length, epoch.UTC().Format(clock.Layout), c.TickLength(),
-			want.UTC().Format(clock.Layout))
+			want.UTC().Format(clock.Layout), strings.ToUpper(f.Name))
 	}
 	return nil
 }
@@ -246,6 +248,18 @@ func (c *Core) EntropyError(err error) error {
 func (c *Core) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: %w", c.format.Name, fmt.Errorf(format, args...))
 }
+
+// FullError returns an error that matches [sortid.ErrOverflow] and [sortid.ErrClockRollback].
+func (c *Core) FullError(format string, args ...any) error {
+	return c.errorf("%w: %w", sortid.ErrOverflow, &aheadError{fmt.Sprintf(format, args...)})
+}
+
+// An aheadError matches ErrClockRollback, but does not blame the clock.
+type aheadError struct{ text string }
+
+func (e *aheadError) Error() string { return e.text }
+
+func (e *aheadError) Is(target error) bool { return target == sortid.ErrClockRollback }
 
 func Must[G any](g G, err error) G {
 	if err != nil {
