@@ -34,9 +34,9 @@ var ErrCounterStart = errors.New("scru64: the counter's start is too large")
 //
 // The counter starts at a random number in each tick. When the counter is full, the timestamp goes
 // up by one and the counter starts at a new random number. While the timestamp is ahead of the
-// clock, the generator acts as if the clock had gone back. So in the long run, a node ID of n bits
-// has room for 2^24-n IDs in 256 ms, less the random starts: with 8 bits, for about 128,000 IDs in a
-// second.
+// clock, the generator acts as if the clock had gone back. So the node ID's size limits how many IDs
+// a generator can make in the long run: at most 2^(24-n) in 256 ms with n bits. Because of the
+// random starts it is about half, or 128,000 IDs a second with 8 bits.
 //
 // A zero Generator fails with [sortid.ErrOption]. Do not copy a Generator.
 type Generator struct {
