@@ -2,9 +2,9 @@
 package integer
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math/bits"
-	"slices"
 	"strconv"
 )
 
@@ -28,7 +28,14 @@ func (w *Words) Put(b *[24]byte) {
 func Ones(n int) Words { return Words{^uint64(0), ^uint64(0), ^uint64(0)}.Shift(n - 192) }
 
 // Compare returns -1, 0 or +1 if w is below, equal to or above v.
-func (w Words) Compare(v Words) int { return slices.Compare(w[:], v[:]) }
+func (w Words) Compare(v Words) int {
+	for i := range w {
+		if w[i] != v[i] {
+			return cmp.Compare(w[i], v[i])
+		}
+	}
+	return 0
+}
 
 // Less reports whether w < v.
 func (w *Words) Less(v *Words) bool {
