@@ -9,6 +9,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -24,7 +26,7 @@ func TestSorter(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		parent := t.TempDir()
 		dir := &Dir{Parent: parent}
-		s := Sorter{Dir: dir, Memory: []int{1, 1000, 1 << 30}[seed%3]}
+		s := Sorter{Context: t.Context(), Dir: dir, Memory: []int{1, 2000, 1 << 30}[seed%3]}
 		var want []record
 		for i := range 1500 {
 			// The payloads of records with the same key differ.
@@ -40,21 +42,15 @@ func TestSorter(t *testing.T) {
 			}
 		}
 		limit := 2 + r.IntN(5)
-		runs, err := s.Finish(t.Context(), limit)
-		if err != nil || len(runs) > limit || seed%3 == 2 && len(runs) != 1 {
-			t.Fatalf("%d runs, want at most %d; %v", len(runs), limit, err)
+		runs, err := s.Finish(limit)
+		if n := len(dir.files); err != nil || n > limit || (n == 0) != (seed%3 == 2) {
+			t.Fatalf("%d files, want at most %d; %v", n, limit, err)
 		}
-		var inputs []*Reader
-		for _, run := range runs {
-			in, err := run.Open(len(runs))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer in.Close()
-			inputs = append(inputs, in)
+		if named, _ := os.ReadDir(parent); len(named) > 0 && runtime.GOOS != "windows" {
+			t.Errorf("files have names: %v", named)
 		}
 		var got []record
-		if err := Merge(inputs, func(in *Reader, index int, key Key) error {
+		if err := MergeRuns(runs, func(in *Reader, index int, key Key) error {
 			got = append(got, record{key, bytes.Clone(in.Payload(index))})
 			return nil
 		}); err != nil {
@@ -72,8 +68,8 @@ func TestSorter(t *testing.T) {
 			t.Errorf("seed %d: the %d records differ from the %d that were added", seed,
 				len(got), len(want))
 		}
-		if err := dir.Close(); err != nil {
-			t.Error(err)
+		if len(dir.files) > 0 {
+			t.Errorf("MergeRuns left %d files", len(dir.files))
 		}
 		if left, _ := os.ReadDir(parent); len(left) > 0 {
 			t.Errorf("left on disk: %v", left)
@@ -81,21 +77,40 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-func TestSorterMemory(t *testing.T) {
+// Neither the memory nor the number of open files grows with the number of records.
+func TestSorterLimits(t *testing.T) {
 	dir := &Dir{Parent: t.TempDir()}
 	defer dir.Close()
-	s := Sorter{Dir: dir, Memory: 1 << 20}
+	s := Sorter{Context: t.Context(), Dir: dir, Memory: 1 << 12}
 	payload := make([]byte, 100)
-	for i := range uint64(100_000) {
+	for i := range uint64(10_000) {
 		if err := s.Add(Key{2: ^i}, payload); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(s.items)*itemSize + len(s.payloads); n > s.Memory {
+		if n := s.batch.size; n > s.Memory/2 {
 			t.Fatalf("%d bytes in memory after %d records", n, i)
 		}
+		dir.mu.Lock()
+		n := len(dir.files)
+		dir.mu.Unlock()
+		if n > MaxFanIn+1 { // with the file to which a join writes
+			t.Fatalf("%d open files after %d records", n, i)
+		}
 	}
-	if want := 100_000 * (100 + itemSize) / (1 << 20); len(s.runs) != want {
-		t.Errorf("%d runs, want %d", len(s.runs), want)
+	runs, err := s.Finish(MaxFanIn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, last := 0, Key{}
+	err = MergeRuns(runs, func(in *Reader, _ int, key Key) error {
+		if n++; key.Less(&last) {
+			t.Errorf("%x comes after %x", key, last)
+		}
+		last = key
+		return nil
+	})
+	if err != nil || n != 10_000 {
+		t.Errorf("%d records, %v", n, err)
 	}
 }
 
@@ -128,13 +143,10 @@ func TestTrouble(t *testing.T) {
 	if err != nil || run.Size() != 3*(keySize+1+3) {
 		t.Fatalf("a run of 3 records has %d bytes, %v", run.Size(), err)
 	}
-	if err := os.Truncate(run.name, run.size-1); err != nil {
+	if err := run.file.Truncate(run.size - 1); err != nil {
 		t.Fatal(err)
 	}
-	in, err := run.Open(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := run.Open(1)
 	defer in.Close()
 	n := 0
 	err = Merge([]*Reader{in}, func(*Reader, int, Key) error { n++; return nil })
@@ -144,22 +156,16 @@ func TestTrouble(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	s := Sorter{Dir: dir, Memory: 1}
-	for i := range uint64(1 << 9) {
+	s := Sorter{Context: ended, Dir: dir, Memory: 1 << 30}
+	for i := range uint64(1 << 16) { // a merge checks the context after so many records
 		if err := s.Add(Key{2: i}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// A merge checks the context after 65,536 records: 128 runs of 512 records.
-	for i := range s.runs {
-		for j := range uint64(1 << 9) {
-			w.Add(Key{2: j}, nil)
-		}
-		if s.runs[i], err = w.Finish(); err != nil {
-			t.Fatal(err)
-		}
+	if err := s.write(); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := s.Finish(ended, 2); err != context.Canceled {
+	if _, err := s.Finish(2); err != context.Canceled {
 		t.Errorf("after the context has ended: %v", err)
 	}
 	if err := dir.Close(); err != nil {
@@ -168,7 +174,7 @@ func TestTrouble(t *testing.T) {
 	if err := w.Add(Key{}, nil); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a closed folder: %v", err)
 	}
-	w = Writer{Dir: &Dir{Parent: run.name}}
+	w = Writer{Dir: &Dir{Parent: filepath.Join(t.TempDir(), "none")}}
 	if err := w.Add(Key{}, nil); err == nil {
 		t.Error("a folder that cannot be made: no error")
 	}

@@ -181,7 +181,7 @@ func (s *search) run() error {
 		}
 	}
 	s.begin(StageSort, true, nil)
-	w := extsort.Sorter{Dir: &s.dir, Memory: sortMemory}
+	w := extsort.Sorter{Context: s.ctx, Dir: &s.dir, Memory: sortMemory}
 	for i, copied := range s.copied {
 		if copied {
 			if err := s.copy(i, &w); err != nil {
@@ -189,7 +189,7 @@ func (s *search) run() error {
 			}
 		}
 	}
-	runs, err := w.Finish(s.ctx, room)
+	runs, err := w.Finish(room)
 	if err != nil {
 		return err
 	}
@@ -345,10 +345,7 @@ func (s *search) inputs(runs []*extsort.Run) (inputs []input, err error) {
 		inputs = append(inputs, &textInput{s: s, source: i, src: src, closer: closer})
 	}
 	for _, r := range runs {
-		in, err := r.Open(n)
-		if err != nil {
-			return inputs, err
-		}
+		in := r.Open(n)
 		s.progress.open = append(s.progress.open, in)
 		inputs = append(inputs, runInput{in})
 	}

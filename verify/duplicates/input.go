@@ -83,10 +83,7 @@ func groups(w *extsort.Writer, yield func(group []record, n uint64)) error {
 	if err != nil {
 		return err
 	}
-	in, err := r.Open(1)
-	if err != nil {
-		return err
-	}
+	in := r.Open(1)
 	defer in.Close()
 	var group []record
 	n := uint64(0)

@@ -3,7 +3,6 @@ package scan
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"math/bits"
 	"time"
 
@@ -20,7 +19,7 @@ type SortOptions struct {
 }
 
 const (
-	sortMemory = 64 << 20
+	sortMemory = 80 << 20
 	// pieceSize limits a record. A longer line becomes several records.
 	pieceSize = 64 << 10
 )
@@ -50,14 +49,14 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 	defer stop()
 	dir := &extsort.Dir{Parent: o.Dir}
 	s := &sorting{files: newFiles(c), finder: newFinder(time.Now(), o.Formats...),
-		reverse: o.Reverse, sorter: extsort.Sorter{Dir: dir, Memory: o.Memory}}
+		reverse: o.Reverse, sorter: extsort.Sorter{Context: ctx, Dir: dir, Memory: o.Memory}}
 	if o.Memory == 0 {
 		s.sorter.Memory = sortMemory
 	}
 	s.files.part = s.add
 	// A signal does not interrupt a read of a terminal or pipe. So Sort does not wait for the read.
 	done := make(chan error, 1)
-	go func() { done <- s.run(ctx, names) }()
+	go func() { done <- s.run(names) }()
 	var err error
 	select {
 	case err = <-done:
@@ -68,7 +67,7 @@ func Sort(c *console.Console, o SortOptions, names []string) error {
 	return console.Cause(ctx, err)
 }
 
-func (s *sorting) run(ctx context.Context, names []string) error {
+func (s *sorting) run(names []string) error {
 	s.files.begin(names)
 	for _, name := range names {
 		s.time = [2]uint64{}
@@ -88,17 +87,21 @@ func (s *sorting) run(ctx context.Context, names []string) error {
 	if s.ids == 0 && s.records > 0 && !s.files.console.Quiet {
 		s.files.console.Say("no line has an ID, so all lines keep their order")
 	}
-	return s.merge(ctx)
+	return s.merge()
 }
 
 // A line has the time of its first ID. A line without an ID has the time of the line before it.
 func (s *sorting) add(text []byte, from int, _ int64) error {
 	s.starts, s.times = s.starts[:0], s.times[:0]
+	line, seen := from, from // the line that contains text[seen]
 	s.finder.find(text, from, func(m match) {
-		start := bytes.LastIndexByte(text[from:m.Start], '\n') + 1 + from
+		if i := bytes.LastIndexByte(text[seen:m.Start], '\n'); i >= 0 {
+			line = seen + i + 1
+		}
+		seen = m.Start
 		n := len(s.starts)
-		if !m.ID.Time().IsZero() && (n == 0 || s.starts[n-1] != start) {
-			s.starts, s.times = append(s.starts, start), append(s.times, s.key(m.ID.Time()))
+		if t := m.ID.Time(); !t.IsZero() && (n == 0 || s.starts[n-1] != line) {
+			s.starts, s.times = append(s.starts, line), append(s.times, s.key(t))
 		}
 	})
 	next := 0
@@ -142,26 +145,13 @@ func (s *sorting) record(piece []byte) error {
 	return s.sorter.Add(extsort.Key{s.time[0], s.time[1], s.records}, piece)
 }
 
-func (s *sorting) merge(ctx context.Context) error {
-	runs, err := s.sorter.Finish(ctx, extsort.MaxFanIn)
+func (s *sorting) merge() error {
+	runs, err := s.sorter.Finish(extsort.MaxFanIn)
 	if err != nil {
 		return err
 	}
-	inputs := make([]*extsort.Reader, 0, len(runs))
-	defer func() {
-		for _, in := range inputs {
-			in.Close()
-		}
-	}()
-	for _, r := range runs {
-		in, err := r.Open(len(runs))
-		if err != nil {
-			return err
-		}
-		inputs = append(inputs, in)
-	}
 	out := bufio.NewWriterSize(s.files.console.Out, 64<<10)
-	err = extsort.Merge(inputs, func(in *extsort.Reader, at int, _ extsort.Key) error {
+	err = extsort.MergeRuns(runs, func(in *extsort.Reader, at int, _ extsort.Key) error {
 		_, err := out.Write(in.Payload(at))
 		return err
 	})

@@ -163,13 +163,13 @@ func TestSortFiles(t *testing.T) {
 	}
 }
 
-// Memory does not grow with the input, which has 200 times the size of the memory.
+// Memory does not grow with the input, which has 100 times the size of the memory.
 func TestSortMemory(t *testing.T) {
-	const memory = 1 << 18
+	const memory = 1 << 19
 	line := "0372ijojuxuhjsfkeryi2mrtm " + strings.Repeat("x", 973) + "\n"
 	long := strings.Repeat("y", 1<<16)
 	var readers []io.Reader
-	for range 200 {
+	for range 100 {
 		readers = append(readers, strings.NewReader(strings.Repeat(line, memory/1000)))
 	}
 	for range 30 {
@@ -181,7 +181,7 @@ func TestSortMemory(t *testing.T) {
 	err := Sort(&console.Console{In: io.MultiReader(readers...), Out: &n, Err: io.Discard},
 		SortOptions{Dir: t.TempDir(), Memory: memory}, nil)
 	runtime.ReadMemStats(&after)
-	if want := counter(200*1000*(memory/1000) + 30*len(long) + 1); err != nil || n != want {
+	if want := counter(100*1000*(memory/1000) + 30*len(long) + 1); err != nil || n != want {
 		t.Errorf("%d bytes, want %d; %v", n, want, err)
 	}
 	// Each of 230 files on disk gets a buffer twice: for writing and for reading.
@@ -213,8 +213,8 @@ func TestSortInterrupted(t *testing.T) {
 	for range 1000 {
 		check.Must(io.WriteString(w, "0372ijojuxuhjsfkeryi2mrtm is an ID\n"))(t)
 	}
-	if runs, err := filepath.Glob(filepath.Join(dir, "*", "*")); len(runs) == 0 {
-		t.Fatal("nothing is on disk", err)
+	if named, _ := os.ReadDir(dir); len(named) > 0 {
+		t.Errorf("a signal that cannot be caught would leave %v", named)
 	}
 	check.OK(t, self.Signal(os.Interrupt))
 	if code, _ := console.ExitCodeOf(<-done); code != console.Interrupted {
