@@ -1,6 +1,8 @@
 package euid
 
 import (
+	"encoding/binary"
+
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
@@ -10,27 +12,19 @@ import (
 const TextLen = textcodec.CrockfordLen
 
 // checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
-// sum of its digits in base 2^7, because 2^7 is 127 + 1. Digits in base 2^14, 2^21 or 2^35 have
-// this property, too. 2^64 has the same remainder as 2.
+// sum of its digits in base 2^7, because 2^7 is 127 + 1. Digits in base 2^35 have this property,
+// too. 2^64 has the same remainder as 2.
 func checksum(hi, lo uint64) uint64 {
 	const block = 35
-	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1) // below 2^38
-	n = n>>21 + n&(1<<21-1)                                          // below 2^22
-	n = n>>14 + n>>7&127 + n&127                                     // below 2^9
-	n = n>>7 + n&127                                                 // at most 130
-	if n >= 127 {
-		n -= 127
-	}
-	return n
+	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1)
+	return n % 127
 }
 
 // Parse reads 27 symbols of Crockford's Base32, ignoring case. It reads O as 0, and I and L as 1.
 // An error is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	if err := id.decode([]byte(s)); err != nil { // does not copy s
-		return ID{}, err
-	}
-	return id, nil
+	err = id.decode([]byte(s)) // does not copy s
+	return id, err
 }
 
 // MustParse is like [Parse], but panics on an error.
@@ -62,24 +56,15 @@ func (id *ID) decode(b []byte) error {
 // String returns 27 symbols of Crockford's Base32, in upper case.
 func (id ID) String() string {
 	var b [TextLen]byte
-	id.encode(&b)
-	return string(b[:])
-}
-
-func (id ID) encode(dst *[TextLen]byte) {
 	hi, lo := id.Uint128()
-	textcodec.EncodeCrockford(dst, hi, lo, checksum(hi, lo))
+	return string(textcodec.AppendCrockford(b[:0], hi, lo, checksum(hi, lo)))
 }
 
 // AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	n := len(b)
-	if cap(b)-n < TextLen {
-		b = append(b, make([]byte, TextLen)...)
-	}
-	b = b[:n+TextLen]
-	id.encode((*[TextLen]byte)(b[n:]))
-	return b, nil
+	// Uint128 would copy the ID.
+	hi, lo := binary.BigEndian.Uint64(id[:8]), binary.BigEndian.Uint64(id[8:])
+	return textcodec.AppendCrockford(b, hi, lo, checksum(hi, lo)), nil
 }
 
 // MarshalText returns the ID's text.

@@ -18,10 +18,8 @@ const (
 // Parse reads 32 base32hex symbols, 0-9 and A-V, or 40 hexadecimal digits, ignoring case. An error
 // is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	if err := id.decode([]byte(s)); err != nil { // does not copy s
-		return ID{}, err
-	}
-	return id, nil
+	err = id.decode([]byte(s)) // does not copy s
+	return id, err
 }
 
 // MustParse is like [Parse], but panics on an error.
@@ -62,19 +60,12 @@ func (id *ID) decode(b []byte) error {
 // String returns 32 base32hex symbols in upper case.
 func (id ID) String() string {
 	var b [TextLen]byte
-	textcodec.EncodeBase32Hex(&b, (*[Size]byte)(&id))
-	return string(b[:])
+	return string(textcodec.AppendBase32Hex(b[:0], (*[Size]byte)(&id)))
 }
 
 // AppendText appends the 32 symbols to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	n := len(b)
-	if cap(b)-n < TextLen {
-		b = append(b, make([]byte, TextLen)...)
-	}
-	b = b[:n+TextLen]
-	textcodec.EncodeBase32Hex((*[TextLen]byte)(b[n:]), (*[Size]byte)(&id))
-	return b, nil
+	return textcodec.AppendBase32Hex(b, (*[Size]byte)(&id)), nil
 }
 
 // MarshalText returns the 32 symbols.

@@ -20,7 +20,7 @@ const (
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 var (
-	pairs       [1 << 12][2]byte // the 4096 numerals of two digits
+	pairs       [1 << 12]uint16 // the 4096 numerals of two digits
 	decodeTable = textcodec.NewDecodeTable(alphabet, false)
 )
 
@@ -86,11 +86,10 @@ func appendText(b []byte, v uint64) []byte {
 	}
 	b = b[:n+MaxTextLen]
 	dst := (*[MaxTextLen]byte)(b[n:])
-	*(*[2]byte)(dst[0:2]) = pairs[v&4095]
-	*(*[2]byte)(dst[2:4]) = pairs[v>>48&4095]
-	*(*[2]byte)(dst[4:6]) = pairs[v>>36&4095]
-	*(*[2]byte)(dst[6:8]) = pairs[v>>24&4095]
-	*(*[2]byte)(dst[8:10]) = pairs[v>>12&4095]
+	first := uint64(pairs[v&4095]) | uint64(pairs[v>>48&4095])<<16 |
+		uint64(pairs[v>>36&4095])<<32 | uint64(pairs[v>>24&4095])<<48
+	binary.LittleEndian.PutUint64(dst[0:8], first)
+	binary.LittleEndian.PutUint16(dst[8:10], pairs[v>>12&4095])
 	return b
 }
 

@@ -29,8 +29,7 @@ func TestBase32Hex(t *testing.T) {
 				src[(i-2)/8] = 1 << (i % 8)
 			}
 		}
-		var text [Base32HexLen]byte
-		EncodeBase32Hex(&text, &src)
+		text := [Base32HexLen]byte(AppendBase32Hex(nil, &src))
 		if want := base32.HexEncoding.EncodeToString(src[:]); string(text[:]) != want {
 			t.Fatalf("%x: %s, want %s", src, text, want)
 		}
@@ -47,8 +46,7 @@ func TestBase32Hex(t *testing.T) {
 // At every offset, every byte is a symbol, or causes an error with this offset.
 func TestBase32HexSymbols(t *testing.T) {
 	src := random20(rand.New(rand.NewPCG(3, 4)))
-	var good [Base32HexLen]byte
-	EncodeBase32Hex(&good, &src)
+	good := [Base32HexLen]byte(AppendBase32Hex(nil, &src))
 	for at := range Base32HexLen {
 		for c := range 256 {
 			text := good
@@ -80,19 +78,18 @@ func TestBase32HexSymbols(t *testing.T) {
 
 const base32HexAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV"
 
-func BenchmarkEncodeBase32Hex(b *testing.B) {
+func BenchmarkAppendBase32Hex(b *testing.B) {
 	src := random20(rand.New(rand.NewPCG(5, 6)))
-	var dst [Base32HexLen]byte
+	text := make([]byte, 0, Base32HexLen)
 	for b.Loop() {
-		EncodeBase32Hex(&dst, &src)
-		src[0] = dst[31]
+		text = AppendBase32Hex(text[:0], &src)
+		src[0] = text[31]
 	}
 }
 
 func BenchmarkDecodeBase32Hex(b *testing.B) {
 	src := random20(rand.New(rand.NewPCG(5, 6)))
-	var text [Base32HexLen]byte
-	EncodeBase32Hex(&text, &src)
+	text := [Base32HexLen]byte(AppendBase32Hex(nil, &src))
 	for b.Loop() {
 		if DecodeBase32Hex(&src, &text) >= 0 {
 			b.Fatal()

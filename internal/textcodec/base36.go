@@ -48,16 +48,11 @@ const (
 const digits36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 var (
-	// Each element of base36Pairs is the text of two digits, with the first digit in the low byte.
 	base36Pairs [pow2]uint16
 	base36Table = NewDecodeTable(digits36, true)
 )
 
-func init() {
-	for i := range pow2 {
-		base36Pairs[i] = uint16(digits36[i/36]) | uint16(digits36[i%36])<<8
-	}
-}
+func init() { FillPairs(base36Pairs[:], digits36) }
 
 // AppendBase36Short appends the 12 digits of v, which must be below Base36Limit.
 func AppendBase36Short(b []byte, v uint64) []byte {

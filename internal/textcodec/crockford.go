@@ -1,5 +1,7 @@
 package textcodec
 
+import "encoding/binary"
+
 // CrockfordLen is the length of a text of 128 bits and a check value of 7 bits, which the caller
 // computes.
 const CrockfordLen = 27
@@ -9,7 +11,7 @@ const CrockfordLen = 27
 const CrockfordSymbols = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var (
-	crockfordPairs [1 << 10][2]byte
+	crockfordPairs [1 << 10]uint16
 	crockfordTable = NewDecodeTable(CrockfordSymbols, true)
 )
 
@@ -20,22 +22,23 @@ func init() {
 	crockfordTable.Alias('L', '1')
 }
 
-// EncodeCrockford writes (hi * 2^64 + lo) * 2^7 + check, where check is below 2^7.
-func EncodeCrockford(dst *[CrockfordLen]byte, hi, lo, check uint64) {
-	dst[0] = CrockfordSymbols[hi>>59]
-	*(*[2]byte)(dst[1:3]) = crockfordPairs[hi>>49&1023]
-	*(*[2]byte)(dst[3:5]) = crockfordPairs[hi>>39&1023]
-	*(*[2]byte)(dst[5:7]) = crockfordPairs[hi>>29&1023]
-	*(*[2]byte)(dst[7:9]) = crockfordPairs[hi>>19&1023]
-	*(*[2]byte)(dst[9:11]) = crockfordPairs[hi>>9&1023]
-	*(*[2]byte)(dst[11:13]) = crockfordPairs[(hi<<1|lo>>63)&1023]
-	*(*[2]byte)(dst[13:15]) = crockfordPairs[lo>>53&1023]
-	*(*[2]byte)(dst[15:17]) = crockfordPairs[lo>>43&1023]
-	*(*[2]byte)(dst[17:19]) = crockfordPairs[lo>>33&1023]
-	*(*[2]byte)(dst[19:21]) = crockfordPairs[lo>>23&1023]
-	*(*[2]byte)(dst[21:23]) = crockfordPairs[lo>>13&1023]
-	*(*[2]byte)(dst[23:25]) = crockfordPairs[lo>>3&1023]
-	*(*[2]byte)(dst[25:27]) = crockfordPairs[(lo<<7|check)&1023]
+// AppendCrockford appends the text of (hi * 2^64 + lo) * 2^7 + check, where check is below 2^7.
+func AppendCrockford(text []byte, hi, lo, check uint64) []byte {
+	n := len(text)
+	if cap(text)-n < CrockfordLen {
+		text = append(text, make([]byte, CrockfordLen)...)
+	}
+	text = text[:n+CrockfordLen]
+	dst := (*[CrockfordLen]byte)(text[n:])
+	a := eight(&crockfordPairs, hi>>24)
+	b := eight(&crockfordPairs, hi<<16|lo>>48)
+	c := eight(&crockfordPairs, lo>>8)
+	binary.LittleEndian.PutUint64(dst[0:8], a)
+	binary.LittleEndian.PutUint64(dst[8:16], b)
+	binary.LittleEndian.PutUint64(dst[16:24], c)
+	binary.LittleEndian.PutUint16(dst[24:26], crockfordPairs[(lo<<2|check>>5)&1023])
+	dst[26] = CrockfordSymbols[check&31]
+	return text
 }
 
 // DecodeCrockford returns zeros and false if a byte is not a symbol; see [BadCrockford].

@@ -35,8 +35,7 @@ func TestCrockford(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	try := func(hi, lo, check uint64) {
 		t.Helper()
-		var b [CrockfordLen]byte
-		EncodeCrockford(&b, hi, lo, check)
+		b := [CrockfordLen]byte(AppendCrockford(nil, hi, lo, check))
 		if want := crockfordText(hi, lo, check); string(b[:]) != want {
 			t.Fatalf("%x %x %x: %s, want %s", hi, lo, check, b, want)
 		}
@@ -95,12 +94,12 @@ func TestCrockfordSymbols(t *testing.T) {
 	}
 }
 
-func BenchmarkEncodeCrockford(b *testing.B) {
-	var dst [CrockfordLen]byte
+func BenchmarkAppendCrockford(b *testing.B) {
+	text := make([]byte, 0, CrockfordLen)
 	lo := uint64(1)
 	for b.Loop() {
-		EncodeCrockford(&dst, 0x0123456789abcdef, lo, 55)
-		lo += uint64(dst[26])
+		text = AppendCrockford(text[:0], 0x0123456789abcdef, lo, 55)
+		lo += uint64(text[26])
 	}
 }
 
