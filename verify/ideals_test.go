@@ -14,20 +14,19 @@ import (
 )
 
 // Correct generators of other projects' formats pass at each rate, alone, and when the IDs of
-// several generators are merged. With SORTID_SOAK, each has more seeds and IDs.
+// several generators are merged. With SORTID_SOAK, each has more seeds, rates and IDs.
 func TestIdeals(t *testing.T) {
-	seeds, n := uint64(1), 20_000
-	switch {
-	case testing.Short() || controls.UnderRace:
-		n = 5000
-	case testserver.Soak(t) > 0:
+	seeds, n := uint64(1), 5000
+	rates := []float64{0.1, 10, 1000, 100_000}
+	if testserver.Soak(t) > 0 {
 		seeds, n = 10, 100_000
+		rates = append(rates, 0.5, 1, 2, 8000)
 	}
 	// The IDs of 100,000 seconds must not be later than now.
 	o := Options{Now: func() time.Time { return controls.Now.AddDate(0, 1, 0) }}
 	for _, d := range controls.Ideals {
 		t.Run(d.Format+"/"+d.Name, func(t *testing.T) {
-			for _, rate := range []float64{0.1, 0.5, 1, 10, 1000, 8000, 100_000} {
+			for _, rate := range rates {
 				for seed := range seeds {
 					judge(t, d, rate, seed, check(t, d.Format, d.Make(seed, rate, n), o))
 					var merged []string

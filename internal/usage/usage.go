@@ -3,6 +3,7 @@ package usage
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sortid/sortid/format"
 )
@@ -23,6 +24,7 @@ type Field struct {
 	Most   uint64 // the largest value; 0 means all bits set
 	Resets bool   // for StartNever: in some generators, it starts again in a new tick
 	Seeds  bool   // for KindRandom: a tick's next IDs may count up from it
+	Half   string // for KindRandom: why the highest bit may always be 0; empty if it may not
 }
 
 // A Start says how a counter starts in a new tick. After the start, the counter goes up by one.
@@ -62,15 +64,21 @@ type habit struct {
 	start         Start
 	most          uint64
 	seeds, resets bool
+	half          string // Seeds has a reason of its own
 }
+
+const guard = "it may be a guard bit, which gives the counter of a tick more room"
 
 const base36to4 = 36 * 36 * 36 * 36
 
 var others = map[string]map[string]habit{
 	"cuid": {"counter": {start: StartNever, most: base36to4 - 1},
-		"random": {most: base36to4*base36to4 - 1}},
+		"random": {most: base36to4*base36to4 - 1,
+			half: "the library for JavaScript uses only half of the values"}},
+	"datadog-trace":        {"random": {half: "many tracers make numbers of 63 bits"}},
 	"nano64":               {"random": {seeds: true}},
 	"objectid":             {"counter": {start: StartNever}},
+	"orderlyid":            {"seq": {start: StartNever, resets: true}},
 	"pushid":               {"random": {seeds: true}},
 	"puid":                 {"counter": {start: StartNever, resets: true, most: 1e9 - 1}},
 	"snowflake-discord":    {"increment": {start: StartNever, resets: true}},
@@ -89,6 +97,15 @@ func NodeIn(f *format.Format) (node format.Field, ok bool) {
 		return node, false
 	}
 	return f.Layout[len(f.Layout)-1], true
+}
+
+// Rounded returns the bit that is 1 if the generator rounds the time, which OrderlyIDs have.
+func Rounded(f *format.Format) (bit format.Field, ok bool) {
+	i := slices.IndexFunc(f.Layout, func(field format.Field) bool { return field.Name == "flags" })
+	if f.Name != "orderlyid" || i < 0 {
+		return bit, false
+	}
+	return format.Field{Name: "privacy", Bits: 1, Low: f.Layout[i].Low + 5}, true
 }
 
 // FactsOf returns the facts of one of our formats, or false if there are none.
@@ -111,7 +128,10 @@ func Of(f *format.Format, nodeBits int) ([]Usage, error) {
 			field := &layout[i]
 			how := others[f.Name][field.Name]
 			field.Start, field.Most = how.start, how.most
-			field.Seeds, field.Resets = how.seeds, how.resets
+			field.Seeds, field.Resets, field.Half = how.seeds, how.resets, how.half
+			if field.Seeds {
+				field.Half = guard
+			}
 		}
 		return []Usage{{Layout: layout}}, nil
 	case !ours:
@@ -173,7 +193,7 @@ func splitTail(f *format.Format, nodeBits int) []Usage {
 			return nil
 		}
 		rest := field(shared.Name, shared.Bits-nodeBits, format.KindRandom)
-		rest.Seeds = true
+		rest.Seeds, rest.Half = true, guard
 		return []Usage{{Layout: append(layout[:len(layout)-1],
 			field("node", nodeBits, format.KindNode), rest)}}
 	}

@@ -29,8 +29,8 @@ type Field struct {
 
 	// SameOnly means that the field need not be random. Then Judge looks only for constant bits.
 	SameOnly bool
-	// Guard means that the highest bit may always be 0, so that a counter has room.
-	Guard bool
+	// Half says why the highest bit may always be 0. It is empty if the bit may not.
+	Half string
 	// Prefix is how many of the highest bits may belong to a counter that continues from tick to tick.
 	// So they may always be the same.
 	Prefix int

@@ -145,9 +145,8 @@ func (f *Field) fixedBits() (mask uint64) {
 func (f *Field) tolerated(mask uint64) string {
 	top := uint64(1) << (f.width - 1)
 	switch {
-	case f.Guard && mask == top && f.buffer[0]&top == 0:
-		return fmt.Sprintf("bit %d is always 0; it may be a guard bit, "+
-			"which gives the counter of a tick more room", f.width-1)
+	case f.Half != "" && mask == top && f.buffer[0]&top == 0:
+		return fmt.Sprintf("bit %d is always 0; %s", f.width-1, f.Half)
 	case f.Prefix > 0 && mask&(1<<(f.width-f.Prefix)-1) == 0:
 		return f.describe(mask) + "; a counter may include that"
 	}

@@ -231,14 +231,17 @@ func countedV7(how string, bits, guard int) Ideal {
 	return d
 }
 
-// preciseV7 has a finer time in rand_a, in steps of a 4096th of a millisecond.
-func preciseV7(how string) Ideal {
+// preciseV7 has a finer time in rand_a, in steps of a 4096th of a millisecond. If sorted, no two
+// times are equal.
+func preciseV7(how string, sorted bool) Ideal {
 	return v7(how, func(s *Source) func() number {
 		last := uint64(0)
 		return func() number {
 			now := s.now.UnixNano()
 			at := uint64(now/1e6)<<12 | uint64(now%1e6*4096/1e6)
-			last = max(at, last+1)
+			if last = max(at, last+1); !sorted {
+				last = at
+			}
 			return uuidv7(last>>12, last&0xfff, s.bits(62))
 		}
 	})
@@ -340,6 +343,8 @@ var Ideals = []Ideal{
 		func(s *Source) tail { return seeded(s, 2, 3) }),
 	snowflake("tsid", "no node", epoch2020, ms, 42, 22, 0, 0, false,
 		func(s *Source) tail { return seeded(s, 22, 1<<22-1) }),
+	snowflake("tsid", "continuing, 10 node bits", epoch2020, ms, 42, 12, 333, 10, false,
+		wrapping(4096)),
 	snowflake("tsid", "fast", epoch2020, ms, 42, 22, 0, 0, false, wrapping(1<<22)),
 	free("ulid", 0, ms, 48, 80), monotonic("ulid", "monotonic", ms, 48, 80, 0, 1),
 	monotonic("ulid", "random steps", ms, 48, 80, 0, 1<<32),
@@ -352,11 +357,7 @@ var Ideals = []Ideal{
 			return number{}.add(tick, 48).add(v, 16).random(s, 64)
 		})
 	}},
-	{Format: "datadog-trace", Name: "random", start: func(s *Source) func() integer.Words {
-		return func() integer.Words {
-			return number{}.add(s.ticks(0, time.Second), 32).add(0, 32).random(s, 64).Words
-		}
-	}},
+	datadog("random", 64), warned(datadog("63 bits", 63)),
 	{Format: "upid", Name: "random", start: func(s *Source) func() integer.Words {
 		return func() integer.Words {
 			return number{}.add(s.ticks(0, 256*ms), 40).random(s, 64).add(0xd4bb8, 20).add(6, 4).Words
@@ -367,20 +368,9 @@ var Ideals = []Ideal{
 	snowflake("objectid", "continuing", 0, time.Second, 32, 24, 0x4fa21be3c7, 40, false,
 		wrapping(1<<24)),
 	snowflake("flake", "from 0", 0, ms, 64, 16, 0x4fa21be3c799, 48, false, zero(1<<16-1)),
-	{Format: "tid", Name: "clock", start: func(s *Source) func() integer.Words {
-		last, id := uint64(0), s.bits(10)
-		return func() integer.Words {
-			last = max(last+1, s.ticks(0, time.Microsecond))
-			return number{}.add(last, 54).add(id, 10).Words
-		}
-	}},
-	orderlyID("from 0", false), orderlyID("with check", true),
-	{Format: "cuid", Name: "continuing", start: func(s *Source) func() integer.Words {
-		counter, print := continuing(s, base36to4), s.Uint64N(base36to4)
-		return s.ticked(0, ms, counter, func(tick, v uint64) number {
-			return number{}.add(tick, 44).add(v, 21).add(print, 21).add(s.Uint64N(base36to8), 42)
-		})
-	}},
+	tid("one clock ID", false), tid("random clock IDs", true),
+	orderlyID("from 0", ms), checked(orderlyID("with check", ms)), orderlyID("rounded", time.Minute),
+	cuid("continuing", 1), warned(cuid("half of the digits", 2)),
 	{Format: "puid", Name: "clock", start: func(s *Source) func() integer.Words {
 		maker, offset := s.bits(51), time.Duration(s.bits(29))
 		last := time.Time{}
@@ -400,7 +390,8 @@ var Ideals = []Ideal{
 		return func() number { return uuidv7(s.ticks(0, ms), s.bits(12), s.bits(62)) }
 	}),
 	countedV7("counter of 42 bits", 42, 0), countedV7("counter of 32 bits", 32, 0),
-	countedV7("counter with a guard bit", 42, 1), preciseV7("finer time"),
+	countedV7("counter with a guard bit", 42, 1),
+	preciseV7("finer time", true), preciseV7("finer time, unsorted", false),
 	v7("counter from 0 in rand_a", func(s *Source) func() number {
 		count, last := counting(4095), uint64(0)
 		return func() number {
@@ -428,13 +419,59 @@ func warned(d Ideal) Ideal {
 	return d
 }
 
-func orderlyID(how string, check bool) Ideal {
-	return Ideal{Format: "orderlyid", Name: how, Check: check,
-		start: func(s *Source) func() integer.Words {
-			return s.ticked(epoch2020, ms, counting(4095), func(tick, v uint64) number {
-				return number{}.add(tick, 48).add(32, 8).add(12, 16).add(v, 12).add(3, 16).random(s, 60)
-			})
-		}}
+func datadog(how string, bits int) Ideal {
+	return Ideal{Format: "datadog-trace", Name: how, start: func(s *Source) func() integer.Words {
+		return func() integer.Words {
+			return number{}.add(s.ticks(0, time.Second), 32).add(0, 32+64-bits).random(s, bits).Words
+		}
+	}}
+}
+
+func tid(how string, each bool) Ideal {
+	return Ideal{Format: "tid", Name: how, start: func(s *Source) func() integer.Words {
+		last, id := uint64(0), s.bits(10)
+		return func() integer.Words {
+			if last = max(last+1, s.ticks(0, time.Microsecond)); each {
+				id = s.bits(10)
+			}
+			return number{}.add(last, 54).add(id, 10).Words
+		}
+	}}
+}
+
+// cuid has two random numbers below 36^4 / part.
+func cuid(how string, part uint64) Ideal {
+	return Ideal{Format: "cuid", Name: how, start: func(s *Source) func() integer.Words {
+		counter, print := continuing(s, base36to4), s.Uint64N(base36to4)
+		return s.ticked(0, ms, counter, func(tick, v uint64) number {
+			random := s.Uint64N(base36to4/part)*base36to4 + s.Uint64N(base36to4/part)
+			return number{}.add(tick, 44).add(v, 21).add(print, 21).add(random, 42)
+		})
+	}}
+}
+
+// orderlyID rounds the time down to multiples of round, and counts from 0 to 4095, and again from 0.
+func orderlyID(how string, round time.Duration) Ideal {
+	return Ideal{Format: "orderlyid", Name: how, start: func(s *Source) func() integer.Words {
+		flags := uint64(0)
+		if round > ms {
+			flags = 32
+		}
+		last, n := uint64(0), uint64(0)
+		return func() integer.Words {
+			now := s.ticks(epoch2020, round) * uint64(round/ms)
+			if n++; now != last {
+				last, n = now, 0
+			}
+			return number{}.add(now, 48).add(flags, 8).add(12, 16).add(n%4096, 12).add(3, 16).
+				random(s, 60).Words
+		}
+	}}
+}
+
+func checked(d Ideal) Ideal {
+	d.Check = true
+	return d
 }
 
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"

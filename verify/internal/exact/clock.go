@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/usage"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
@@ -37,9 +38,11 @@ type Clock struct {
 	ticks        uint64
 	first        uint64
 	last         uint64
-	divisor      uint64 // greatest common divisor of the steps between timestamps
-	maxPerTick   uint64 // largest number of consecutive IDs with the same timestamp
-	longestPause uint64 // largest step forward
+	divisor      uint64         // greatest common divisor of the steps between timestamps
+	rounded      *integer.Place // the bit that says that a time is rounded, or nil
+	precise      bool           // in some IDs the bit is 0
+	maxPerTick   uint64         // largest number of consecutive IDs with the same timestamp
+	longestPause uint64         // largest step forward
 	timeline     timeline
 	live         *liveChecker
 }
@@ -58,6 +61,10 @@ func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 		frozen: found.Check("clock.frozen", "the clock does not stand still"),
 	}
 	k.resolution.Severity = report.Warn
+	if bit, ok := usage.Rounded(f.Format); ok {
+		place := integer.PlaceOf(bit.Low, bit.Bits)
+		k.rounded = &place
+	}
 	if o.Unordered {
 		k.frozen.Skip("not checked for unordered IDs")
 	}
@@ -103,6 +110,7 @@ func (k *Clock) Feed(list []integer.Words, line uint64, rising bool) {
 			n := k.n + uint64(i)
 			k.tick(n)
 			k.step(current, ts)
+			k.precise = k.precise || k.rounded != nil && k.rounded.Of(&list[i]) == 0
 			k.current, k.since, k.line = ts, n, line+uint64(i)
 			current = ts
 		}
@@ -163,6 +171,9 @@ func (k *Clock) Finish(r *report.Report) {
 	r.Timeline = k.timeline.result(f)
 	k.explainOutside()
 
+	if k.rounded != nil && !k.precise {
+		k.resolution.Skip("the IDs say that their times are rounded")
+	}
 	// The probability that the divisor divides all steps of a correct clock.
 	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
 	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/integer"
@@ -58,21 +59,28 @@ type randomField struct {
 	values uint64            // how many values the field has, or 0 for a power of two
 }
 
-func newRandom(set *chance.Set, name string, low, bits int) randomField {
-	if bits <= 64 {
-		return randomField{name: name, places: []integer.Place{integer.PlaceOf(low, bits)},
-			fields: []*chance.Field{set.Add(name, bits)}}
+func newRandom(set *chance.Set, f usage.Field) randomField {
+	r := randomField{name: f.Name}
+	if f.Bits <= 64 {
+		r.places = []integer.Place{integer.PlaceOf(f.Low, f.Bits)}
+		r.fields = []*chance.Field{set.Add(f.Name, f.Bits)}
+	} else {
+		low := f.Bits / 2
+		high := f.Bits - low
+		r.raw = set.Raw(f.Name)
+		r.places = []integer.Place{integer.PlaceOf(f.Low+low, high), integer.PlaceOf(f.Low, low)}
+		r.fields = []*chance.Field{set.Add(f.Name+".high", high), set.Add(f.Name+".low", low)}
 	}
-	half := bits / 2
-	return randomField{name: name, raw: set.Raw(name),
-		places: []integer.Place{integer.PlaceOf(low+half, bits-half), integer.PlaceOf(low, half)},
-		fields: []*chance.Field{set.Add(name+".high", bits-half), set.Add(name+".low", half)}}
+	r.fields[0].Half = f.Half
+	return r
 }
 
 // newScaled tests the 32 highest bits of values that are at most f.Most, as a share of f.Most.
 func newScaled(set *chance.Set, f usage.Field) randomField {
-	r := newRandom(set, f.Name, f.Low, 32)
-	r.places[0], r.values = integer.PlaceOf(f.Low, f.Bits), f.Most+1
+	place, values := integer.PlaceOf(f.Low, f.Bits), f.Most+1
+	f.Bits = 32
+	r := newRandom(set, f)
+	r.places[0], r.values = place, values
 	return r
 }
 
@@ -97,6 +105,11 @@ func (f *randomField) add(list []integer.Words) {
 			}
 		}
 	}
+}
+
+// full reports whether the field is a full counter, which may go on in the next tick with 0.
+func (f *randomField) full(v *integer.Words) bool {
+	return !slices.ContainsFunc(f.places, func(p integer.Place) bool { return p.Of(v) != p.Max() })
 }
 
 func (f *randomField) hintNode(found *findings.List) {

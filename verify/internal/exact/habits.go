@@ -26,6 +26,9 @@ type Habits struct {
 	// Ordered is the position of the lowest bit that orders the IDs of a tick. The bit belongs to a
 	// counter or a finer time. Without such a bit, Ordered is the size of an ID in bits.
 	Ordered int
+	// Free is how many low bits are in random order, below a finer time. IDs of a tick that differ
+	// only there may be in any order.
+	Free int
 	// Wraps is the counter that may go back to 0 within a tick, or nil.
 	Wraps *wrap
 	// NodeBits is the inferred size of a node ID that shares a field with the counter, or 0.
@@ -104,7 +107,8 @@ func (s *HabitSample) Full() bool {
 func (s *HabitSample) Habits(o *Options) Habits {
 	s.order.Finish()
 	f, list := s.f, s.list
-	within, across, lowest := order{}, order{}, f.Bits
+	var within, across order
+	lowest := f.Bits
 	for i := 1; i < len(list); i++ {
 		last, v := f.AfterTime(list[i-1]), f.AfterTime(list[i])
 		pairs := &across
@@ -114,8 +118,8 @@ func (s *HabitSample) Habits(o *Options) Habits {
 		pairs.add(&last, &v)
 	}
 	own := *o
-	if own.NodeBits == 0 && !across.rises() {
-		own.NodeBits = s.nodeBits()
+	if own.NodeBits == 0 {
+		own.NodeBits = s.nodeBits(across.rises())
 	}
 	usages, _ := own.layouts(f)
 	h := Habits{NodeBits: own.NodeBits, Usage: slices.MinFunc(usages, func(a, b usage.Usage) int {
@@ -130,41 +134,96 @@ func (s *HabitSample) Habits(o *Options) Habits {
 	h.Continuing = f.Ordered && across.rises() && within.mayRise()
 	h.Rising = f.Ordered && within.mayRise() &&
 		(h.Continuing || within.rises() || counts(f))
-	h.Mixed = !within.mayRise() && within.up+within.down >= fewPairs
-	if h.Rising && within.rises() {
-		lowest = within.lowest
+	if f.Ordered && !h.Continuing && !counts(f) {
+		h.Free = s.free(&within)
+		h.Rising = h.Rising || h.Free > 0
+	}
+	h.Mixed = !h.Rising && !within.mayRise() && within.pairs() >= fewPairs
+	if h.Rising && within.pairs() >= fewPairs {
+		lowest = max(within.lowest(), h.Free)
 	}
 	if h.Continuing {
-		lowest = min(lowest, across.lowest)
+		lowest = min(lowest, across.lowest())
 	}
 	h.Ordered = lowest
 	h.Wraps = newWrap(f, &h, list)
 	return h
 }
 
-// An order counts the pairs of consecutive IDs that increase or decrease.
+// An order counts the pairs of consecutive IDs that increase or decrease, by the highest bit in
+// which the two IDs differ.
 type order struct {
-	up, down int
-	lowest   int // the lowest bit that orders an increasing pair
+	up, down [192]int
 }
 
 func (o *order) add(last, v *integer.Words) {
-	switch {
-	case *v == *last:
-	case v.Less(last):
-		o.down++
-	default:
-		bit := highestBit(*v, *last)
-		if o.up++; o.up == 1 || bit < o.lowest {
-			o.lowest = bit
-		}
+	if *v == *last {
+		return
 	}
+	bit := highestBit(*v, *last)
+	if v.Less(last) {
+		o.down[bit]++
+		return
+	}
+	o.up[bit]++
+}
+
+// total adds the pairs that differ first in a bit from low to high.
+func (o *order) total(low, high int) (up, down int) {
+	for bit := low; bit <= high; bit++ {
+		up += o.up[bit]
+		down += o.down[bit]
+	}
+	return up, down
+}
+
+func (o *order) pairs() int {
+	up, down := o.total(0, len(o.up)-1)
+	return up + down
+}
+
+// lowest returns the lowest bit that orders an increasing pair.
+func (o *order) lowest() int {
+	return max(0, slices.IndexFunc(o.up[:], func(n int) bool { return n > 0 }))
 }
 
 // mayRise permits a few pairs in the wrong order, which are faults.
-func (o *order) mayRise() bool { return o.down <= o.up/20 }
+func (o *order) mayRise() bool { return mayRise(o.total(0, len(o.up)-1)) }
 
-func (o *order) rises() bool { return o.mayRise() && o.up >= fewPairs }
+func mayRise(up, down int) bool { return down <= up/20 }
+
+func (o *order) rises() bool { return o.mayRise() && o.pairs() >= fewPairs }
+
+// free returns how many low bits are in random order in the pairs of a tick, below bits that are in
+// order. It returns 0 if the bits above are a counter that goes up by one, because then no two IDs
+// of a tick may have the same count.
+func (s *HabitSample) free(within *order) int {
+	size := len(within.up)
+	bit := size - 1
+	for ; bit >= 0; bit-- {
+		up, down := within.total(0, bit)
+		few := up+down < fewPairs
+		if few && loose(s.f.Layout) || !few && down > up/5 {
+			break
+		}
+	}
+	bit++
+	up, down := within.total(bit, size-1)
+	if bit == 0 || up < fewPairs || !mayRise(up, down) {
+		return 0
+	}
+	place, counted := integer.PlaceOf(bit, min(64, s.f.Bits-bit)), 0
+	for i := 1; i < len(s.list); i++ {
+		if s.f.Timestamp(&s.list[i]) == s.f.Timestamp(&s.list[i-1]) &&
+			place.Of(&s.list[i]) == place.Of(&s.list[i-1])+1 {
+			counted++
+		}
+	}
+	if counted > up/2 {
+		return 0
+	}
+	return bit
+}
 
 // counts reports whether only counters order the IDs of a tick, as the format's document says.
 func counts(f *sample.Format) bool {
@@ -185,8 +244,9 @@ func counts(f *sample.Format) bool {
 const fewTicks = 32
 
 // nodeBits infers the size of a node ID that shares a field with the counter: the highest bits are
-// always the same. It returns 0 if there is no such field, or if the sample is too small.
-func (s *HabitSample) nodeBits() int {
+// always the same. It returns 0 if there is no such field, or if the sample is too small. The
+// highest bits of a continuing counter are a node ID only if the counter goes back to 0 below them.
+func (s *HabitSample) nodeBits(continuing bool) int {
 	field, ok := usage.NodeIn(s.f.Format)
 	if !ok || len(s.list) == 0 {
 		return 0
@@ -201,6 +261,15 @@ func (s *HabitSample) nodeBits() int {
 	}
 	if ticks < fewTicks || changed == 0 {
 		return 0
+	}
+	counter := wrap{integer.PlaceOf(field.Low, bits.Len64(changed)), 1<<bits.Len64(changed) - 1}
+	for i := 1; continuing; i++ {
+		if i == len(s.list) {
+			return 0
+		}
+		if counter.permits(&s.list[i-1], &s.list[i]) {
+			break
+		}
 	}
 	return field.Bits - bits.Len64(changed)
 }
@@ -311,11 +380,11 @@ func (r *Rules) addHabits() {
 		case r.Options.Unordered:
 			// Some of the generators can count within a tick, so only a constant bit is a fault.
 			if _, node := usage.NodeIn(r.Format.Format); !node || r.Options.NodeBits > 0 {
-				fields := newRandom(r.Fields, f.Name, f.Low, f.Bits)
+				fields := newRandom(r.Fields, f)
 				for _, half := range fields.fields {
 					half.SameOnly = true
 				}
-				if fields.fields[0].Guard = f.Seeds; f.Seeds && r.loose() {
+				if f.Seeds && loose(r.Format.Layout) {
 					fields.fields[0].Prefix = counterBits
 				}
 				r.firsts.randoms = append(r.firsts.randoms, fields)
@@ -323,15 +392,17 @@ func (r *Rules) addHabits() {
 		case f.Most > 0:
 			r.randoms = append(r.randoms, newScaled(r.Fields, f))
 		case h.Mixed || h.Rising && free == f.Bits || !h.Rising && !f.Seeds:
-			r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, f.Bits))
+			r.randoms = append(r.randoms, newRandom(r.Fields, f))
 		default:
 			if !h.Continuing {
-				first := newRandom(r.Fields, f.Name+".first", f.Low, f.Bits)
-				first.fields[0].Guard = f.Seeds
-				r.firsts.randoms = append(r.firsts.randoms, first)
+				first := f
+				first.Name += ".first"
+				r.firsts.randoms = append(r.firsts.randoms, newRandom(r.Fields, first))
 			}
 			if h.Rising && free >= 8 {
-				r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, free))
+				low := f
+				low.Bits, low.Half = free, ""
+				r.randoms = append(r.randoms, newRandom(r.Fields, low))
 			}
 		}
 	}
@@ -354,10 +425,12 @@ func (r *Rules) addHabits() {
 	}
 }
 
-// loose reports whether generators may use a field in another way. Then a counter may also continue
-// from tick to tick.
-func (r *Rules) loose() bool {
-	return slices.ContainsFunc(r.usage.Layout, func(f usage.Field) bool { return f.Loose })
+// loose reports whether generators may use random bits in another way. Then a counter may also
+// continue from tick to tick.
+func loose(layout []format.Field) bool {
+	return slices.ContainsFunc(layout, func(f format.Field) bool {
+		return f.Loose && f.Kind == format.KindRandom
+	})
 }
 
 // The type firsts tests the random fields of only one ID in each tick, because the tick's other IDs
@@ -367,7 +440,8 @@ type firsts struct {
 	randoms   []randomField
 	timestamp func(*integer.Words) uint64
 	tick      uint64
-	known     bool
+	last      integer.Words
+	known     bool            // tick and last are of the previous ID
 	sampled   map[uint64]bool // ticks already tested; nil if the IDs are in order
 }
 
@@ -384,16 +458,17 @@ func (s *firsts) add(list []integer.Words) {
 		}
 		tick := s.timestamp(&list[i])
 		fresh := s.known && tick != s.tick
+		next := tick == s.tick+1
 		if s.sampled != nil {
 			fresh = true
 			s.sampled[tick] = true
 		}
 		for k := range s.randoms {
-			if fresh {
+			if fresh && !(next && s.randoms[k].full(&s.last)) {
 				s.randoms[k].add(list[i : i+1])
 			}
 		}
-		s.tick, s.known = tick, true
+		s.tick, s.known, s.last = tick, true, list[i]
 	}
 }
 

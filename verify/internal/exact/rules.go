@@ -125,7 +125,7 @@ func (r *Rules) watch(usages []usage.Usage) {
 func (r *Rules) addRandoms() {
 	for _, f := range r.usage.Layout {
 		if f.Kind == format.KindRandom {
-			r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, f.Bits))
+			r.randoms = append(r.randoms, newRandom(r.Fields, f))
 		}
 	}
 	if !r.Options.Stateless {
@@ -133,7 +133,7 @@ func (r *Rules) addRandoms() {
 	}
 	for _, f := range slices.Backward(r.usage.Layout) {
 		if f.Kind == format.KindCounter {
-			r.randoms = append(r.randoms, newRandom(r.Fields, f.Name, f.Low, f.Bits))
+			r.randoms = append(r.randoms, newRandom(r.Fields, f))
 		}
 	}
 }
@@ -198,7 +198,8 @@ func (r *Rules) Restart() {
 
 func (r *Rules) Back(before, v *integer.Words, line uint64) Step {
 	if r.counter == nil {
-		if r.Format.Timestamp(before) == r.Format.Timestamp(v) && r.Habits.Wraps.permits(before, v) {
+		if r.Format.Timestamp(before) == r.Format.Timestamp(v) &&
+			(r.Habits.Wraps.permits(before, v) || highestBit(*before, *v) < r.Habits.Free) {
 			return Continue
 		}
 		return Unknown
