@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	// For slow machines.
 	nodeid.SetPatience(5 * time.Minute)
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"sortid": main,
 		// This "serve" drains until its standard input ends.
 		"sortid-drains": func() {
@@ -30,6 +30,15 @@ func TestMain(m *testing.M) {
 			main()
 		},
 	})
+}
+
+type tests struct{ *testing.M }
+
+// Run runs the tests. TestMain also starts commands, which need their own SIGHUP.
+func (t tests) Run() int {
+	// Without a handler, children of tests under nohup would ignore SIGHUP.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	return t.M.Run()
 }
 
 // TestQuickScripts changes the process's working directory, so no other test may run beside it.
@@ -47,8 +56,6 @@ func TestScripts(t *testing.T) {
 }
 
 func scripts() testscript.Params {
-	// Without a handler, children of this test under nohup would ignore SIGHUP.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	return testscript.Params{
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
