@@ -1,6 +1,7 @@
 package format
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -56,21 +57,16 @@ type Candidate struct {
 	ID       ID
 	Encoding Encoding
 	Prefix   string // the text before the ID, with its underscore, such as user_
+	WordLike bool   // many words look like the text
 }
 
 // text returns the whole text.
 func (c Candidate) text() string { return c.Prefix + c.ID.String() }
 
-// rank is lower for more probable candidates: first UUIDs with version and variant, then our
-// formats, then other formats.
+// rank is lower for more probable candidates: first UUIDs with version and variant, then decimal
+// integers, then our formats, then other formats, and at last texts that look like words.
 func (c Candidate) rank(alphabets class) int {
 	f := c.ID.format
-	switch {
-	case f.fixedBits() > 4:
-		return -1
-	case !f.Generates:
-		return 8
-	}
 	r := 0
 	switch c.Encoding {
 	case UUID:
@@ -78,7 +74,15 @@ func (c Candidate) rank(alphabets class) int {
 	case Hex:
 		r = 2
 	case Int:
-		r = 3
+		return -1
+	}
+	switch {
+	case f.fixedBits() > 4:
+		return -2
+	case c.WordLike && !f.Generates:
+		return 16
+	case !f.Generates:
+		r = 8
 	}
 	// A text is less probable if its letters are in a case that the format does not write.
 	want := classLower
@@ -89,6 +93,32 @@ func (c Candidate) rank(alphabets class) int {
 		r += 4
 	}
 	return r
+}
+
+// Any number can be an ID of several formats. The time nearest to now is the most probable, with
+// these handicaps.
+const (
+	year            = 365 * 24 * time.Hour
+	handicapUnusual = 6 * year  // a field is larger than usual
+	handicapRare    = 8 * year  // for each step of Rarity
+	handicapAhead   = 30 * year // the time is later than tomorrow
+)
+
+// unlikeliness is lower for more probable readings of a decimal integer. Times within an hour are
+// equal, because scru64 has larger ticks than other formats.
+func (c Candidate) unlikeliness(now time.Time) (hours int64) {
+	f := c.ID.format
+	ms := int64(f.Search.Rarity) * handicapRare.Milliseconds()
+	for i := range f.Layout {
+		if most := f.Layout[i].Usual; most != 0 && f.Layout[i].Of(c.ID).low > most {
+			ms += handicapUnusual.Milliseconds()
+		}
+	}
+	past := now.UnixMilli() - c.ID.milli(c.ID.timed())
+	if past < -(24 * time.Hour).Milliseconds() {
+		ms += handicapAhead.Milliseconds()
+	}
+	return (ms + max(past, -past)) / time.Hour.Milliseconds()
 }
 
 // Detect returns the IDs that a text may be, the most probable first. All of them are plausible, as
@@ -117,7 +147,9 @@ func newWays(formats []*Format) (w ways) {
 		for len(w) <= length {
 			w = append(w, nil)
 		}
-		w[length] = append(w[length], way{f, e})
+		if !slices.Contains(w[length], way{f, e}) {
+			w[length] = append(w[length], way{f, e})
+		}
 	}
 	for _, f := range formats {
 		for _, e := range f.Search.Guess {
@@ -128,7 +160,10 @@ func newWays(formats []*Format) (w ways) {
 						add(n, f, e)
 						continue
 					}
-					for prefix := f.Text.prefix.Min; prefix <= f.Text.prefix.Max; prefix++ {
+					if f.Text.prefix.Min == 0 {
+						add(n, f, e)
+					}
+					for prefix := max(f.Text.prefix.Min, 1); prefix <= f.Text.prefix.Max; prefix++ {
 						add(prefix+1+n, f, e)
 					}
 				}
@@ -158,13 +193,23 @@ func (w ways) detect(found []Candidate, text string, now time.Time) []Candidate 
 		}
 		id, err := way.format.ParseAs(way.encoding, text)
 		if err == nil && id.Plausible(now) && id.generated() {
-			prefix, _ := way.format.cutPrefix(text)
-			found = append(found, Candidate{ID: id, Encoding: way.encoding, Prefix: prefix})
+			prefix, rest := way.format.cutPrefix(text)
+			if way.format.Within != nil && prefix == "" && !id.holds(len(text)) {
+				continue
+			}
+			search := &way.format.Search
+			wordLike := way.encoding == Text &&
+				(search.WordLike || search.Mixed && !textcodec.Mixed(rest))
+			found = append(found, Candidate{id, way.encoding, prefix, wordLike})
 		}
 	}
 	if more := found[start:]; len(more) > 1 {
-		slices.SortStableFunc(
-			more, func(a, b Candidate) int { return a.rank(alphabets) - b.rank(alphabets) })
+		slices.SortStableFunc(more, func(a, b Candidate) int {
+			if a.Encoding == Int && b.Encoding == Int {
+				return cmp.Compare(a.unlikeliness(now), b.unlikeliness(now))
+			}
+			return a.rank(alphabets) - b.rank(alphabets)
+		})
 	}
 	if n := len(found); strings.IndexByte(text, '_') > 0 {
 		if found = detectTyped(found, text, now); len(found) > n {
@@ -183,7 +228,7 @@ func (w way) fits(text string, alphabets class) bool {
 	case Text:
 		_, id := w.format.cutPrefix(text)
 		return alphabets&w.format.alphabet == w.format.alphabet &&
-			w.format.hasTextLength(len(id)) && (!w.format.Search.Mixed || textcodec.Mixed(id))
+			w.format.hasTextLength(len(id))
 	case Hex:
 		return alphabets&classHex != 0
 	case Int:
@@ -192,15 +237,22 @@ func (w way) fits(text string, alphabets class) bool {
 	return true
 }
 
-// PlausibleRange returns the range of plausible times. It begins in 2010. If the epoch is later, it
-// begins a month after the epoch, because small integers look like times in the first month. It
-// ends a year after the current time.
+// holds reports whether there is an ID inside. If the text is shorter than usual, that ID must be of
+// the usual format, because other random texts are as short.
+func (id ID) holds(length int) bool {
+	f := id.inner()
+	return f != nil && (f == id.format.usual || length >= id.format.Text.Lengths[0])
+}
+
+// PlausibleRange returns the range of plausible times. It begins when the format was new, or else
+// in 2010. If the epoch is later, it begins a month after the epoch, because small integers look
+// like times in the first month. It ends a year after the current time.
 func (f *Format) PlausibleRange(now time.Time) (from, to time.Time) {
-	from = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
+	from = date(cmp.Or(f.since, 2010), 1)
 	if month := f.Epoch.AddDate(0, 1, 0); month.After(from) {
 		from = month
 	}
-	return from, now.UTC().Add(365 * 24 * time.Hour)
+	return from, now.UTC().Add(year)
 }
 
 // Plausible reports whether the ID's time is in [Format.PlausibleRange], or the ID has no time.
@@ -210,7 +262,7 @@ func (id ID) Plausible(now time.Time) bool {
 		return true
 	}
 	ms := id.milli(f)
-	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+365*24*time.Hour.Milliseconds()
+	return f.plausibleFrom <= ms && ms <= now.UnixMilli()+year.Milliseconds()
 }
 
 // generated reports whether the ID's constant fields have the values that generators write. For an

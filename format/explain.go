@@ -69,8 +69,7 @@ func explain(text string, now time.Time) error {
 }
 
 func (c Candidate) sure() bool {
-	return c.Encoding != Int && c.ID.timed() != nil && !c.ID.format.Search.WordLike &&
-		!c.ID.format.Search.Named
+	return c.Encoding != Int && c.ID.timed() != nil && !c.WordLike && !c.ID.format.Search.Named
 }
 
 // implausible explains an ID whose time is implausible, or that no generator makes.
@@ -87,7 +86,7 @@ func implausible(text string, alphabets class, now time.Time) error {
 			continue
 		}
 		read, err := f.ParseAs(way.encoding, text)
-		if err != nil {
+		if err != nil || f.Search.Mixed && !textcodec.Mixed(text) {
 			continue
 		}
 		shows := f.fixedBits()

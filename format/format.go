@@ -74,6 +74,7 @@ type Format struct {
 	tickMilli     int64
 	perMilli      uint64
 	plausibleFrom int64
+	since         int           // The year of the first IDs; 0 means 2010, or the epoch.
 	shared        integer.Words // The bits that are the same in all IDs.
 }
 
@@ -118,10 +119,12 @@ type Search struct {
 	// Labelled: other numbers look like IDs. If the user does not name the format, the word "id"
 	// must be before the ID.
 	Labelled bool `json:"labelled,omitempty"`
-	// Mixed: Detect requires several changes between digits and letters. So it misses some random
-	// IDs: about 1 in 200 if they have 20 or more characters, and at most 1 in 30 if they have
-	// fewer.
+	// Mixed: a text in which digits and letters do not alternate as in random text may be a word.
+	// Programs do not search for such texts, and doubt what Detect finds. About 1 in 200 random IDs
+	// are such texts if they have 20 or more characters, and at most 1 in 30 if they have fewer.
 	Mixed bool `json:"mixed,omitempty"`
+	// Rarity is how seldom the format's IDs occur as decimal integers: 0, 1 or 2.
+	Rarity int `json:"rarity,omitempty"`
 	// Guess has the encodings in which [Detect] reads a text as an ID of the format.
 	Guess []Encoding `json:"-"`
 }
@@ -131,7 +134,7 @@ type prefixRule struct {
 	// Symbols are the characters of prefixes. A prefix begins with a letter, and does not end with
 	// an underscore.
 	Symbols string   `json:"symbols"`
-	Min     int      `json:"min"` // length in characters
+	Min     int      `json:"min"` // length in characters; 0 also allows no underscore
 	Max     int      `json:"max"`
 	Known   []string `json:"known,omitempty"` // the only prefixes; nil allows all prefixes
 }
@@ -159,6 +162,8 @@ type Field struct {
 	Value   uint64 `json:"value,string,omitempty"` // of KindFixed, Constant
 	Shift   int    `json:"shift,omitempty"`        // for KindTime: where it is in the timestamp
 
+	// Usual is the largest value in most IDs. If it is 0, all values are as usual.
+	Usual uint64 `json:"usual,string,omitempty"`
 	// Constant: generators write Value, but other values also parse.
 	Constant bool `json:"constant,omitempty"`
 	// Part is the name of a value in the low bits, such as EUID's extension. PartBits is the name
@@ -226,10 +231,14 @@ func newFormat(f *Format) *Format {
 	if f.Reserved {
 		f.First, f.Last = f.First.Add(f.Tick), f.Last.Add(-f.Tick)
 	}
-	from, _ := f.PlausibleRange(f.Epoch)
-	f.plausibleFrom = from.UnixMilli()
+	f.setPlausible()
 	f.Ordered = f.inOrder()
 	return f
+}
+
+func (f *Format) setPlausible() {
+	from, _ := f.PlausibleRange(f.Epoch)
+	f.plausibleFrom = from.UnixMilli()
 }
 
 // complete derives the members that follow from others.
@@ -241,6 +250,14 @@ func (t *TextRules) complete() {
 	if t.prefix != nil {
 		t.PrefixCharacters = t.prefix.Symbols
 	}
+}
+
+// digits returns how many digits the longest text has, without a check.
+func (t *TextRules) digits() int {
+	if t.suffix != "" {
+		return t.Lengths[0]
+	}
+	return slices.Max(t.Lengths)
 }
 
 // inOrder reports whether integers are in order of time. They are in order if the timestamp's
@@ -368,6 +385,9 @@ func (f *Format) cutPrefix(text string) (prefix, rest string) {
 		return "", text
 	}
 	i := strings.LastIndexByte(text, '_')
+	if i < 0 && f.Text.prefix.Min == 0 {
+		return "", text
+	}
 	if !f.Text.prefix.allows(text[:max(i, 0)]) {
 		return "", ""
 	}
@@ -376,7 +396,7 @@ func (f *Format) cutPrefix(text string) (prefix, rest string) {
 
 func (p *prefixRule) allows(name string) bool {
 	switch {
-	case len(name) < p.Min || len(name) > p.Max || !strings.ContainsRune(lower, rune(name[0])):
+	case name == "" || len(name) < p.Min || len(name) > p.Max || !strings.ContainsRune(lower, rune(name[0])):
 		return false
 	case p.Known != nil:
 		return slices.Contains(p.Known, name)

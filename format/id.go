@@ -177,8 +177,9 @@ func (f *Format) Read(text string) (Candidate, error) {
 // none fits.
 func (f *Format) encodingOf(text string) Encoding {
 	c := classify(text)
+	_, rest := f.cutPrefix(text)
 	switch {
-	case f.hasTextLength(len(text)):
+	case f.hasTextLength(len(rest)):
 	case len(text) == textcodec.UUIDLen && f.hasEncoding(UUID):
 		return UUID
 	case len(text) == 2*f.Size && c&classHex != 0 && f.hasEncoding(Hex):
@@ -304,10 +305,12 @@ func (v Value) append(b []byte) []byte {
 // String returns the decimal integer.
 func (v Value) String() string { return string(v.append(nil)) }
 
-// Fields returns each named field's content, in the order of the layout.
+// Fields returns each named field's content, in the order of the layout. For a TypeID these are the
+// fields of its UUID, if the UUID has a known version.
 func (id ID) Fields() []Value {
-	values := make([]Value, 0, len(id.format.Layout))
-	for _, f := range id.format.Layout {
+	layout := id.layout()
+	values := make([]Value, 0, len(layout))
+	for _, f := range layout {
 		if f.Name != "" {
 			values = append(values, f.Of(id))
 		}
@@ -316,13 +319,14 @@ func (id ID) Fields() []Value {
 }
 
 // convertsTo reports whether an ID's integer has the same meaning in the other format. This is so
-// if both formats have the same time in the same bits, or if they are TypeID and a UUID.
+// if both formats have the same time in the same bits, or if both are UUIDs, in whatever text.
 func (f *Format) convertsTo(g *Format) bool {
 	if f == g || f.Bits != g.Bits {
 		return false
 	}
 	if f.Within != nil || g.Within != nil {
-		return slices.Contains(versions, f) || slices.Contains(versions, g)
+		return (f.Within != nil || slices.Contains(versions, f)) &&
+			(g.Within != nil || slices.Contains(versions, g))
 	}
 	return f.Tick != 0 && g.Tick != 0 && f.Tick == g.Tick && f.Epoch.Equal(g.Epoch) &&
 		slices.EqualFunc(f.timestamp, g.timestamp, func(a, b Field) bool {
@@ -350,15 +354,32 @@ func (id ID) As(g *Format) (ID, error) {
 
 // timed returns the format that reads the ID's time, or nil.
 func (id ID) timed() *Format {
+	f := id.inner()
+	if f == nil {
+		f = id.format
+	}
+	if f.Tick == 0 {
+		return nil
+	}
+	return f
+}
+
+// inner returns the format of the ID inside, or nil.
+func (id ID) inner() *Format {
 	for _, f := range id.format.Within {
-		if f.has(id.words) && f.Tick != 0 {
+		if f.has(id.words) {
 			return f
 		}
 	}
-	if id.format.Tick != 0 {
-		return id.format
-	}
 	return nil
+}
+
+// layout returns the layout of the ID, or of the ID inside.
+func (id ID) layout() []Field {
+	if f := id.inner(); f != nil {
+		return f.Layout
+	}
+	return id.format.Layout
 }
 
 func (id ID) milli(f *Format) int64 { return f.milliOf(f.timestampOf(&id.words)) }

@@ -42,7 +42,7 @@ func (id ID) AppendJSON(b []byte, extra ...Field) []byte {
 	}
 	b = append(b, `,"fields":`...)
 	open := byte('{')
-	for _, fields := range [2][]Field{id.format.Layout, extra} {
+	for _, fields := range [2][]Field{id.layout(), extra} {
 		for _, f := range fields {
 			if f.Name == "" {
 				continue

@@ -23,7 +23,8 @@ type textPart struct {
 // numerals reads and writes texts of groups of digits.
 type numerals struct {
 	format *Format
-	length int
+	length int // of the longest text
+	least  int // of the shortest text that append writes
 	groups []group
 }
 
@@ -39,7 +40,8 @@ func newNumerals(f *Format) *numerals {
 	n := &numerals{format: f}
 	groups := f.Text.groups
 	if groups == nil {
-		groups = []textPart{{Digits: f.Text.Lengths[0], Bits: f.Bits}}
+		n.least = f.Text.Lengths[0]
+		groups = []textPart{{Digits: f.Text.digits(), Bits: f.Bits}}
 	}
 	for _, g := range groups {
 		if g.Symbols == "" {
@@ -56,6 +58,9 @@ func newNumerals(f *Format) *numerals {
 				full.values[strings.ToLower(string(c))[0]] = uint8(i)
 				full.values[strings.ToUpper(string(c))[0]] = uint8(i)
 			}
+		}
+		for i := 0; i < len(f.Text.aliases); i += 2 {
+			full.values[f.Text.aliases[i]] = full.values[f.Text.aliases[i+1]]
 		}
 		for range g.Digits {
 			full.limit.TimesPlus(uint64(len(g.Symbols)), uint64(len(g.Symbols)-1))
@@ -83,6 +88,9 @@ func (n *numerals) alphabet() class {
 		return 0
 	}
 	symbols := ""
+	for i := 0; i < len(n.format.Text.aliases); i += 2 {
+		symbols += n.format.Text.aliases[i : i+1]
+	}
 	for _, g := range n.groups {
 		symbols += g.Symbols + g.Before
 		if n.format.Text.FoldsCase {
@@ -129,7 +137,11 @@ func (n *numerals) parse(text string) (w integer.Words, err error) {
 	}
 	at, end := len(text)-len(rest), len(text)
 	if fill := n.length - len(rest); fill > 0 {
-		text += strings.Repeat(blank, fill)
+		if n.least > 0 {
+			text, at, end = strings.Repeat(f.Text.Symbols[:1], fill)+rest, 0, n.length
+		} else {
+			text += strings.Repeat(blank, fill)
+		}
 	}
 	for i := range n.groups {
 		g := &n.groups[i]
@@ -156,6 +168,7 @@ func (n *numerals) parse(text string) (w integer.Words, err error) {
 
 func (n *numerals) append(b []byte, w integer.Words) []byte {
 	var buf [64]byte
+	first, start := len(b), len(b)
 	for i := range n.groups {
 		g := &n.groups[i]
 		v, base := g.of(w), uint64(len(g.Symbols))
@@ -167,6 +180,12 @@ func (n *numerals) append(b []byte, w integer.Words) []byte {
 			buf[i] = g.Symbols[rest]
 		}
 		b = append(append(b, g.Before...), buf[:g.Digits]...)
+	}
+	if n.least > 0 { // at the start, drop the zeros that a shorter text does not need
+		for len(b)-start > n.least && b[start] == n.format.Text.Symbols[0] {
+			start++
+		}
+		return append(b[:first], b[start:]...)
 	}
 	return bytes.TrimRight(b, blank)
 }

@@ -17,6 +17,8 @@ const (
 	digits36 = digits + lower
 	digits62 = digits + capitals + lower
 	digits58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	flickr58 = "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
+	digits57 = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 	digits64 = capitals + lower + digits + "-_"
 )
 
@@ -25,6 +27,23 @@ const (
 var others = slices.Concat(uuids, sortable, fielded, integers)
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+func date(year, month int) time.Time {
+	return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// usually sets the largest value that most IDs have in a field.
+func usually(most uint64, f Field) Field {
+	f.Usual = most
+	return f
+}
+
+// used sets the year of the format's first IDs (0 for the default) and its rarity.
+func (f *Format) used(since, rarity int) *Format {
+	f.since, f.Search.Rarity = since, rarity
+	f.setPlausible()
+	return f
+}
 
 func field(name string, bits int, k Kind, meaning string) Field {
 	return Field{Name: name, Bits: bits, Kind: k, Meaning: meaning}
@@ -59,6 +78,9 @@ func other(f *Format) *Format {
 			f.Text.Lengths = []int{n.length}
 		}
 		f.alphabet, f.max, check = n.alphabet(), n.max(), n.check
+		if f.Text.FoldsCase {
+			f.letters = classify(f.Text.Symbols) & (classLower | classUpper)
+		}
 		f.parse, f.appendText = n.parse, n.append
 	}
 	for i := range f.max {

@@ -20,6 +20,7 @@ const (
 	year2015 = 1_420_070_400_000
 	year2020 = 1_577_836_800_000
 	year2024 = 1_704_067_200_000
+	year2025 = 1_735_689_600_000
 )
 
 // Formats usually written as decimal integers.
@@ -33,12 +34,13 @@ var integers = []*Format{
 		field("timestamp", 41, KindTime, "milliseconds since 2010-11-04T01:42:54.657Z"),
 		field("datacenter", 5, KindNode, "the data centre"),
 		field("worker", 5, KindNode, "the generator in the data centre"),
-		field("sequence", 12, KindCounter, "+ 1 within a millisecond")),
+		usually(63, field("sequence", 12, KindCounter, "+ 1 within a millisecond"))),
 	snowflake("snowflake-discord", "Snowflake (Discord)",
 		"https://docs.discord.com/developers/reference#snowflakes",
 		"175928847299117063", year2015, time.Millisecond,
 		field("timestamp", 42, KindTime, "milliseconds since 2015"),
-		field("worker", 5, KindNode, "the generator"), field("process", 5, KindNode, "the process"),
+		field("worker", 5, KindNode, "the generator"),
+		usually(1, field("process", 5, KindNode, "the process")),
 		field("increment", 12, KindCounter, "+ 1 for each ID of the process")),
 	snowflake("snowflake-instagram", "Snowflake (Instagram)",
 		"https://instagram-engineering.com/sharding-ids-at-instagram-1cf5a71e5a5c",
@@ -46,18 +48,16 @@ var integers = []*Format{
 	snowflake("snowflake-mastodon", "Snowflake (Mastodon)",
 		"https://github.com/mastodon/mastodon/blob/main/lib/mastodon/snowflake.rb",
 		"109501234567890123", 0, time.Millisecond,
-		unixMillis, field("sequence", 16, KindCounter, "a row's number and a hash")),
+		unixMillis, field("sequence", 16, KindCounter, "a row's number and a hash")).used(2016, 0),
 	snowflake("snowflake-linkedin", "Snowflake (LinkedIn)",
 		"https://github.com/Ollie-Boyd/Linkedin-post-timestamp-extractor",
 		"7157450712540516352", 0, time.Millisecond,
 		field("timestamp", 42, KindTime, "Unix time in milliseconds"),
 		field("rest", 22, KindData, "only LinkedIn knows the meaning")),
-	snowflake("sonyflake", "Sonyflake", "https://github.com/sony/sonyflake",
-		"175928847299117063", 1_409_529_600_000, 10*time.Millisecond,
-		zeros(1),
-		field("time", 39, KindTime, "units of 10 ms since 2014-09-01"),
-		field("sequence", 8, KindCounter, "+ 1 within 10 ms"),
-		field("machine", 16, KindNode, "the machine")),
+	sonyflake("sonyflake", "Sonyflake", "https://github.com/sony/sonyflake", "175928847299117063",
+		1_409_529_600_000, "2014-09-01"),
+	sonyflake("sonyflake-v2", "Sonyflake v2", "https://pkg.go.dev/github.com/sony/sonyflake/v2",
+		"100530754101772308", year2025, "2025-01-01"),
 	other(&Format{Name: "tsid", Title: "TSID",
 		Summary: "a time and 22 bits of node and counter",
 		Source:  "https://github.com/f4b6a3/tsid-creator",
@@ -68,12 +68,17 @@ var integers = []*Format{
 		Text: TextRules{Alphabet: "13 Crockford Base32 symbols", Symbols: textcodec.CrockfordSymbols,
 			FoldsCase: true,
 			Lengths:   []int{13}, Sorts: true},
-		Example: "01226N0640J7Q", Search: Search{Named: true}, Epoch: unix(year2020)}),
-	snowflake("snowid", "SnowID", "https://github.com/qeeqez/snowid-go", "151819733950271234",
-		year2024, time.Millisecond,
-		field("timestamp", 42, KindTime, "milliseconds since 2024"),
-		field("node", 10, KindNode, "the generator"),
-		field("sequence", 12, KindCounter, "+ 1 within a millisecond")),
+		Example: "01226N0640J7Q", Search: Search{Named: true, Rarity: 2}, Epoch: unix(year2020)}),
+	other(&Format{Name: "snowid", Title: "SnowID", Summary: summary64,
+		Source: "https://github.com/qeeqez/snowid-go",
+		Layout: []Field{field("timestamp", 42, KindTime, "milliseconds since 2024"),
+			field("node", 10, KindNode, "the generator"),
+			usually(63, field("sequence", 12, KindCounter, "+ 1 within a millisecond"))},
+		Encodings: []Encoding{Text, Int},
+		Text: TextRules{Alphabet: "10 or 11 Base62 digits", Symbols: digits62,
+			Lengths: []int{10, 11}},
+		Example: "BDKpYLONVK", Search: Search{Named: true, Mixed: true, Rarity: 2},
+		Epoch: unix(year2024)}),
 	snowflake("snowflake-spaceflake", "Snowflake (Spaceflake)",
 		"https://github.com/kkrypt0nn/spaceflake",
 		"1015189130756840860", year2015, time.Millisecond,
@@ -81,13 +86,13 @@ var integers = []*Format{
 		field("timestamp", 41, KindTime, "milliseconds since 2015"),
 		field("node", 5, KindNode, "the node"),
 		field("worker", 5, KindNode, "the generator of the node"),
-		loose(field("sequence", 12, KindCounter, "+ 1 for each ID, or random"))),
+		loose(field("sequence", 12, KindCounter, "+ 1 for each ID, or random"))).used(2022, 2),
 	snowflake("snowflake-flake", "Snowflake (flake-idgen)", "https://github.com/T-PWK/flake-idgen",
 		"7157450712540516352", 0, time.Millisecond,
 		field("timestamp", 42, KindTime, "Unix time in milliseconds"),
 		field("datacenter", 5, KindNode, "the data centre"),
 		field("worker", 5, KindNode, "the generator in the data centre"),
-		field("sequence", 12, KindCounter, "+ 1 within a millisecond")),
+		usually(63, field("sequence", 12, KindCounter, "+ 1 within a millisecond"))).used(0, 2),
 	other(&Format{Name: "snowflake-frostflake", Title: "Snowflake (Frostflake)",
 		Summary: summary64, Source: "https://github.com/ordo-one/package-frostflake",
 		Layout: []Field{field("timestamp", 32, KindTime, "Unix time in seconds"),
@@ -96,13 +101,14 @@ var integers = []*Format{
 		Encodings: []Encoding{Text, Int},
 		Text: TextRules{Alphabet: "11 Base58 digits", Symbols: digits58,
 			Lengths: []int{11}, Sorts: true},
-		Example: "JERHwh5PXjL", Search: Search{Named: true, Mixed: true}, Tick: time.Second}),
+		Example: "JERHwh5PXjL", Search: Search{Named: true, Mixed: true, Rarity: 2},
+		Tick: time.Second, since: 2022}),
 	snowflake("snowflake-simpleflake", "Snowflake (Simpleflake)",
 		"https://simpleflake.readthedocs.io",
 		"4234673179811182512", year2000, time.Millisecond,
 		field("timestamp", 41, KindTime, "milliseconds since 2000"),
-		field("random", 23, KindRandom, "random in each ID")),
-	unixTime("ns", "nanoseconds", "1732190400123456789", time.Nanosecond, 63),
+		field("random", 23, KindRandom, "random in each ID")).used(0, 2),
+	unixTime("ns", "nanoseconds", "1732190400123456789", time.Nanosecond, 63).used(0, 1),
 }
 
 func snowflake(name, title, source, example string, epoch int64, tick time.Duration,
@@ -114,6 +120,14 @@ func snowflake(name, title, source, example string, epoch int64, tick time.Durat
 		Layout: fields, Encodings: []Encoding{Int},
 		Text:    TextRules{Alphabet: "a decimal integer", Mark: " of 64 bits"},
 		Example: example, Search: Search{Named: true}, Epoch: unix(epoch), Tick: tick})
+}
+
+func sonyflake(name, title, source, example string, epoch int64, day string) *Format {
+	return snowflake(name, title, source, example, epoch, 10*time.Millisecond,
+		zeros(1),
+		field("time", 39, KindTime, "units of 10 ms since "+day),
+		usually(15, field("sequence", 8, KindCounter, "+ 1 within 10 ms")),
+		field("machine", 16, KindNode, "the machine")).used(0, 1)
 }
 
 func unixTime(unit, title, example string, tick time.Duration, bits int) *Format {

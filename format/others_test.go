@@ -95,7 +95,11 @@ func TestOthers(t *testing.T) {
 func bigText(f *Format, w *big.Int) (text string) {
 	groups := f.Text.groups
 	if groups == nil && f.hasEncoding(Text) {
-		groups = []textPart{{Digits: f.Text.Lengths[0], Bits: f.Bits}}
+		groups = []textPart{{Digits: f.Text.digits(), Bits: f.Bits}}
+	}
+	zeros := 0
+	if f.Text.groups == nil && f.hasEncoding(Text) {
+		zeros = f.Text.digits() - f.Text.Lengths[0] // zeros at the start that are not written
 	}
 	for _, g := range groups {
 		symbols := f.Text.Symbols
@@ -116,6 +120,9 @@ func bigText(f *Format, w *big.Int) (text string) {
 			part[len(part)-1-i] = symbols[digit.Int64()]
 		}
 		text += g.Before + string(part)
+	}
+	for ; zeros > 0 && text[0] == f.Text.Symbols[0]; zeros-- {
+		text = text[1:]
 	}
 	return strings.TrimRight(text, blank)
 }
@@ -244,11 +251,13 @@ func TestOthersBoundsPart(t *testing.T) {
 
 // IDs convert to formats with the same time in the same bits, and back.
 func TestConvert(t *testing.T) {
+	const others = "uuid-base58 short-uuid shortuuid uuid-base62 uuid-base64"
+	const boxed = "typeid " + others
 	for text, want := range map[string]string{
 		"ulid 01ARZ3NDEKTSV4RRFFQ69G5FAV":             "scru128 timeflake julid",
-		"uuidv7 017f22e2-79b0-7cc3-98c4-dc0c0c07398f": "scru128 ulid julid timeflake typeid",
-		"uuidv4 919108f7-52d1-4320-9bac-f847db4148a8": "typeid",
-		"typeid user_01h455vb4pex5vsknk084sn02q":      "uuidv7",
+		"uuidv7 017f22e2-79b0-7cc3-98c4-dc0c0c07398f": "scru128 ulid julid timeflake " + boxed,
+		"uuidv4 919108f7-52d1-4320-9bac-f847db4148a8": boxed,
+		"typeid user_01h455vb4pex5vsknk084sn02q":      "uuidv7 " + others,
 		"snowflake-discord 175928847299117063":        "",
 		"snowflake-linkedin 7157450712540516352":      "snowflake-flake",
 		"objectid 507f1f77bcf86cd799439011":           "xid",

@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ var sortable = []*Format{
 		Encodings: []Encoding{Hex},
 		Text:      TextRules{Alphabet: "24 hexadecimal digits", Sorts: true},
 		Example:   "507f1f77bcf86cd799439011",
-		Search:    Search{Labelled: true}, Tick: time.Second}),
+		Search:    Search{Labelled: true}, Tick: time.Second, since: 2008}),
 	other(&Format{Name: "typeid", Title: "TypeID",
 		Summary: "a prefix and a UUID", Source: "https://github.com/jetify-com/typeid",
 		Layout:    []Field{field("uuid", 128, KindData, "a UUID, usually of version 7")},
@@ -71,7 +72,7 @@ var sortable = []*Format{
 		Text: TextRules{Alphabet: "a prefix and 26 Base32 symbols",
 			Symbols: strings.ToLower(textcodec.CrockfordSymbols),
 			Lengths: []int{26}, Sorts: true,
-			prefix: &prefixRule{Symbols: lower + "_", Min: 1, Max: 63}},
+			prefix: &prefixRule{Symbols: lower + "_", Max: 63}},
 		Example: "user_01h455vb4pex5vsknk084sn02q", Within: versions, usual: uuidv7}),
 	other(&Format{Name: "upid", Title: "UPID",
 		Summary: "a prefix of four letters, a time and 64 random bits",
@@ -104,6 +105,15 @@ var sortable = []*Format{
 			suffix: "bech32"},
 		Example: "order_00jc1gmm00000000000028t5cy4tqkff", Search: Search{Named: true},
 		Epoch: unix(1_577_836_800_000), Tick: time.Millisecond}),
+	shortUUID("uuid-base58", "UUID in Base58", "https://www.npmjs.com/package/uuid58",
+		"1BihbxwwQ4NZZpKRH9JDCz", "22 digits of Bitcoin's Base58", digits58),
+	shortUUID("short-uuid", "short-uuid", "https://www.npmjs.com/package/short-uuid",
+		"1bHGAXWWp4nyyPjqh9idcZ", "22 digits of Flickr's Base58", flickr58),
+	shortUUID("shortuuid", "shortuuid", "https://github.com/skorokithakis/shortuuid",
+		"2HCATbPFFQRhakvB2nxrTh", "22 digits of shortuuid's Base57", digits57),
+	shortUUID("uuid-base62", "UUID in Base62", "https://docs.rs/base62",
+		"02p5oQZoHTv0zeY5yG21K3", "22 Base62 digits", digits62),
+	uuidBase64(),
 	other(&Format{Name: "timeflake", Title: "Timeflake",
 		Summary:   "Unix time and 80 random bits, in Base62",
 		Source:    "https://github.com/anthonynsimon/timeflake",
@@ -243,6 +253,30 @@ var fielded = []*Format{
 						"setatt shr si sku source src ss sub sub_sched ta taxid tml tok tr trr tu " +
 						"txcd txi txn txr us we")}},
 		Example: "pi_3MtwBwLkdIwHu7ix28a3tqPa", Search: Search{Named: true, Mixed: true}}),
+}
+
+// shortUUID returns a row of UUIDs that are written as one number. Some writers omit leading zeros.
+func shortUUID(name, title, source, example, alphabet, symbols string) *Format {
+	return boxedUUID(name, title, source, example, TextRules{Alphabet: alphabet, Symbols: symbols,
+		Lengths: []int{22, 21, 20}})
+}
+
+func uuidBase64() *Format {
+	return boxedUUID("uuid-base64", "UUID in Base64",
+		"https://www.rfc-editor.org/rfc/rfc4648", "AX8i4nmwfMOYxNwMDAc5jw",
+		TextRules{Alphabet: "22 characters of A-Z a-z 0-9 - _, or + / in their place",
+			Symbols: digits64, aliases: "+-/_",
+			groups: []textPart{{Digits: 22, Bits: 128 + 4, Low: -4}}})
+}
+
+func boxedUUID(name, title, source, example string, text TextRules) *Format {
+	text.Sorts = slices.IsSorted([]byte(text.Symbols))
+	return other(&Format{Name: name, Title: title, Summary: "a UUID in a short text",
+		Source:    source,
+		Layout:    []Field{field("uuid", 128, KindData, "a UUID")},
+		Encodings: []Encoding{Text, UUID, Hex}, Text: text, Example: example,
+		Search: Search{Named: true, Guess: []Encoding{Text}},
+		Within: []*Format{uuidv7, versions[3], versions[0], versions[5]}, usual: uuidv7})
 }
 
 // cutBech32 cuts off the 20-bit check of Bech32, if there is one.

@@ -83,7 +83,7 @@ func uuid(version uint64, summary, example string, tick time.Duration, fields ..
 	case 0:
 		f.Search.Guess, f.Search.Named = []Encoding{UUID}, true
 	case 100 * time.Nanosecond:
-		f.Epoch = gregorian
+		f.Epoch, f.since = gregorian, 1990
 	}
 	return other(f)
 }

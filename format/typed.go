@@ -33,7 +33,7 @@ func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
 		}
 		id, err := f.ParseAs(Text, rest)
 		if err == nil && id.Plausible(now) && id.generated() {
-			found = append(found, Candidate{ID: id, Encoding: Text, Prefix: prefix})
+			found = append(found, Candidate{id, Text, prefix, f.Search.WordLike})
 		}
 	}
 	slices.SortStableFunc(found[start:], func(a, b Candidate) int {
@@ -43,10 +43,10 @@ func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
 }
 
 func (c Candidate) typedRank() int {
-	switch f := c.ID.format; {
-	case c.Prefix == "" || !f.Generates:
+	switch {
+	case c.Prefix == "" || !c.ID.format.Generates:
 		return 1
-	case f.Search.WordLike:
+	case c.WordLike:
 		return 2
 	}
 	return 0

@@ -26,7 +26,7 @@ func uid60Format() *Format {
 			Lengths: []int{4, 5, 6, 7, 8, 9, 10}, rotated: 2},
 		Example: "xinaS8QBh",
 		Epoch:   time.Date(2018, time.March, 1, 0, 0, 0, 0, time.UTC), Reserved: true,
-		Search: Search{WordLike: true},
+		Search: Search{WordLike: true, Rarity: 1},
 
 		alphabet: classBase64,
 		parse: func(s string) (integer.Words, error) {

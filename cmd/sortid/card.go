@@ -27,7 +27,7 @@ type band struct {
 }
 
 func bands(r *inspect.Reading) []band {
-	layout := r.ID.Format().Layout
+	layout := inspect.Layout(r.ID)
 	if r.Split != nil {
 		layout = append(layout[:1:1], r.Split...)
 	}

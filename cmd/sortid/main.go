@@ -136,7 +136,7 @@ func helpOrInspect(c *console.Console,
 // looksLikeCommand reports whether a text is more probably a misspelt command than an ID.
 func looksLikeCommand(text string) bool {
 	return !strings.ContainsAny(text, "0123456789") && !slices.ContainsFunc(format.Detect(text),
-		func(c format.Candidate) bool { return !c.ID.Format().Search.WordLike })
+		func(c format.Candidate) bool { return !c.WordLike })
 }
 
 func addConsoleFlags(c *console.Console, root *cobra.Command) {

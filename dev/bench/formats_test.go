@@ -153,11 +153,11 @@ func readings(text string, now time.Time) (found []format.Candidate) {
 	return found
 }
 
-// Package format finds the format, text and time of IDs that the libraries make. Of IDs that are
-// random texts, format may miss one in a hundred, because it can look like words.
+// Package format finds the format, text and time of IDs that the libraries make.
 func TestOthersMade(t *testing.T) {
 	for name, o := range oracles {
-		missed, n := 0, 10_000
+		const n = 10_000
+		later := 0
 		for range n {
 			text := o.make()
 			at := time.Now()
@@ -170,10 +170,6 @@ func TestOthersMade(t *testing.T) {
 			found := readings(text, time.Now())
 			i := slices.IndexFunc(
 				found, func(c format.Candidate) bool { return c.ID.Format().Name == name })
-			if i < 0 && found == nil && (name == "nuid" || name == "nanoid") {
-				missed++
-				continue
-			}
 			if i < 0 || found[i].Prefix+found[i].ID.String() != text {
 				t.Fatalf("%s: %s of %v is read as %v", name, text, at, found)
 			}
@@ -181,12 +177,12 @@ func TestOthersMade(t *testing.T) {
 				late >= time.Millisecond && (o.read != nil || late > time.Minute) {
 				t.Fatalf("%s: %s of %v has the time %v", name, text, at, found[i].ID.Time())
 			}
-			if i > 0 && name != "sonyflake" && name != "nuid" {
-				t.Errorf("%s: %s is read as %v first", name, text, found[0].ID.Format().Name)
+			if i > 0 {
+				later++
 			}
 		}
-		if missed > n/100 {
-			t.Errorf("%s: %d of %d are not read", name, missed, n)
+		if later > n/500 && name != "sonyflake" && name != "nuid" {
+			t.Errorf("%s: %d of %d are read as another format first", name, later, n)
 		}
 	}
 }
@@ -206,15 +202,15 @@ func TestOthersExamples(t *testing.T) {
 		"9m4e2mr0ui3e8a215n4g":                 "xid 2011-03-22T17:50:19.000Z",
 		"507f1f77bcf86cd799439011":             "objectid 2012-10-17T21:13:27.000Z",
 		"user_01h455vb4pex5vsknk084sn02q":      "typeid 2023-06-30T03:34:18.518Z",
-		"175928847299117063": "snowflake-twitter 2012-03-03T13:01:20.453Z, " +
-			"snowflake-discord 2016-04-30T11:18:25.796Z, snowflake-instagram 2012-04-23T14:46:14.619Z, " +
-			"sonyflake 2017-12-27T16:16:04.490Z, tsid 2021-04-30T11:18:25.796Z, " +
-			"snowid 2025-04-30T11:18:25.796Z, snowflake-spaceflake 2016-04-30T11:18:25.796Z",
+		"175928847299117063": "snowflake-discord 2016-04-30T11:18:25.796Z, " +
+			"snowflake-instagram 2012-04-23T14:46:14.619Z, snowflake-twitter 2012-03-03T13:01:20.453Z, " +
+			"sonyflake 2017-12-27T16:16:04.490Z, snowid 2025-04-30T11:18:25.796Z, " +
+			"tsid 2021-04-30T11:18:25.796Z",
 		"1541815603606036480": "snowflake-twitter 2022-06-28T16:07:40.105Z, " +
 			"snowflake-discord 2026-08-25T14:24:45.448Z, snowflake-instagram 2017-06-21T04:19:24.445Z, " +
-			"snowflake-spaceflake 2026-08-25T14:24:45.448Z, unix-ns 2018-11-10T02:06:43.606Z",
+			"unix-ns 2018-11-10T02:06:43.606Z, snowflake-spaceflake 2026-08-25T14:24:45.448Z",
 		"d41d8cd98f00b204e9800998ecf8427e":     "", // MD5
-		"f81d4fae-7dec-11d0-a765-00a0c91e6bf6": "", // of 1997
+		"f81d4fae-7dec-11d0-a765-00a0c91e6bf6": "uuidv1 1997-02-03T17:43:12.216Z",
 		"00000000-0000-0000-0000-000000000000": "uuid-nil",
 		"017f22e2-79b0-7cc3-18c4-dc0c0c07398f": "", // another variant
 		"7ZZZZZZZZZZZZZZZZZZZZZZZZZ":           "", // of the year 10889
@@ -271,6 +267,9 @@ func FuzzOthers(f *testing.F) {
 		for _, c := range readings(text, now) {
 			got[c.ID.Format().Name] = c
 			again := readings(c.Prefix+c.ID.In(c.Encoding), now)
+			if len(c.Prefix+c.ID.In(c.Encoding)) > len(text) {
+				continue // zeros that the text lacks
+			}
 			if len(again) == 0 || again[0].ID.Format() != readings(text, now)[0].ID.Format() {
 				t.Fatalf("%q is read as %v, and the text of this ID as %v", text, c, again)
 			}

@@ -339,7 +339,8 @@ function read(word, format, now, hashes) {
   }
   if (!first) throw { get message() { return why(text); } }; // computed only if it is shown
   const timed = first.id.timed ? ", and its time is plausible" : "";
-  return { ...first, reason: first.reason + timed, others, stripped };
+  const doubt = first.wordLike ? ", but many words look like that" : "";
+  return { ...first, reason: first.reason + timed + doubt, others, stripped };
 }
 
 // Returns why a word is not an ID. It tries our formats first, then a lost or added character, then

@@ -217,6 +217,8 @@ export interface Candidate {
   id: ID;
   encoding: Encoding;
   reason: string;
+  /** Whether many words look like the text. */
+  wordLike: boolean;
 }
 
 /** The ways to read a text of unknown format as an ID, most probable first. */

@@ -64,6 +64,7 @@ function integerOf(digits, base) {
 function cutPrefix({ prefix }, text) {
   if (!prefix) return ["", text];
   const end = text.lastIndexOf("_");
+  if (end < 0 && prefix.min === 0) return ["", text];
   const name = text.slice(0, Math.max(end, 0));
   const fits = name.length >= prefix.min && name.length <= prefix.max && /^[a-z]/.test(name);
   const known = prefix.known?.includes(name) ??
@@ -203,8 +204,9 @@ export class ID {
 
   field(field) { return this.value >> BigInt(field.low) & ones(field.bits); }
 
+  // The fields of the ID inside, such as the UUID in a TypeID, stand for the fields of the ID.
   get fields() {
-    const named = this.format.layout.filter(({ name }) => name);
+    const named = (this.inner ?? this.format).layout.filter(({ name }) => name);
     return Object.fromEntries(named.map((field) => [field.name, this.field(field)]));
   }
 
@@ -212,10 +214,11 @@ export class ID {
     return format.timestamp.reduce((all, f) => all | this.field(f) << BigInt(f.shift ?? 0), 0n);
   }
 
+  get inner() { return this.format.within?.map(lookup).find((f) => f.admits(this.value)); }
+
   get timed() {
-    const { format } = this;
-    const fits = (inner) => inner.time && inner.admits(this.value);
-    return format.within?.map(lookup).find(fits) ?? (format.time && format);
+    const format = this.inner ?? this.format;
+    return format.time && format;
   }
 
   get milli() { return this.timed?.milliOf(this.ticks(this.timed)); }
@@ -375,9 +378,14 @@ export class Format {
     return reject(`${this.name}: ${bytes.length} bytes, want ${this.width / 8}`);
   }
 
+  // The values may be of the fields of an ID inside.
   fromFields(values) {
-    const variable = this.layout.filter(({ name, kind }) => name && kind !== "fixed");
-    return this.fromInt(this.fixed | join(variable, ({ name, bits }) => {
+    const fits = ({ name, kind, value = 0 }) => !name ||
+      (kind === "fixed" ? BigInt(values[name] ?? value) === BigInt(value) : name in values);
+    const { layout, fixed } = [this, ...(this.within ?? []).map(lookup)]
+      .find((format) => format.layout.every(fits)) ?? this;
+    const variable = layout.filter(({ name, kind }) => name && kind !== "fixed");
+    return this.fromInt(fixed | join(variable, ({ name, bits }) => {
       const content = BigInt(values[name]);
       if (content >= 0n && content >> BigInt(bits) === 0n) return content;
       return reject(`${this.name}: ${name} has ${bits} bits, and ${content} does not fit`);
@@ -681,12 +689,26 @@ function usualCase({ text: { folds_case: folds, symbols } }, encoding, text) {
 }
 
 // The lower the rank, the more probable the reading. UUIDs come first, because a text seldom has a
-// UUID's variant and version by chance. Our formats follow, then other formats.
-function rank(format, encoding, text) {
+// UUID's variant and version by chance. Decimal integers follow, then our formats, then other
+// formats, and at last texts that look like words.
+function rank({ id: { format }, encoding, wordLike }, text) {
+  const { generates } = format;
   const fixed = format.layout.reduce((n, { kind, bits }) => n + (kind === "fixed" ? bits : 0), 0);
-  if (fixed > 4) return -1;
-  if (!format.generates) return 8;
-  return Object.keys(shapes).indexOf(encoding) + (usualCase(format, encoding, text) ? 0 : 4);
+  if (encoding === "int") return -1;
+  if (fixed > 4) return -2;
+  if (wordLike && !generates) return 16;
+  return (generates ? Object.keys(shapes).indexOf(encoding) : 8) +
+    (usualCase(format, encoding, text) ? 0 : 4);
+}
+
+// Any number can be an ID of several formats. The time nearest to now is the most probable, with
+// handicaps for an unusual field, a rare format and a time after tomorrow. As in package format.
+function unlikeliness({ id }, now) {
+  const { search = {}, layout } = id.format;
+  const unusual = layout.filter((f) => f.usual && id.field(f) > BigInt(f.usual)).length;
+  const past = now - id.milli;
+  const years = (search.rarity ?? 0) * 8 + unusual * 6 + (past < -DAY ? 30 : 0);
+  return Math.floor((years * 365 * DAY + Math.abs(past)) / 3_600_000);
 }
 
 export function detect(text, now = Date.now()) {
@@ -696,20 +718,27 @@ export function detect(text, now = Date.now()) {
     for (const encoding of typed ? ["text"] : format.guess ?? format.encodings) {
       const shape = typed ? format.text.alphabet : shapes[encoding](format, text);
       if (!shape || encoding === "int" && text[0] === "0") continue;
-      const mixed = encoding === "text" && format.search?.mixed;
-      if (mixed && !alternates(cutPrefix(format.text, text)[1])) continue;
       const id = attempt(() => (typed ? format.parseTyped(text) : format.parseAs(encoding, text)));
       const reason = shape + (format.text.mark ?? "");
-      if (id && probable(id, now)) found.push({ id, encoding, reason });
+      if (!id || !probable(id, now)) continue;
+      const usual = text.length >= format.text.lengths?.[0];
+      const likely = usual ? id.inner : id.inner?.name === format.within?.[0];
+      if (format.within && !id.prefix && !likely) continue;
+      const { word_like: words, mixed } = format.search ?? {};
+      const wordLike = encoding === "text" &&
+        Boolean(words || mixed && !alternates(text.slice(id.prefix.length)));
+      found.push({ id, encoding, reason, wordLike });
     }
   }
   // A text seldom has a prefix and the right length by chance, so typed IDs come first. They come
   // last if the format's IDs look like words.
-  const place = ({ id: { format, prefix }, encoding }) => {
-    const typed = prefix && format.generates ? (format.search?.word_like ? 99 : -99) : 0;
-    return typed + rank(format, encoding, text.slice(prefix.length));
+  const place = (found) => {
+    const { id: { format, prefix }, wordLike } = found;
+    const typed = prefix && format.generates ? (wordLike ? 99 : -99) : 0;
+    return typed + rank(found, text.slice(prefix.length));
   };
-  return found.sort((a, b) => place(a) - place(b));
+  return found.sort((a, b) => (a.encoding === "int" && b.encoding === "int"
+    ? unlikeliness(a, now) - unlikeliness(b, now) : place(a) - place(b)));
 }
 
 // Whether digits, small letters and capitals alternate as in random texts: at least three times. If
@@ -739,6 +768,7 @@ export function strip(text) {
       if (inside) take(text.slice(1, -1), name);
     }
     take(text.replace(/^urn:uuid:(?=.)/i, ""), "urn:uuid:");
+    take(text.replace(/^(.{22})==$/, "$1"), "padding");
   }
   const [, prefix, digits] = /^(0x|0X|\\x)([0-9a-fA-F]+)$/.exec(text) ?? [];
   const isLong = ({ generates, width }) => generates && width / 4 === digits.length;
@@ -868,7 +898,10 @@ export class Finder {
   #judgePrefixed(format, text, run, start) {
     const { prefix, lengths } = format.text;
     let first = start - 1;
-    if (text[first] !== "_") return undefined;
+    if (text[first] !== "_") { // only the caller's formats may lack the prefix
+      const bare = this.only && this.#first([format], "text", run, start);
+      return bare?.id.timed && bare;
+    }
     while (first > 0 && prefix.symbols.includes(text[first - 1])) first--;
     if (startsWord(text[first - 1])) return undefined;
     const read = (n) => this.#first([format], "text", text.slice(first, start + n), first);

@@ -86,7 +86,7 @@ type fields struct {
 
 func (f fields) MarshalJSON() ([]byte, error) {
 	b := append(make([]byte, 0, 256), '{')
-	for _, list := range [][]format.Field{f.id.Format().Layout, f.split} {
+	for _, list := range [][]format.Field{Layout(f.id), f.split} {
 		for i := range list {
 			if list[i].Name == "" {
 				continue
@@ -99,6 +99,17 @@ func (f fields) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return append(b, '}'), nil
+}
+
+// Layout returns the fields of the ID, or of the ID inside.
+func Layout(id format.ID) (fields []format.Field) {
+	if id.Format().Within == nil {
+		return id.Format().Layout // faster
+	}
+	for _, v := range id.Fields() {
+		fields = append(fields, v.Field)
+	}
+	return fields
 }
 
 // Bounds are the first ID of a time range, and the first ID after the range.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"github.com/sortid/sortid/format"
 )
 
-// AppendShort appends time, format and fields in a line.
+// AppendShort appends time, format and fields in a line. If the reading is in doubt, the line ends
+// with a question mark and the number of other readings.
 func AppendShort(b []byte, r *Reading) ([]byte, error) {
 	t := FormatTime(r.Time())
 	if t == "" {
@@ -19,6 +21,12 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 	b = fmt.Appendf(b, "%s %s", t, r.Name())
 	for _, v := range r.fields() {
 		b = fmt.Appendf(b, " %s=%s", v.Name, v)
+	}
+	if r.Doubtful() {
+		b = append(b, " ?"...)
+		if n := len(r.Others); n > 0 {
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
 	}
 	return append(b, '\n'), nil
 }

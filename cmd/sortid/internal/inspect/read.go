@@ -205,8 +205,9 @@ func (in *Reader) judgeUUID(all []Guess) {
 // Found returns the reading of an ID that was found in a text. The parameter given says whether
 // its format was named.
 func Found(id format.ID, e format.Encoding, text string, given bool, now time.Time) Reading {
-	return Reading{Input: text, Guess: Guess{format.Candidate{ID: id, Encoding: e}}, Given: given,
-		now: now}
+	c := format.Candidate{ID: id, Encoding: e,
+		WordLike: id.Format().Search.WordLike && e == format.Text}
+	return Reading{Input: text, Guess: Guess{c}, Given: given, now: now}
 }
 
 // Sure returns an error if there is another plausible reading, or the text looks like a word.
@@ -221,12 +222,19 @@ func (r *Reading) Sure() error {
 		}
 		return fmt.Errorf("%s can be read as %s; use --format to choose one", Quote(r.Input),
 			strings.Join(names, " or as "))
-	case r.wordLike():
+	case r.WordLike:
 		return fmt.Errorf(
 			"%s looks like a %s, but many words do; use --format %[2]s if it is one",
 			Quote(r.Input), r.Name())
 	}
 	return nil
+}
+
+// Doubtful reports whether the format was guessed, and another reading has another time or the text
+// looks like a word.
+func (r *Reading) Doubtful() bool {
+	return !r.Given && (r.WordLike ||
+		slices.ContainsFunc(r.Others, func(g Guess) bool { return !g.Time().Equal(r.Time()) }))
 }
 
 // Agreed returns the ID in an encoding if all readings are the same there, and "" otherwise. Formats
@@ -251,11 +259,7 @@ func (r *Reading) Agreed(e format.Encoding) (text string) {
 // reading is not [Reading.Sure].
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
-	same := true
-	for i := range r.Others {
-		same = same && r.Others[i].Time().Equal(t)
-	}
-	if !same || len(r.Others) == 0 {
+	if r.Doubtful() {
 		if err := r.Sure(); err != nil {
 			return b, err
 		}
@@ -266,22 +270,20 @@ func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	return append(append(b, FormatTime(t)...), '\n'), nil
 }
 
-// wordLike reports whether many words of this length are valid IDs.
-func (r *Reading) wordLike() bool {
-	return r.ID.Format().Search.WordLike && r.Encoding == format.Text
-}
-
 // Reason says why the text was read in this way.
 func (r *Reading) Reason() string {
 	switch {
 	case r.Given:
 		return "the format was given"
-	case r.Time().IsZero():
-		return r.Shape()
-	case r.wordLike():
-		return r.Shape() + ", and its time is plausible, but many words look like that"
 	}
-	return r.Shape() + ", and its time is plausible"
+	reason := r.Shape()
+	if !r.Time().IsZero() {
+		reason += ", and its time is plausible"
+	}
+	if r.WordLike {
+		reason += ", but many words look like that"
+	}
+	return reason
 }
 
 func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }

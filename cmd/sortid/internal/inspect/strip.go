@@ -43,6 +43,9 @@ func strip(text string) (bare string, taken []string) {
 		if len(text) > 9 && strings.EqualFold(text[:9], "urn:uuid:") {
 			take(text[9:], "urn:uuid:")
 		}
+		if rest, ok := strings.CutSuffix(text, "=="); ok && len(rest) == 22 { // 16 bytes in Base64
+			take(rest, "padding")
+		}
 	}
 	for _, prefix := range []string{"0x", "0X", `\x`} {
 		if rest, ok := strings.CutPrefix(text, prefix); ok && isHex(rest) {

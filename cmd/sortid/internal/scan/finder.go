@@ -340,8 +340,9 @@ func (f *finder) judgeText(s *textRule, text []byte, from, start, end int) (matc
 
 func (f *finder) judgePrefixed(s *textRule, text []byte, from, start, end int) (match, bool) {
 	first := start - 1
-	if first < from || text[first] != '_' {
-		return match{}, false
+	if first < from || text[first] != '_' { // only named formats may lack the prefix
+		m, ok := f.parse(s.format, format.Text, text, start, end)
+		return m, ok && f.only && !m.ID.Time().IsZero()
 	}
 	for first > from && strings.IndexByte(s.format.Text.PrefixCharacters, text[first-1]) >= 0 {
 		first--
