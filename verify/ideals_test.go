@@ -23,9 +23,9 @@ func TestIdeals(t *testing.T) {
 		rates = append(rates, 0.5, 1, 2, 8000)
 	}
 	// The IDs of 100,000 seconds must not be later than now.
-	o := Options{Now: func() time.Time { return controls.Now.AddDate(0, 1, 0) }}
 	for _, d := range controls.Ideals {
 		t.Run(d.Format+"/"+d.Name, func(t *testing.T) {
+			o := Options{Now: func() time.Time { return d.Start().AddDate(0, 1, 0) }}
 			for _, rate := range rates {
 				for seed := range seeds {
 					judge(t, d, rate, seed, check(t, d.Format, d.Make(seed, rate, n), o))

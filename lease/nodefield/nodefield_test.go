@@ -26,7 +26,7 @@ func TestBits(t *testing.T) {
 	if want := map[string]int{"scru64": 23, "scru160": 16, "uid60": 9, "uuidv1": 48, "uuidv6": 48,
 		"xid": 24 + 16, "objectid": 40, "orderlyid": 16, "flake": 48, "tid": 10, "threads": 13,
 		"cuid": 21, "puid": 52, "snowflake-twitter": 5 + 5, "snowflake-discord": 5 + 5,
-		"snowflake-instagram": 13, "sonyflake": 16, "tsid": 10, "snowid": 10,
+		"snowflake-instagram": 13, "sonyflake": 16, "sonyflake-v2": 16, "tsid": 10, "snowid": 10,
 		"snowflake-spaceflake": 5 + 5, "snowflake-flake": 5 + 5, "snowflake-frostflake": 11,
 	}; !maps.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -28,13 +28,25 @@ type Source struct {
 	rate float64   // IDs in a second
 }
 
+// Start returns when the first IDs are needed: a year after the epoch if that is late.
+func (d Ideal) Start() time.Time {
+	f, err := format.Lookup(d.Format)
+	if err != nil {
+		panic(err)
+	}
+	if late := f.Epoch.AddDate(1, 0, 0); late.UnixMilli() > start {
+		return late
+	}
+	return time.UnixMilli(start)
+}
+
 // Make returns n texts. They are needed at random times (a Poisson process) with this mean rate.
 func (d Ideal) Make(seed uint64, rate float64, n int) []string {
 	f, err := format.Lookup(d.Format)
 	if err != nil {
 		panic(err)
 	}
-	s := &Source{Rand: rand.New(rand.NewPCG(seed, 7)), now: time.UnixMilli(start), rate: rate}
+	s := &Source{Rand: rand.New(rand.NewPCG(seed, 7)), now: d.Start(), rate: rate}
 	next := d.start(s)
 	lines := make([]string, n)
 	for i := range lines {
@@ -137,6 +149,7 @@ const (
 	epochTwitter   = 1_288_834_974_657
 	epochInstagram = 1_314_220_021_721
 	epoch2014      = 1_409_529_600_000
+	epoch2025      = 1_735_689_600_000
 	epoch2015      = 1_420_070_400_000
 	epoch2020      = 1_577_836_800_000
 	epoch2024      = 1_704_067_200_000
@@ -335,6 +348,7 @@ var Ideals = []Ideal{
 		zero(1<<21-1)),
 	snowflake("snowid", "from 0", epoch2024, ms, 42, 12, 77, 10, false, zero(4095)),
 	snowflake("sonyflake", "from 0", epoch2014, 10*ms, 40, 8, 4711, 16, true, zero(255)),
+	snowflake("sonyflake-v2", "from 0", epoch2025, 10*ms, 40, 8, 4711, 16, true, zero(255)),
 	snowflake("tsid", "10 node bits", epoch2020, ms, 42, 12, 333, 10, false,
 		func(s *Source) tail { return seeded(s, 12, 4095) }),
 	snowflake("tsid", "8 node bits", epoch2020, ms, 42, 14, 33, 8, false,
@@ -408,10 +422,16 @@ var Ideals = []Ideal{
 			return uuidv7(s.ticks(0, ms), counter>>19&0xfff, counter&(1<<19-1)<<43|s.bits(43))
 		}
 	})),
-	{Format: "typeid", Name: "random", start: func(s *Source) func() integer.Words {
-		return func() integer.Words { return uuidv7(s.ticks(0, ms), s.bits(12), s.bits(62)).Words }
-	}},
+	within("typeid"), within("uuid-base58"), within("short-uuid"), within("shortuuid"),
+	within("uuid-base62"), within("uuid-base64"),
 	{Format: "typeid", Name: "counter of 42 bits", start: countedV7("", 42, 0).start},
+}
+
+// within makes texts that contain a UUIDv7 of random bits.
+func within(name string) Ideal {
+	return Ideal{Format: name, Name: "random", start: func(s *Source) func() integer.Words {
+		return func() integer.Words { return uuidv7(s.ticks(0, ms), s.bits(12), s.bits(62)).Words }
+	}}
 }
 
 func warned(d Ideal) Ideal {
