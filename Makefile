@@ -47,7 +47,7 @@ bin/testrun: | go
 
 build: | go ## build bin/sortid; in a git repository, sortid --version names the commit
 	@git rev-parse HEAD >/dev/null 2>&1 && vcs=auto || vcs=false; \
-	go build -buildvcs=$$vcs -ldflags='-s -w' -o bin/ ./cmd/sortid
+	CGO_ENABLED=0 go build -buildvcs=$$vcs -ldflags='-s -w' -o bin/ ./cmd/sortid
 run: build ## build the command, make three IDs and inspect one
 	bin/sortid new scru128 -n 3
 	bin/sortid new scru128 | bin/sortid inspect -

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"text/template"
 	"unicode"
 
@@ -32,8 +33,9 @@ func addHelp(c *console.Console, root *cobra.Command) {
 			return console.Item(fmt.Sprintf("  %-*s ", padding, name), text, width())
 		},
 	}
-	// Most runs print no help, so the templates are parsed only when one does.
+	// Most runs print no help, so templates and texts are read only when one does.
 	execute := func(w io.Writer, text string, cmd *cobra.Command) error {
+		describe(cmd)
 		return template.Must(template.New("").Funcs(functions).Parse(text)).Execute(w, cmd)
 	}
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -45,12 +47,6 @@ func addHelp(c *console.Console, root *cobra.Command) {
 		}
 	})
 	root.SetHelpCommand(helpCommand())
-	names := catalog.Names(format.Ours())
-	last := len(names) - 1
-	describe(root, strings.NewReplacer("{formats}",
-		strings.Join(names[:last], ", ")+" and "+names[last],
-		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs(),
-		"{windows}\n", supervise.Table(), "{window}", nodeid.ProgramWindow.String()))
 }
 
 func trimRight(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
@@ -58,16 +54,22 @@ func trimRight(text string) string { return strings.TrimRightFunc(text, unicode.
 //go:embed help/*.txt
 var texts embed.FS
 
-// describe sets the texts and examples of cmd and its subcommands.
-func describe(cmd *cobra.Command, values *strings.Replacer) {
-	for _, sub := range cmd.Commands() {
-		describe(sub, values)
-	}
+// values replaces the placeholders in the texts.
+var values = sync.OnceValue(func() *strings.Replacer {
+	names := catalog.Names(format.Ours())
+	last := len(names) - 1
+	return strings.NewReplacer("{formats}", strings.Join(names[:last], ", ")+" and "+names[last],
+		"{unnamed}", strings.Join(unnamed(), ", "), "{times}", flags.Times, "{urls}\n", storeURLs(),
+		"{windows}\n", supervise.Table(), "{window}", nodeid.ProgramWindow.String())
+})
+
+// describe sets the text and the examples of cmd.
+func describe(cmd *cobra.Command) {
 	b, err := texts.ReadFile("help/" + pathName(cmd) + ".txt")
 	if err != nil {
 		return // cobra describes its own commands
 	}
-	text, examples, _ := strings.Cut(values.Replace(string(b)), "\nExamples:\n")
+	text, examples, _ := strings.Cut(values().Replace(string(b)), "\nExamples:\n")
 	cmd.Long, cmd.Example = strings.TrimSuffix(text, "\n"), strings.TrimSuffix(examples, "\n")
 }
 

@@ -1,15 +1,18 @@
 package main
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sortid/sortid/scru64"
-	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 )
 
 func manCommand() *cobra.Command {
@@ -23,40 +26,111 @@ func manCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			date := time.Now()
+			if epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+				date = time.Unix(epoch, 0)
+			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			return writeManPages(cmd.Root(), args[0])
+			return writeManPages(cmd.Root(), args[0], date.UTC())
 		},
 	}
 }
 
-func writeManPages(cmd *cobra.Command, dir string) error {
+func writeManPages(cmd *cobra.Command, dir string, date time.Time) error {
 	for _, sub := range cmd.Commands() {
 		if !sub.IsAvailableCommand() {
 			continue
 		}
-		if err := writeManPages(sub, dir); err != nil {
+		if err := writeManPages(sub, dir, date); err != nil {
 			return err
 		}
 	}
-	var page bytes.Buffer
-	if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Source: "sortid", Manual: "sortid"},
-		&page); err != nil {
-		return err
+	return os.WriteFile(filepath.Join(dir, manName(cmd)+".1"), manPage(cmd, date), 0o644)
+}
+
+func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// manPage writes a page with the macros of man(7).
+func manPage(cmd *cobra.Command, date time.Time) []byte {
+	describe(cmd)
+	cmd.InitDefaultHelpFlag()
+	b := fmt.Appendf(nil, ".nh\n.TH %q 1 %q sortid sortid\n", strings.ToUpper(manName(cmd)),
+		date.Format("Jan 2006"))
+	b = fmt.Appendf(b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
+	b = fmt.Appendf(b, ".SH SYNOPSIS\n\\fB%s\\fP\n.SH DESCRIPTION\n", roff(cmd.UseLine()))
+	for i, paragraph := range strings.Split(cmp.Or(cmd.Long, cmd.Short), "\n\n") {
+		switch {
+		case strings.HasPrefix(paragraph, "  "):
+			b = append(b, manExample(paragraph)...)
+			continue
+		case i > 0:
+			b = append(b, ".PP\n"...)
+		}
+		b = append(b, roff(paragraph)+"\n"...)
 	}
-	// EXIT STATUS and ENVIRONMENT belong before the examples.
-	text, rest := page.String(), ""
-	for _, section := range []string{"\n.SH EXAMPLE\n", "\n.SH SEE ALSO\n"} {
-		if at := strings.Index(text, section); at >= 0 {
-			text, rest = text[:at+1], text[at+1:]
-			break
+	b = append(b, manOptions("OPTIONS", cmd.NonInheritedFlags())...)
+	b = append(b, manOptions("OPTIONS INHERITED FROM PARENT COMMANDS", cmd.InheritedFlags())...)
+	b = append(b, manSection("EXIT STATUS", exitStatus)...)
+	b = append(b, manSection("ENVIRONMENT",
+		append(environment[pathName(cmd)], environment[""]...))...)
+	if cmd.HasExample() {
+		b = append(b, ".SH EXAMPLE\n"+manExample(cmd.Example)...)
+	}
+	var others []string
+	if cmd.HasParent() {
+		others = append(others, manName(cmd.Parent()))
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			others = append(others, manName(sub))
 		}
 	}
-	text += manSection("EXIT STATUS", exitStatus)
-	text += manSection("ENVIRONMENT", append(environment[pathName(cmd)], environment[""]...))
-	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
-	return os.WriteFile(filepath.Join(dir, name), []byte(text+rest), 0o644)
+	for i, name := range others {
+		others[i] = `\fB` + roff(name) + `\fP(1)`
+	}
+	return append(b, ".SH SEE ALSO\n"+strings.Join(others, ", ")+"\n"...)
+}
+
+func manOptions(title string, flags *pflag.FlagSet) string {
+	var entries []manEntry
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		term := "--" + f.Name
+		if f.Shorthand != "" {
+			term = "-" + f.Shorthand + ", " + term
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		if value != "" {
+			term += " " + value
+		}
+		switch f.DefValue {
+		case "", "0", "0s", "false", "[]":
+		default:
+			if !strings.Contains(usage, "(default ") {
+				usage += " (default " + f.DefValue + ")"
+			}
+		}
+		entries = append(entries, manEntry{term, usage})
+	})
+	if entries == nil {
+		return ""
+	}
+	return manSection(title, entries)
+}
+
+func manExample(text string) string { return ".PP\n.EX\n" + roff(text) + "\n.EE\n" }
+
+// roff escapes what is not text to man(7).
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	return text
 }
 
 type manEntry struct{ term, meaning string }
@@ -88,7 +162,7 @@ func manSection(title string, entries []manEntry) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".SH %s\n", title)
 	for _, e := range entries {
-		fmt.Fprintf(&b, ".TP\n\\fB%s\\fP\n%s\n", e.term, strings.ReplaceAll(e.meaning, "-", `\-`))
+		fmt.Fprintf(&b, ".TP\n\\fB%s\\fP\n%s\n", roff(e.term), roff(e.meaning))
 	}
 	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid/internal/words"
@@ -15,15 +16,17 @@ import (
 //go:embed page.html
 var page string
 
-var tmpl = template.Must(template.New("page").Funcs(template.FuncMap{
-	"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
-	"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineChart,
-	"bits": bitsChart, "lead": leadChart,
-	"groups": func() any { return Groups }, "in": checksIn,
-}).Parse(page))
+var tmpl = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"source": source, "verdict": verdict, "volume": volume, "found": found, "example": example,
+		"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineChart,
+		"bits": bitsChart, "lead": leadChart,
+		"groups": func() any { return Groups }, "in": checksIn,
+	}).Parse(page))
+})
 
 // HTML writes reports as one page without scripts or other files.
-func HTML(w io.Writer, rs []*Report) error { return tmpl.Execute(w, rs) }
+func HTML(w io.Writer, rs []*Report) error { return tmpl().Execute(w, rs) }
 
 const chartWidth, chartHeight = 720.0, 140.0
 

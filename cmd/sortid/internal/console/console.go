@@ -130,10 +130,12 @@ func Reflow(text string, width int) string {
 }
 
 // listTerm matches the blanks at the start of a line. In a list item it also matches the term.
-var listTerm = regexp.MustCompile(`^ +(\S+( \S+)*  +)?`)
+var listTerm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ +(\S+( \S+)*  +)?`)
+})
 
 func cutTerm(line string) (prefix, text string) {
-	prefix = listTerm.FindString(line)
+	prefix = listTerm().FindString(line)
 	return prefix, line[len(prefix):]
 }
 

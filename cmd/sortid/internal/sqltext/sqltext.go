@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sortid/sortid/format"
 )
@@ -83,10 +84,12 @@ func inSchema(text, schema string) string {
 		"ON SCHEMA sortid ", "ON SCHEMA "+quoted+" ", "sortid.", quoted+".").Replace(text)
 }
 
-var name = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+var name = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+})
 
 func checkName(what, s string) error {
-	if !name.MatchString(s) {
+	if !name().MatchString(s) {
 		return fmt.Errorf(
 			"%q cannot be the name of a %s: want at most 63 letters, "+
 				"digits and underscores, not beginning with a digit", s, what)

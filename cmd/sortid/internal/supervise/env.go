@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
@@ -49,8 +50,12 @@ func (n Nodes) join(text func(id string) string) string {
 type Variable struct{ name, template string }
 
 var (
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	placeholder  = regexp.MustCompile(`\{\{|\{[\pL_]+\}`)
+	variableName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	})
+	placeholder = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{|\{[\pL_]+\}`)
+	})
 )
 
 const placeholders = "{node_id}, {node_ids}, {node_bits} and {node_spec}"
@@ -61,11 +66,11 @@ func parseVariable(text string) (Variable, error) {
 	switch {
 	case !ok:
 		return Variable{}, fmt.Errorf("--env %q: want NAME=TEMPLATE", text)
-	case !variableName.MatchString(name):
+	case !variableName().MatchString(name):
 		return Variable{}, fmt.Errorf("--env %q: the name %q of a variable may have only letters, "+
 			"digits and _, and begins with no digit", text, name)
 	}
-	for _, word := range placeholder.FindAllString(template, -1) {
+	for _, word := range placeholder().FindAllString(template, -1) {
 		if _, known := (Nodes{IDs: []uint32{0}}).value(word); !known {
 			return Variable{}, fmt.Errorf("--env %q: there is no placeholder %s; there are %s; "+
 				"for the text %s, write {%s", text, word, placeholders, word, word)
@@ -91,7 +96,7 @@ func (n Nodes) value(word string) (value string, known bool) {
 
 // uses reports whether the template has the placeholder.
 func (v Variable) uses(word string) bool {
-	return slices.Contains(placeholder.FindAllString(v.template, -1), word)
+	return slices.Contains(placeholder().FindAllString(v.template, -1), word)
 }
 
 // check returns an error if the template would show a node ID without its size.
@@ -105,7 +110,7 @@ func (v Variable) check(realm string, mixed bool) error {
 }
 
 func (v Variable) with(n Nodes) string {
-	return v.name + "=" + placeholder.ReplaceAllStringFunc(v.template, func(word string) string {
+	return v.name + "=" + placeholder().ReplaceAllStringFunc(v.template, func(word string) string {
 		value, _ := n.value(word)
 		return value
 	})
