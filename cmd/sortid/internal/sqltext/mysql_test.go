@@ -3,11 +3,14 @@ package sqltext
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +41,10 @@ func openMySQL(t *testing.T) (db *sql.DB, u *url.URL) {
 	return db, u
 }
 
+var bodyQuote = regexp.MustCompile(`\$\w*\$`)
+
+// statements returns the statements of a file. A line ends a statement with the delimiter, unless
+// it is in a body between $$.
 func statements(file string) (list []string) {
 	delimiter := ";"
 	var statement strings.Builder
@@ -50,8 +57,9 @@ func statements(file string) (list []string) {
 			continue
 		}
 		statement.WriteString(line)
-		if s := strings.TrimSpace(statement.String()); strings.HasSuffix(s, delimiter) {
-			list = append(list, strings.TrimSuffix(s, delimiter))
+		s := strings.TrimSpace(statement.String())
+		if strings.HasSuffix(s, delimiter) && len(bodyQuote.FindAllString(s, -1))%2 == 0 {
+			list = append(list, strings.TrimSpace(strings.TrimSuffix(s, delimiter)))
 			statement.Reset()
 		}
 	}
@@ -211,6 +219,82 @@ func TestMySQLTimes(t *testing.T) {
 	}
 }
 
+// IDs at a given time have this time, are unique, and are random in all other bits.
+func TestMySQLMakesIDsAtGivenTime(t *testing.T) {
+	db, _ := openMySQL(t)
+	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
+	const n = 2000
+	for _, name := range []string{"scru128", "scru160", "euid"} {
+		f := formatOf(name)
+		for _, at := range []string{"1970-01-01 00:00:00.001", "2020-02-29 23:59:59.9996",
+			"2100-01-01 00:00:00"} {
+			got, err := row(t, db, fmt.Sprintf(f.here("SELECT COUNT(DISTINCT id), "+
+				"SUM(F_time(id) = F_time(F_first('%s'))), GROUP_CONCAT(HEX(id) SEPARATOR '') "+
+				"FROM (SELECT F_new('%s') AS id FROM seq_1_to_%d) AS ids"), at, at, n))
+			if err != nil || got[0] != fmt.Sprint(n) || got[1] != got[0] {
+				t.Errorf("%s at %s: %s are different, %s have the time, %v", name, at, got[0], got[1], err)
+				continue
+			}
+			checkRandomBits(t, f, check.Must(hex.DecodeString(got[2]))(t))
+		}
+		for _, at := range []string{"1970-01-01 00:00:00", "1969-12-31", "9999-12-31"} {
+			got, err := row(t, db, f.here("SELECT F_new('"+at+"')"))
+			var e *mysql.MySQLError
+			if refuses := errors.As(err, &e) && string(e.SQLState[:]) == "22008"; refuses !=
+				(at < "1971" || name == "euid") {
+				t.Errorf("%s at %s: %q, %v", name, at, got, err)
+			}
+		}
+		if got, err := row(t, db, f.here("SELECT F_new(NULL)")); err != nil || got[0] != "NULL" {
+			t.Errorf("%s_new(NULL): %q, %v; want NULL", name, got, err)
+		}
+	}
+
+	// The rules in the comments of the other formats make unique IDs.
+	for name, call := range map[string]string{"scru64": "scru64_new(5, 8, UTC_TIMESTAMP())",
+		"uid60": "uid60_new(UTC_TIMESTAMP())"} {
+		f := formatOf(name)
+		_, err := row(t, db, "SELECT "+call)
+		var e *mysql.MySQLError
+		if !errors.As(err, &e) || string(e.SQLState[:]) != "0A000" {
+			t.Errorf("%s: %v, want 0A000", call, err)
+		}
+		comment := check.Must(row(t, db, "SELECT ROUTINE_COMMENT FROM information_schema.ROUTINES "+
+			"WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME = '"+name+"_new'"))(t)[0]
+		_, rule, _ := strings.Cut(comment, " t: ")
+		rule, _, _ = strings.Cut(rule, ". ")
+		rule = strings.NewReplacer("node_id", "5", "node_bits", "8").Replace(
+			strings.TrimSuffix(rule, "."))
+		got, err := row(t, db, f.here("SELECT COUNT(DISTINCT id), SUM(F_time(id) = F_time(F_first(t))) "+
+			"FROM (SELECT t, "+rule+" AS id FROM (SELECT TIMESTAMP'2020-02-29 00:00:00' + "+
+			"INTERVAL seq DIV 100 * 7000 MICROSECOND AS t FROM seq_1_to_10000) AS old) AS ids"))
+		if err != nil || got[0] != "10000" || got[1] != "10000" {
+			t.Errorf("%s: of 10000, %q are different and have the time, %v", rule, got, err)
+		}
+	}
+}
+
+// checkRandomBits checks that each bit behind the time is 1 in about half of the IDs, or is 0 in
+// all of them if the format says so.
+func checkRandomBits(t *testing.T, f tested, ids []byte) {
+	t.Helper()
+	n := len(ids) / f.Size
+	from := map[string]int{"scru128": 48, "scru160": 48, "euid": 42}[f.name]
+	for i := from; i < 8*f.Size; i++ {
+		ones := 0
+		for id := range slices.Chunk(ids, f.Size) {
+			ones += int(id[i/8] >> (7 - i%8) & 1)
+		}
+		least, most := n*2/5, n*3/5
+		if f.name == "scru160" && i == 48 || f.name == "euid" && 57 <= i && i < 64 {
+			least, most = 0, 0
+		}
+		if ones < least || ones > most {
+			t.Errorf("%s: bit %d is 1 in %d of %d IDs", f.name, i, ones, n)
+		}
+	}
+}
+
 func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
 	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
@@ -274,6 +358,34 @@ func openSQLite(t *testing.T) *sql.DB {
 		execAll(t, db, statements(check.Must(SQLite(format.Ours()))(t)))
 	}
 	return db
+}
+
+// IDs at a given time, as the file's comments say, have this time, are unique, and are random in
+// all other bits.
+func TestSQLiteMakesIDsAtGivenTime(t *testing.T) {
+	db := openSQLite(t)
+	for _, name := range []string{"scru128", "scru160", "euid"} {
+		f := formatOf(name)
+		_, expression, _ := strings.Cut(check.Must(read("sqlite", []string{name}, nil))(t),
+			"A new ID of this time is")
+		expression, _, _ = strings.Cut(expression, ".\n")
+		at := time.Date(2020, 2, 29, 23, 59, 59, 999e6, time.UTC)
+		got, err := row(t, db, fmt.Sprintf("WITH RECURSIVE n(n, ms) AS (SELECT 1, %d "+
+			"UNION ALL SELECT n + 1, ms FROM n WHERE n < 2000), ids AS MATERIALIZED (SELECT %s AS id FROM n) "+
+			"SELECT COUNT(DISTINCT id), MIN(typeof(id)), GROUP_CONCAT(hex(id), '') FROM ids", at.UnixMilli(),
+			strings.TrimPrefix(expression, "\n--")))
+		if err != nil || got[0] != "2000" || got[1] != "blob" {
+			t.Errorf("%s: %s of 2000 are different, a %s, %v", name, got[0], got[1], err)
+			continue
+		}
+		ids := check.Must(hex.DecodeString(got[2]))(t)
+		checkRandomBits(t, f, ids)
+		for id := range slices.Chunk(ids, f.Size) {
+			if id, err := f.FromBytes(id); err != nil || !id.Time().Equal(at) {
+				t.Fatalf("%s: %v, %v; want an ID of %v", name, id, err, at)
+			}
+		}
+	}
 }
 
 func literal(f tested, text string) string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,25 +236,6 @@ func TestPostgresInstallsOneFormatAlone(t *testing.T) {
 		if text, err := Postgres(bad, format.Ours()); err == nil {
 			t.Errorf("schema %q: want an error, got %.100s", bad, text)
 		}
-	}
-}
-
-// Rows with a UUIDv4 get an ID of their time; see docs/databases.md.
-func TestPostgresMigratesUUIDv4AsDocumented(t *testing.T) {
-	d := install(t)
-	doc := check.Must(os.ReadFile("../../../../docs/databases.md"))(t)
-	d.run(`CREATE TABLE events (
-			id uuid PRIMARY KEY DEFAULT gen_random_uuid(), created_at timestamptz);
-		INSERT INTO events (created_at)
-		SELECT generate_series(now() - interval '365 days', now(), '1 day')`)
-	_, block, _ := strings.Cut(string(doc), "- **UUIDv4.**")
-	_, block, _ = strings.Cut(block, "```sql\n")
-	block, _, _ = strings.Cut(block, "```")
-	d.run(block)
-	if got := d.one(`count(DISTINCT new_id) FROM events
-		WHERE abs(extract(epoch FROM sortid.scru128_time(new_id) - created_at)) < 0.002
-		  AND right(new_id::text, 12) = right(id::text, 12)`); got != "366" {
-		t.Errorf("%s of 366 rows have an ID of their time and the random bits of their UUID", got)
 	}
 }
 

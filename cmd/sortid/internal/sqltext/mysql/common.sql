@@ -47,6 +47,28 @@ RETURN IF(ms > 253402300799999, NULL,
   TIMESTAMP'1970-01-01 00:00:00' + INTERVAL ms DIV 1000 SECOND
     + INTERVAL ms MOD 1000 * 1000 MICROSECOND) //
 
+DROP FUNCTION IF EXISTS sortid_new_ms //
+CREATE FUNCTION sortid_new_ms(format VARCHAR(10), at DATETIME(6), last BIGINT) RETURNS BIGINT
+DETERMINISTIC NO SQL
+COMMENT 'The Unix time of a new ID, in milliseconds. Raises 22008 for a time that it cannot carry.'
+BEGIN
+  DECLARE message VARCHAR(128) DEFAULT CONCAT(format, ': no new ID can carry the time ', at);
+  IF sortid_ms(at) NOT BETWEEN 1 AND last THEN
+    SIGNAL SQLSTATE '22008' SET MESSAGE_TEXT = message;
+  END IF;
+  RETURN sortid_ms(at);
+END //
+
+DROP PROCEDURE IF EXISTS sortid_reject_time //
+CREATE PROCEDURE sortid_reject_time(format VARCHAR(10))
+NO SQL
+COMMENT 'Raises 0A000, because a format has no new ID at a given time.'
+BEGIN
+  DECLARE message VARCHAR(128) DEFAULT CONCAT(format,
+    ': no new ID at a given time, because nobody knows which counters of an earlier time are free');
+  SIGNAL SQLSTATE '0A000' SET MESSAGE_TEXT = message;
+END //
+
 DROP FUNCTION IF EXISTS sortid_number //
 CREATE FUNCTION sortid_number(bytes VARBINARY(8)) RETURNS BIGINT UNSIGNED DETERMINISTIC NO SQL
 COMMENT 'The number in at most eight bytes, the highest byte first.'

@@ -88,4 +88,11 @@ id >= euid_first(a) AND id < euid_first(b).'
 RETURN IF(sortid_ms(at) > 4398046511103, UNHEX(REPEAT('F', 32)),
   UNHEX(RPAD(LPAD(HEX(sortid_ms(at) << 22), 16, '0'), 32, '0'))) //
 
+DROP FUNCTION IF EXISTS euid_new //
+CREATE FUNCTION euid_new(at DATETIME(6)) RETURNS BINARY(16) NOT DETERMINISTIC NO SQL
+COMMENT 'A new EUID with a given time and 79 random bits, for example for an old row. IDs of one
+millisecond are in no order.'
+RETURN UNHEX(CONCAT(LPAD(HEX(sortid_new_ms('euid', at, 4398046511103) << 22
+  | (CONV(HEX(RANDOM_BYTES(2)), 16, 10) >> 1) << 7), 16, '0'), HEX(RANDOM_BYTES(8)))) //
+
 DELIMITER ;

@@ -79,4 +79,11 @@ COMMENT 'The smallest SCRU128 ID of a time''s millisecond. The IDs from time a t
 id >= scru128_first(a) AND id < scru128_first(b).'
 RETURN UNHEX(RPAD(LPAD(HEX(sortid_ms(at)), 12, '0'), 32, '0')) //
 
+DROP FUNCTION IF EXISTS scru128_new //
+CREATE FUNCTION scru128_new(at DATETIME(6)) RETURNS BINARY(16) NOT DETERMINISTIC NO SQL
+COMMENT 'A new SCRU128 ID with a given time and 80 random bits, for example for an old row. IDs of
+one millisecond are in no order.'
+RETURN UNHEX(CONCAT(LPAD(HEX(sortid_new_ms('scru128', at, 281474976710654)), 12, '0'),
+  HEX(RANDOM_BYTES(10)))) //
+
 DELIMITER ;

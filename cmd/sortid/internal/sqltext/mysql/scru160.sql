@@ -62,4 +62,11 @@ COMMENT 'The smallest SCRU160 ID of a time''s millisecond. The IDs from time a t
 id >= scru160_first(a) AND id < scru160_first(b).'
 RETURN UNHEX(RPAD(LPAD(HEX(sortid_ms(at)), 12, '0'), 40, '0')) //
 
+DROP FUNCTION IF EXISTS scru160_new //
+CREATE FUNCTION scru160_new(at DATETIME(6)) RETURNS BINARY(20) NOT DETERMINISTIC NO SQL
+COMMENT 'A new SCRU160 ID with a given time and 111 random bits, for example for an old row. IDs of
+one millisecond are in no order.'
+RETURN UNHEX(CONCAT(LPAD(HEX(sortid_new_ms('scru160', at, 281474976710654)), 12, '0'),
+  LPAD(HEX(CONV(HEX(RANDOM_BYTES(2)), 16, 10) >> 1), 4, '0'), HEX(RANDOM_BYTES(12)))) //
+
 DELIMITER ;

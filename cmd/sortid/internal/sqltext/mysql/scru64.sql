@@ -43,4 +43,15 @@ COMMENT 'The smallest SCRU64 ID of a time''s tick of 256 milliseconds.
 The IDs from time a to before time b: id >= scru64_first(a) AND id < scru64_first(b).'
 RETURN LEAST(4738381338321616895, LEAST(282429536481, sortid_ms(at) DIV 256) << 24) //
 
+DROP FUNCTION IF EXISTS scru64_new //
+CREATE FUNCTION scru64_new(node_id INT, node_bits INT, at DATETIME(6)) RETURNS BIGINT
+DETERMINISTIC NO SQL
+COMMENT 'Raises 0A000: there is no new ID at a given time.
+For old rows, number the rows of each time t: scru64_first(t) + (node_id << (24 - node_bits)) + ROW_NUMBER()
+OVER (PARTITION BY scru64_first(t)) - 1. Use a node ID that nothing else uses.'
+BEGIN
+  CALL sortid_reject_time('scru64');
+  RETURN NULL;
+END //
+
 DELIMITER ;

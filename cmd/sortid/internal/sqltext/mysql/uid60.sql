@@ -52,4 +52,15 @@ id >= uid60_first(a) AND id < uid60_first(b).'
 RETURN IF(sortid_ms(at) > 5917908911103, 1152921504606846975,
   GREATEST(0, sortid_ms(at) - 1519862400000) << 18) //
 
+DROP FUNCTION IF EXISTS uid60_new //
+CREATE FUNCTION uid60_new(at DATETIME(6)) RETURNS BIGINT
+DETERMINISTIC NO SQL
+COMMENT 'Raises 0A000: there is no new ID at a given time.
+For old rows, number the rows of each time t: uid60_first(t) + 512 * (ROW_NUMBER()
+OVER (PARTITION BY uid60_first(t)) - 1).'
+BEGIN
+  CALL sortid_reject_time('uid60');
+  RETURN NULL;
+END //
+
 DELIMITER ;

@@ -1,5 +1,7 @@
 -- euid: stored as BLOB. If ms is a Unix time in milliseconds, the first ID of this
 -- time is CAST(unhex(printf('%016x', ms << 22)) || zeroblob(8) AS BLOB).
+-- A new ID of this time is
+-- CAST(unhex(printf('%016x', ms << 22 | ((random() & 32767) << 7))) || randomblob(8) AS BLOB).
 
 CREATE TABLE IF NOT EXISTS events_euid (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 16) DEFAULT (CAST(

@@ -1,5 +1,6 @@
 -- scru128: stored as BLOB. If ms is a Unix time in milliseconds, the first ID of this
 -- time is CAST(unhex(printf('%012x', ms)) || zeroblob(10) AS BLOB).
+-- A new ID of this time is CAST(unhex(printf('%012x', ms)) || randomblob(10) AS BLOB).
 
 CREATE TABLE IF NOT EXISTS events_scru128 (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 16) DEFAULT (CAST(

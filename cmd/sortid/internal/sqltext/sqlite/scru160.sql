@@ -1,5 +1,7 @@
 -- scru160: stored as BLOB. If ms is a Unix time in milliseconds, the first ID of this
 -- time is CAST(unhex(printf('%012x', ms)) || zeroblob(14) AS BLOB).
+-- A new ID of this time is
+-- CAST(unhex(printf('%012x%04x', ms, random() & 32767)) || randomblob(12) AS BLOB).
 
 CREATE TABLE IF NOT EXISTS events_scru160 (
   id   BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 20) DEFAULT (CAST(
