@@ -68,10 +68,7 @@ func appendCard(c *console.Console, b []byte, r *inspect.Reading, now time.Time)
 		b = append(bits(c, b, r.ID, fields), '\n')
 	} // a format that has only texts has no map of bits
 	b = append(table(c, b, fields), '\n')
-	line := func(name, value string) {
-		b = fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
-			console.Wrap(value, max(c.Width-10, 30), strings.Repeat(" ", 10)))
-	}
+	line := func(name, value string) { b = appendLine(c, b, name, value) }
 	if t := r.Time(); !t.IsZero() {
 		line("time", c.Paint(console.Strong, words.Time(t))+", "+distance(t, now))
 		line("local", t.Local().Format("2006-01-02 15:04:05.000 -07:00"))
@@ -95,6 +92,11 @@ func appendCard(c *console.Console, b []byte, r *inspect.Reading, now time.Time)
 		line("or", value)
 	}
 	return b
+}
+
+func appendLine(c *console.Console, b []byte, name, value string) []byte {
+	return fmt.Appendf(b, "  %s  %s\n", c.Paint(console.Faint, fmt.Sprintf("%-6s", name)),
+		console.Wrap(value, max(c.Width-10, 30), strings.Repeat(" ", 10)))
 }
 
 // bits appends the map of bits. Without colours, letters below the bits show the fields.
@@ -163,6 +165,23 @@ func table(c *console.Console, b []byte, fields []band) []byte {
 			size, f.value.Bits, value, f.value.String(), meaning)
 	}
 	return b
+}
+
+// gap says how much later or earlier t is than the other time.
+func gap(t, other time.Time) string {
+	d, order := t.Sub(other), "later than"
+	switch {
+	case d == 0:
+		return "the same time as"
+	case d < 0:
+		d, order = -d, "earlier than"
+	}
+	const day = 24 * time.Hour
+	words := ""
+	if n := d / day; n > 0 {
+		words = quantity(int64(n), "day") + " "
+	}
+	return words + (d % day).String() + ", " + order
 }
 
 // distance says how far t is from now, in two units.

@@ -61,6 +61,9 @@ func inspection(c *console.Console,
 				return console.UsageErrorf("--template: %w", err)
 			}
 		}
+		if c.Quiet && !cmd.Flags().Changed("output") && !cmd.Flags().Changed("template") {
+			write = func(b []byte, _ *inspect.Reading) ([]byte, error) { return b, nil }
+		}
 		command := cmd == cmd.Root() // the first argument may be a misspelt command
 		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
 			r, err := in.Read(text)
@@ -107,11 +110,18 @@ func appendObject(b []byte, r *inspect.Reading) ([]byte, error) { return r.Objec
 
 func cards(c *console.Console) writer {
 	first := true
+	var last time.Time // of the card before
 	return func(b []byte, r *inspect.Reading) ([]byte, error) {
 		if !first {
 			b = append(b, '\n')
 		}
 		first = false
-		return appendCard(c, b, r, time.Now()), nil
+		b = appendCard(c, b, r, time.Now())
+		t := r.Time()
+		if !last.IsZero() && !t.IsZero() {
+			b = appendLine(c, b, "gap", gap(t, last)+" the ID before")
+		}
+		last = t
+		return b, nil
 	}
 }
