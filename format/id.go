@@ -275,15 +275,21 @@ type Value struct {
 
 // Of returns the field's content in an ID.
 func (f Field) Of(id ID) Value {
-	low, high := id.bitsFrom(f.Low), id.bitsFrom(f.Low+64)
+	high, low := id.content(&f)
+	return Value{f, high, low}
+}
+
+// content returns the content of a field.
+func (id *ID) content(f *Field) (high, low uint64) {
+	low = id.bitsFrom(f.Low)
 	if f.Bits < 64 {
-		return Value{f, 0, low & (1<<f.Bits - 1)}
+		return 0, low & (1<<f.Bits - 1)
 	}
-	return Value{f, high & (1<<(f.Bits-64) - 1), low}
+	return id.bitsFrom(f.Low+64) & (1<<(f.Bits-64) - 1), low
 }
 
 // bitsFrom returns 64 bits of the ID. The parameter is the position of the lowest of these bits.
-func (id ID) bitsFrom(low int) uint64 {
+func (id *ID) bitsFrom(low int) uint64 {
 	word, shift := 2-low/64, low%64
 	if word < 0 {
 		return 0
@@ -295,15 +301,16 @@ func (id ID) bitsFrom(low int) uint64 {
 	return w
 }
 
-func (v Value) append(b []byte) []byte {
-	if v.high == 0 {
-		return strconv.AppendUint(b, v.low, 10)
-	}
-	return integer.Words{0, v.high, v.low}.AppendDecimal(b)
+// appendField appends a field's content as a decimal integer.
+func (id *ID) appendField(b []byte, f *Field) []byte {
+	high, low := id.content(f)
+	return integer.Words{0, high, low}.AppendDecimal(b)
 }
 
 // String returns the decimal integer.
-func (v Value) String() string { return string(v.append(nil)) }
+func (v Value) String() string {
+	return string(integer.Words{0, v.high, v.low}.AppendDecimal(nil))
+}
 
 // Fields returns each named field's content, in the order of the layout. For a TypeID these are the
 // fields of its UUID, if the UUID has a known version.
@@ -422,27 +429,34 @@ func (id ID) Time() time.Time {
 // Notes returns remarks about the ID, such as "no generator makes this ID".
 func (id ID) Notes() []string {
 	var notes []string
-	if t := id.Time(); id.format.Reserved && (t.Before(id.format.First) ||
-		t.After(id.format.Last)) {
-		notes = append(notes, "the timestamp is reserved: no generator makes this ID")
+	if id.format.Reserved {
+		if t := id.Time(); t.Before(id.format.First) || t.After(id.format.Last) {
+			notes = append(notes, "the timestamp is reserved: no generator makes this ID")
+		}
 	}
-	for _, f := range id.format.Layout {
-		if f.Constant && f.Of(id).low != f.Value {
-			notes = append(notes, fmt.Sprintf("the %s is %v: generators write %d", f.Name, f.Of(id),
-				f.Value))
+	for i := range id.format.Layout {
+		f := &id.format.Layout[i]
+		if _, v := id.content(f); f.Constant && v != f.Value {
+			notes = append(notes,
+				fmt.Sprintf("the %s is %d: generators write %d", f.Name, v, f.Value))
 		}
 		if n := id.field(f.PartBits); n > 0 {
-			notes = append(notes, fmt.Sprintf("%s %d, in %d bits", f.Part, f.Of(id).low&(1<<n-1),
-				n))
+			_, v := id.content(f)
+			notes = append(notes, fmt.Sprintf("%s %d, in %d bits", f.Part, v&(1<<n-1), n))
 		}
 	}
 	return notes
 }
 
-func (id ID) field(name string) uint64 {
-	for _, f := range id.format.Layout {
-		if f.Name == name && name != "" {
-			return f.Of(id).low
+// field returns the content of the field with this name, or 0 if there is none.
+func (id *ID) field(name string) uint64 {
+	if name == "" {
+		return 0
+	}
+	for i := range id.format.Layout {
+		if f := &id.format.Layout[i]; f.Name == name {
+			_, v := id.content(f)
+			return v
 		}
 	}
 	return 0

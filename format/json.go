@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"time"
 
-	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 )
 
@@ -20,38 +18,42 @@ func (id ID) MarshalJSON() ([]byte, error) {
 
 // AppendJSON appends the ID to b as a JSON object on one line, with these members:
 //
-//	format, its encodings, time (if any), fields, notes (if any)
+//	format, text, hex, int, uuid, time, fields, notes
 //
+// The text is in the format's first encoding. Members that the ID does not have are absent.
 // Integers are strings, so that no reader loses digits. The member "fields" has the fields of the
 // layout, and then the extra fields.
 func (id ID) AppendJSON(b []byte, extra ...Field) []byte {
 	b = append(b, `{"format":"`...)
 	b = append(b, id.format.Name...)
 	b = append(b, '"')
-	for _, f := range id.format.Encodings {
+	b = append(b, `,"text":"`...)
+	b = append(id.Append(b, id.format.Encodings[0]), '"')
+	for _, e := range [...]Encoding{Hex, Int, UUID} {
+		if !id.format.hasEncoding(e) {
+			continue
+		}
 		b = append(b, `,"`...)
-		b = append(b, f...)
+		b = append(b, e...)
 		b = append(b, `":"`...)
-		b = id.Append(b, f)
-		b = append(b, '"')
+		b = append(id.Append(b, e), '"')
 	}
-	if f := id.timed(); f != nil {
+	if t := id.Time(); !t.IsZero() {
 		b = append(b, `,"time":"`...)
-		b = appendTime(b, id.milli(f))
-		b = append(b, '"')
+		b = append(words.AppendTime(b, t), '"')
 	}
 	b = append(b, `,"fields":`...)
 	open := byte('{')
 	for _, fields := range [2][]Field{id.layout(), extra} {
-		for _, f := range fields {
+		for i := range fields {
+			f := &fields[i]
 			if f.Name == "" {
 				continue
 			}
 			b = append(b, open, '"')
 			b = append(b, f.Name...)
 			b = append(b, `":"`...)
-			b = f.Of(id).append(b)
-			b = append(b, '"')
+			b = append(id.appendField(b, f), '"')
 			open = ','
 		}
 	}
@@ -65,15 +67,6 @@ func (id ID) AppendJSON(b []byte, extra ...Field) []byte {
 		b = append(b, ']')
 	}
 	return append(b, '}')
-}
-
-// appendTime appends the time in the layout of [words.Time], faster than time.Time.Format.
-func appendTime(b []byte, ms int64) []byte {
-	t := time.UnixMilli(ms).UTC()
-	b = t.AppendFormat(b, time.RFC3339) // the fast path of AppendFormat; the text ends with Z
-	b = append(b[:len(b)-1], '.')
-	b = integer.AppendPadded(b, uint64(t.Nanosecond()/1e6), 3)
-	return append(b, 'Z')
 }
 
 // A row is a format as JSON. See docs/schemas/formats.json.

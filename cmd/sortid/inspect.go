@@ -106,7 +106,9 @@ func splitNode(r *inspect.Reading, size int) (err error) {
 
 type writer = func(b []byte, r *inspect.Reading) ([]byte, error)
 
-func appendObject(b []byte, r *inspect.Reading) ([]byte, error) { return r.Object().AppendJSON(b) }
+func appendObject(b []byte, r *inspect.Reading) ([]byte, error) {
+	return append(r.AppendJSON(b, nil), '\n'), nil
+}
 
 func cards(c *console.Console) writer {
 	first := true

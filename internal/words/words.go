@@ -71,7 +71,33 @@ func Probability(p float64) string {
 }
 
 // Time returns a time in UTC, in RFC 3339 to the millisecond.
-func Time(t time.Time) string { return t.UTC().Format(clock.Layout) }
+func Time(t time.Time) string { return string(AppendTime(nil, t)) }
+
+// AppendTime appends the text of [Time]. It is faster than time.Time.AppendFormat.
+func AppendTime(b []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(b, clock.Layout)
+	}
+	hour, minute, second := t.Clock()
+	b = append(b, "0000-00-00T00:00:00.000Z"...)
+	text := b[len(b)-24:]
+	put := func(start, end, n int) {
+		for i := end - 1; i >= start; i-- {
+			text[i] = byte('0' + n%10)
+			n /= 10
+		}
+	}
+	put(0, 4, year)
+	put(5, 7, int(month))
+	put(8, 10, day)
+	put(11, 13, hour)
+	put(14, 16, minute)
+	put(17, 19, second)
+	put(20, 23, t.Nanosecond()/1e6)
+	return b
+}
 
 // List returns the names as in "a, b and c", with the conjunction "and" or "or".
 func List(names []string, conjunction string) string {

@@ -1,9 +1,32 @@
 package words
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/sortid/sortid/internal/clock"
 )
+
+// AppendTime agrees with time.Time.Format, also for years with a sign or five digits.
+func TestAppendTime(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	zone := time.FixedZone("", 3600)
+	for range 100_000 {
+		at := time.Unix(r.Int64N(400_000_000_000)-100_000_000_000, r.Int64N(1e9)).In(zone)
+		want := at.UTC().Format(clock.Layout)
+		if got := string(AppendTime([]byte("x"), at)); got != "x"+want {
+			t.Fatalf("%v: %s, want x%s", at, got, want)
+		}
+	}
+}
+
+func BenchmarkAppendTime(b *testing.B) {
+	at, buf := time.UnixMilli(1_795_000_000_123).UTC(), make([]byte, 0, 64)
+	for b.Loop() {
+		buf = AppendTime(buf[:0], at)
+	}
+}
 
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{

@@ -1,8 +1,9 @@
 package inspect
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,60 +11,11 @@ import (
 	"github.com/sortid/sortid/internal/words"
 )
 
-type Object struct {
-	Format string   `json:"format"`
-	Text   string   `json:"text"` // in the format's first encoding
-	Hex    string   `json:"hex,omitempty"`
-	Int    string   `json:"int,omitempty"`
-	UUID   string   `json:"uuid,omitempty"`
-	Time   string   `json:"time,omitempty"`
-	Fields fields   `json:"fields"`
-	Notes  []string `json:"notes,omitempty"`
-
-	Input     string          `json:"input"`
-	Prefix    string          `json:"prefix,omitempty"` // of a typed ID, without separator
-	Encoding  format.Encoding `json:"encoding"`
-	Stripped  []string        `json:"stripped,omitempty"`
-	Plausible bool            `json:"plausible"`
-	Reason    string          `json:"reason"`
-	Others    []Other         `json:"others"`
-
-	File   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Column int64  `json:"column,omitempty"`
-}
-
-// An Other is another reading of a text.
-type Other struct {
-	Format   string          `json:"format"`
-	Encoding format.Encoding `json:"encoding"`
-	Text     string          `json:"text"`
-	Time     string          `json:"time,omitempty"`
-	Reason   string          `json:"reason"`
-}
-
-func (r *Reading) Object() *Object {
-	scratch := make([]byte, 0, 64) // small allocations would take most of the time
-	o := &Object{
-		Format: r.Name(), Text: r.Prefix + r.textIn(r.ID.Format().Encodings[0], scratch),
-		Hex: r.textIn(format.Hex, scratch), Int: r.textIn(format.Int, scratch),
-		UUID: r.textIn(format.UUID, scratch),
-		Time: FormatTime(r.Time()), Fields: fields{r.ID, r.Split}, Notes: r.ID.Notes(),
-		Input: r.Input, Prefix: strings.TrimSuffix(r.Prefix, "_"),
-		Encoding: r.Encoding, Stripped: r.Stripped,
-		Plausible: r.Plausible(), Reason: r.Reason(), Others: make([]Other, len(r.Others)),
-	}
-	for i := range r.Others {
-		g := &r.Others[i]
-		o.Others[i] = Other{g.Name(), g.Encoding, g.Text(), FormatTime(g.Time()), g.Shape()}
-	}
-	return o
-}
-
-func (o *Object) AppendJSON(b []byte) ([]byte, error) {
-	w := bytes.NewBuffer(b)
-	err := json.NewEncoder(w).Encode(o) // Marshal would copy it
-	return w.Bytes(), err
+// A Place is where a text is in a file. Lines and columns count from 1.
+type Place struct {
+	File   string
+	Line   int
+	Column int64 // in bytes
 }
 
 // AppendJSON appends what is known about a text, as JSON in one line. If f is nil, it guesses
@@ -73,32 +25,78 @@ func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	b, err = r.Object().AppendJSON(b)
-	return bytes.TrimSuffix(b, []byte("\n")), err
+	return r.AppendJSON(b, nil), nil
 }
 
-// fields becomes a JSON object with an ID's fields in order, and then the fields of split. Numbers
-// are strings, so that no reader loses digits.
-type fields struct {
-	id    format.ID
-	split []format.Field
+// AppendJSON appends a JSON object on one line: the members of [format.ID.AppendJSON], then the
+// members of the reading, and then the place, if it is not nil.
+func (r *Reading) AppendJSON(b []byte, at *Place) []byte {
+	prefixAt := len(b) + len(`{"format":"","text":"`) + len(r.Name())
+	b = r.ID.AppendJSON(b, r.Split...)
+	if r.Prefix != "" {
+		b = slices.Insert(b, prefixAt, []byte(r.Prefix)...)
+	}
+	b = appendString(append(b[:len(b)-1], `,"input":`...), r.Input)
+	if name := strings.TrimSuffix(r.Prefix, "_"); name != "" {
+		b = appendString(append(b, `,"prefix":`...), name)
+	}
+	b = appendString(append(b, `,"encoding":`...), string(r.Encoding))
+	for i, what := range r.Stripped {
+		if i == 0 {
+			b = append(b, `,"stripped":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendString(b, what)
+	}
+	if len(r.Stripped) > 0 {
+		b = append(b, ']')
+	}
+	b = strconv.AppendBool(append(b, `,"plausible":`...), r.Plausible())
+	b = appendString(append(b, `,"reason":`...), r.Reason())
+	b = append(b, `,"others":[`...)
+	for i := range r.Others {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = r.Others[i].appendJSON(b)
+	}
+	b = append(b, ']')
+	if at != nil {
+		b = appendString(append(b, `,"file":`...), at.File)
+		b = strconv.AppendInt(append(b, `,"line":`...), int64(at.Line), 10)
+		b = strconv.AppendInt(append(b, `,"column":`...), at.Column, 10)
+	}
+	return append(b, '}')
 }
 
-func (f fields) MarshalJSON() ([]byte, error) {
-	b := append(make([]byte, 0, 256), '{')
-	for _, list := range [][]format.Field{Layout(f.id), f.split} {
-		for i := range list {
-			if list[i].Name == "" {
-				continue
+// appendJSON appends another reading of a text.
+func (g *Guess) appendJSON(b []byte) []byte {
+	b = appendString(append(b, `{"format":`...), g.Name())
+	b = appendString(append(b, `,"encoding":`...), string(g.Encoding))
+	b = appendString(append(b, `,"text":`...), g.Text())
+	if t := g.Time(); !t.IsZero() {
+		b = append(words.AppendTime(append(b, `,"time":"`...), t), '"')
+	}
+	b = appendString(append(b, `,"reason":`...), g.Shape())
+	return append(b, '}')
+}
+
+// appendString appends a string as package json does.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ' || c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			quoted, err := json.Marshal(s)
+			if err != nil {
+				panic(err) // impossible for a string
 			}
-			if len(b) > 1 {
-				b = append(b, ',')
-			}
-			b = append(append(append(b, '"'), list[i].Name...), `":"`...)
-			b = append(append(b, list[i].Of(f.id).String()...), '"')
+			return append(b, quoted...)
 		}
 	}
-	return append(b, '}'), nil
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
 }
 
 // Layout returns the fields of the ID, or of the ID inside.

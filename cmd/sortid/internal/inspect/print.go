@@ -1,26 +1,31 @@
 package inspect
 
 import (
-	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 	"text/template"
 	"time"
 
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/integer"
+	"github.com/sortid/sortid/internal/words"
 )
 
 // AppendShort appends time, format and fields in a line. If the reading is in doubt, the line ends
 // with a question mark and the number of other readings.
 func AppendShort(b []byte, r *Reading) ([]byte, error) {
-	t := FormatTime(r.Time())
-	if t == "" {
-		t = "-"
+	if t := r.Time(); t.IsZero() {
+		b = append(b, '-')
+	} else {
+		b = words.AppendTime(b, t)
 	}
-	b = fmt.Appendf(b, "%s %s", t, r.Name())
-	for _, v := range r.fields() {
-		b = fmt.Appendf(b, " %s=%s", v.Name, v)
+	b = append(append(b, ' '), r.Name()...)
+	for f := range r.fields() {
+		b = append(append(b, ' '), f.Name...)
+		content := integer.Words(r.ID.Words()).Shift(-f.Low).And(integer.Ones(f.Bits))
+		b = content.AppendDecimal(append(b, '='))
 	}
 	if r.Doubtful() {
 		b = append(b, " ?"...)
@@ -33,15 +38,20 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 
 // fields returns the named fields. If Split is set, the node ID and the counter replace the field
 // that they share.
-func (r *Reading) fields() []format.Value {
-	values := r.ID.Fields()
+func (r *Reading) fields() iter.Seq[*format.Field] {
+	lists := [2][]format.Field{Layout(r.ID), r.Split}
 	if r.Split != nil {
-		values = values[:1]
-		for _, f := range r.Split {
-			values = append(values, f.Of(r.ID))
+		lists[0] = lists[0][:1]
+	}
+	return func(yield func(*format.Field) bool) {
+		for _, list := range lists {
+			for i := range list {
+				if f := &list[i]; f.Name != "" && !yield(f) {
+					return
+				}
+			}
 		}
 	}
-	return values
 }
 
 // A stamp is a time that prints like the time of an ID.
@@ -76,10 +86,11 @@ func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error)
 			Time: stamp{r.Time()}, Plausible: r.Plausible(), Foreign: !r.Ours(),
 			Fields: map[string]string{},
 		}
-		for _, values := range [][]format.Value{r.ID.Fields(), r.fields()} {
-			for _, v := range values {
-				d.Fields[v.Name] = v.String()
-			}
+		for _, v := range r.ID.Fields() {
+			d.Fields[v.Name] = v.String()
+		}
+		for f := range r.fields() {
+			d.Fields[f.Name] = f.Of(r.ID).String()
 		}
 		var line strings.Builder
 		if err := t.Execute(&line, d); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/inspect"
 	"github.com/sortid/sortid/format"
+	"github.com/sortid/sortid/internal/words"
 )
 
 type Options struct {
@@ -53,15 +54,13 @@ type scan struct {
 	matching int // How many lines of the file have IDs.
 	found    bool
 	out      []byte
-	day      int64  // The last day that was printed, in days since 1970.
-	date     []byte // The text of that day.
 }
 
 func newScan(c *console.Console, o Options, now time.Time) *scan {
 	s := &scan{
 		files: newFiles(c), options: o, finder: newFinder(now, o.Formats...), now: now,
 		names: o.Names != nil && *o.Names || o.Names == nil && o.Output == IDs,
-		to:    math.MaxInt64, before: " [", after: "]", day: -1,
+		to:    math.MaxInt64, before: " [", after: "]",
 		out: make([]byte, 0, 2*bufferSize),
 	}
 	s.options.Numbers = o.Numbers || o.Output == IDs
@@ -163,8 +162,8 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 	done := from    // text[:done] is printed
 	counted := from // lines in text[:counted] are counted
 	s.finder.find(text, from, func(m match) {
-		ms := int64(0)
-		if t := m.ID.Time(); !t.IsZero() {
+		t, ms := m.ID.Time(), int64(0)
+		if !t.IsZero() {
 			ms = t.UnixMilli()
 		}
 		if ms < s.from || ms >= s.to {
@@ -173,10 +172,10 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 		s.found = true
 		switch s.options.Output {
 		case Annotate:
-			if !m.ID.Time().IsZero() {
+			if !t.IsZero() {
 				s.copy(text[done:m.End])
 				s.out = append(s.out, s.before...)
-				s.out = s.appendTime(s.out, ms)
+				s.out = words.AppendTime(s.out, t)
 				s.out = append(s.out, s.after...)
 				done = m.End
 			}
@@ -264,7 +263,7 @@ func (s *scan) appendID(m match, text []byte, column int64) {
 	b = append(append(b, '\t'), found.Name()...)
 	b = append(b, '\t')
 	if t := m.ID.Time(); !t.IsZero() {
-		b = s.appendTime(b, t.UnixMilli())
+		b = words.AppendTime(b, t)
 	} else {
 		b = append(b, '-')
 	}
@@ -276,27 +275,6 @@ func (s *scan) appendJSON(m match, text []byte, column int64) {
 	r := inspect.Found(m.ID, m.Encoding, string(text[m.Start:m.End]), len(s.options.Formats) == 1,
 		s.now)
 	r.Prefix = m.prefix(text)
-	o := r.Object()
-	o.File, o.Line, o.Column = s.files.name, s.line, column
-	var err error
-	if s.out, err = o.AppendJSON(s.out); err != nil {
-		panic(err) // impossible: o has only strings and numbers
-	}
-}
-
-// appendTime appends the text of [words.Time]. It keeps the date's text, because
-// neighbouring log lines mostly have the same date.
-func (s *scan) appendTime(b []byte, ms int64) []byte {
-	const perDay = 24 * 60 * 60 * 1000
-	if day := ms / perDay; day != s.day {
-		s.day, s.date = day, time.UnixMilli(ms).UTC().AppendFormat(s.date[:0], "2006-01-02T")
-	}
-	b = append(b, s.date...)
-	t := int(ms % perDay)
-	two := func(n int, after byte) { b = append(b, byte('0'+n/10), byte('0'+n%10), after) }
-	two(t/3_600_000, ':')
-	two(t/60_000%60, ':')
-	two(t/1000%60, '.')
-	two(t%1000/10, byte('0'+t%10))
-	return append(b, 'Z')
+	at := inspect.Place{File: s.files.name, Line: s.line, Column: column}
+	s.out = append(r.AppendJSON(s.out, &at), '\n')
 }
