@@ -40,8 +40,11 @@ const Tick = 256 * time.Millisecond
 // parse, and methods with an error result return [sortid.ErrRange].
 type ID uint64
 
-// Max is the largest ID.
-const Max ID = textcodec.Base36Limit - 1
+// Max is the largest ID. It is no constant, because a constant of a type looks like an enumeration to
+// tools such as swag.
+var Max ID = maxID
+
+const maxID = textcodec.Base36Limit - 1
 
 // FromFields returns the ID with these fields. The parameter nodeCtr is the node ID followed by the
 // counter. If a value is above [MaxTimestamp] or [MaxNodeCtr], the error is [sortid.ErrField].
@@ -57,7 +60,7 @@ func FromFields(timestamp uint64, nodeCtr uint32) (ID, error) {
 
 // FromUint64 returns the ID with the integer v, or a [*sortid.ParseError] if v is above [Max].
 func FromUint64(v uint64) (ID, error) {
-	if v > uint64(Max) {
+	if v > maxID {
 		return 0, parseerr.Integer(name, v, integers)
 	}
 	return ID(v), nil
@@ -97,7 +100,7 @@ func First(t time.Time) ID {
 	case tick < 0:
 		return 0
 	case tick > MaxTimestamp:
-		return Max
+		return maxID
 	default:
 		return ID(tick << nodeCtrBits)
 	}

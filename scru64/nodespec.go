@@ -72,7 +72,7 @@ func NodeSpecAfter(id ID, size int) (NodeSpec, error) {
 	if err := checkSize(size); err != nil {
 		return NodeSpec{}, fmt.Errorf("%w: %w", ErrNodeSpec, err)
 	}
-	if id > Max {
+	if id > maxID {
 		return NodeSpec{}, fmt.Errorf("%w: ID %d, %w", ErrNodeSpec, uint64(id), sortid.ErrRange)
 	}
 	return nodeSpecAfter(id, size), nil

@@ -19,13 +19,13 @@ func (id ID) Value() (driver.Value, error) {
 func (id *ID) Scan(src any) error {
 	switch src := src.(type) {
 	case int64:
-		if src < 0 || src > int64(Max) {
+		if src < 0 || src > maxID {
 			return parseerr.Integer(name, src, integers)
 		}
 		*id = ID(src)
 		return nil
 	case uint64: // some drivers return it for an unsigned column
-		if src > uint64(Max) {
+		if src > maxID {
 			return parseerr.Integer(name, src, integers)
 		}
 		*id = ID(src)

@@ -40,7 +40,7 @@ func textError[T string | []byte](s T, bad textcodec.Status) error {
 
 // String returns 12 Base36 digits in lower case.
 func (id ID) String() string {
-	if id > Max {
+	if id > maxID {
 		return fmt.Sprintf("invalid scru64.ID(%d)", uint64(id))
 	}
 	var b [TextLen]byte
@@ -49,7 +49,7 @@ func (id ID) String() string {
 
 // AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	if id > Max {
+	if id > maxID {
 		_, err := FromUint64(uint64(id))
 		return b, err
 	}
@@ -87,7 +87,7 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 
 // AppendBinary appends the ID's 8 bytes, big-endian, to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) {
-	if id > Max {
+	if id > maxID {
 		_, err := FromUint64(uint64(id))
 		return b, err
 	}
@@ -104,7 +104,7 @@ func (id *ID) UnmarshalBinary(b []byte) error {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")
 	}
 	v := binary.BigEndian.Uint64(b)
-	if v > uint64(Max) {
+	if v > maxID {
 		return parseerr.Binary(name, len(b), sortid.ErrRange, integers)
 	}
 	*id = ID(v)

@@ -39,8 +39,11 @@ const (
 // error result return [sortid.ErrRange].
 type ID uint64
 
-// Max is the largest ID.
-const Max ID = 1<<60 - 1
+// Max is the largest ID. It is no constant, because a constant of a type looks like an enumeration to
+// tools such as swag.
+var Max ID = maxID
+
+const maxID = 1<<60 - 1
 
 // FromFields returns the ID with these fields, or [sortid.ErrField] if a value does not fit its
 // field.
@@ -58,7 +61,7 @@ func FromFields(timestamp uint64, sequence, random uint16) (ID, error) {
 
 // FromUint64 returns the ID with the integer v, or a [*sortid.ParseError] if v is above [Max].
 func FromUint64(v uint64) (ID, error) {
-	if v > uint64(Max) {
+	if v > maxID {
 		return 0, parseerr.Integer(name, v, integers)
 	}
 	return ID(v), nil
@@ -98,7 +101,7 @@ func First(t time.Time) ID {
 	case ms < 0:
 		return 0
 	case ms > MaxTimestamp:
-		return Max
+		return maxID
 	default:
 		return ID(ms << timestampShift)
 	}

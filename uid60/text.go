@@ -95,7 +95,7 @@ func appendText(b []byte, v uint64) []byte {
 
 // String returns the ID's text, of 4 to 10 characters.
 func (id ID) String() string {
-	if id > Max {
+	if id > maxID {
 		return fmt.Sprintf("invalid uid60.ID(%d)", uint64(id))
 	}
 	var b [MaxTextLen]byte
@@ -104,7 +104,7 @@ func (id ID) String() string {
 
 // AppendText appends the ID's text to b.
 func (id ID) AppendText(b []byte) ([]byte, error) {
-	if id > Max {
+	if id > maxID {
 		_, err := FromUint64(uint64(id))
 		return b, err
 	}
@@ -142,7 +142,7 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 
 // AppendBinary appends the ID's 8 bytes, big-endian, to b.
 func (id ID) AppendBinary(b []byte) ([]byte, error) {
-	if id > Max {
+	if id > maxID {
 		_, err := FromUint64(uint64(id))
 		return b, err
 	}
@@ -159,7 +159,7 @@ func (id *ID) UnmarshalBinary(b []byte) error {
 		return parseerr.Binary(name, len(b), sortid.ErrBinaryLength, "8")
 	}
 	v := binary.BigEndian.Uint64(b)
-	if v > uint64(Max) {
+	if v > maxID {
 		return parseerr.Binary(name, len(b), sortid.ErrRange, integers)
 	}
 	*id = ID(v)

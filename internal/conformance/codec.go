@@ -95,6 +95,7 @@ func (c *Codec[T]) Of(n *big.Int) (id T) {
 func (c *Codec[T]) Run(t *testing.T) {
 	t.Run("RoundTrip", c.testRoundTrip)
 	t.Run("Interfaces", c.testInterfaces)
+	t.Run("Hooks", c.testHooks)
 	t.Run("BadInput", c.testBadInput)
 	t.Run("SQL", c.testSQL)
 	if c.FromBytes != nil {

@@ -256,7 +256,7 @@ func (v *Typed) addInvalid(text string, underscored []string) {
 		{"a bad symbol in the ID", "user", "user", "symbol", "user_" + text[:3] + "!" + text[4:]},
 		{"an ID that is too long", "user", "user", "length", "user_" + text + text},
 		{"no prefix", "user", "", "prefix", text},
-		{"two separators", "user", "user", "length", "user__" + text},
+		{"two separators", "user", "user_", "prefix", "user__" + text},
 	} {
 		if underscored == nil || c.note != "no prefix" && c.note != "two separators" {
 			v.Invalid = append(v.Invalid, TypedInvalid{Note: c.note, Want: c.want, Found: c.found,

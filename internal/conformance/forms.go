@@ -54,6 +54,11 @@ func Column[T, W comparable](t *testing.T, id T, wrapped W, value driver.Value, 
 			t.Errorf("%T: Scan(%T %v) = %v, %v", w, src, src, w, err)
 		}
 	}
+	raw, err := any(id).(encoding.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkHooks(t, wrapped, any(wrapped).(fmt.Stringer).String(), raw)
 }
 
 // KeepsOn tests that UnmarshalText of an invalid text does not change w.
