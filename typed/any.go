@@ -1,13 +1,16 @@
 package typed
 
 import (
+	"cmp"
 	"database/sql/driver"
 	"encoding"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/idfmt"
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
@@ -37,6 +40,17 @@ func NewAny[T Inner[T]](prefix string, id T) (Any[T], error) {
 
 // ParseAny reads a text with any prefix, or without a prefix.
 func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
+	// The separator of a usual text is before the last textLen bytes.
+	if i := len(s) - usualLen[T]() - 1; i > 0 && s[i] == '_' {
+		if prefix, ok := knownPrefix(s, i); ok && decodeText(&id.id, []byte(s[i+1:])) == nil {
+			id.prefix = prefix
+			return id, nil
+		}
+	}
+	return parseAnySlowly[T](s)
+}
+
+func parseAnySlowly[T Inner[T]](s string) (id Any[T], err error) {
 	prefix, text, found := cut[T](s)
 	if found && prefix == "" {
 		return Any[T]{}, parseerr.Text(name, s, 0, sortid.ErrPrefix, "a prefix before the _")
@@ -44,10 +58,10 @@ func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
 	if err := CheckPrefix(prefix); err != nil {
 		return Any[T]{}, err
 	}
-	id.prefix = strings.Clone(prefix)
-	if err := decode(&id.id, []byte(text), (*none)(nil)); err != nil {
-		return Any[T]{}, afterPrefix(s[:len(s)-len(text)], err)
+	if err := decodeText(&id.id, []byte(text)); err != nil {
+		return Any[T]{}, afterPrefix(s, len(s)-len(text), err)
 	}
+	id.prefix = remember(s, len(prefix))
 	return id, nil
 }
 
@@ -55,7 +69,7 @@ func ParseAny[T Inner[T]](s string) (id Any[T], err error) {
 // [sortid.ErrPrefix].
 func As[I ID[P, T], P Prefixer, T Inner[T]](id Any[T]) (typed ID[P, T], err error) {
 	if k := kindOf((*P)(nil)); id.prefix != k.prefix() {
-		return typed, wrongPrefix[T]([]byte(id.String()), k)
+		return typed, k.wrongPrefix(id.String(), cmp.Or(len(id.prefix), -1))
 	}
 	return From[I](id.id), nil
 }
@@ -69,8 +83,17 @@ func (id Any[T]) Inner() T { return id.id }
 // Time returns the time in UTC.
 func (id Any[T]) Time() time.Time { return id.id.Time() }
 
-// IsZero reports whether the ID inside is the zero ID.
-func (id Any[T]) IsZero() bool { return id.id.IsZero() }
+// IsZero reports whether id is the zero value: the zero ID without a prefix.
+func (id Any[T]) IsZero() bool { return id.prefix == "" && id.id.IsZero() }
+
+// Compare returns -1 if id sorts before the other ID, 0 if both are equal, and +1 otherwise. It
+// compares the prefixes, then the IDs inside.
+func (id Any[T]) Compare(other Any[T]) int {
+	return cmp.Or(strings.Compare(id.prefix, other.prefix), id.id.Compare(other.id))
+}
+
+// Equal reports whether both IDs are equal, as == does. Package go-cmp calls it.
+func (id Any[T]) Equal(other Any[T]) bool { return id == other }
 
 // String is like [ID.String]. It does not check which prefix [ParseAny] would read from the text.
 func (id Any[T]) String() string {
@@ -82,6 +105,18 @@ func (id Any[T]) String() string {
 	return string(b)
 }
 
+// Format is like [ID.Format].
+func (id Any[T]) Format(s fmt.State, verb rune) {
+	idfmt.Format(s, verb, typeName[Any[T]], id.String, id.GoString, func() []byte {
+		return bytesOf(id.id)
+	})
+}
+
+// GoString returns a Go expression that makes the ID.
+func (id Any[T]) GoString() string {
+	return fmt.Sprintf("typed.ParseAny[%s](%q)", typeName[T](), id.String())
+}
+
 // AppendText appends the text to b. The error matches [sortid.ErrPrefix] if [ParseAny] would read
 // another prefix from the text. This can happen for a result of [ID.Any], which does not check the
 // text.
@@ -90,8 +125,12 @@ func (id Any[T]) AppendText(b []byte) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	if err := checkCut[T](id.prefix, text[len(b):]); err != nil {
-		return b, err
+	// A text of full length needs no check.
+	if hasUnderscore[T]() && (id.prefix == "" ||
+		len(text)-len(b) <= len(id.prefix)+usualLen[T]()) {
+		if err := checkCut[T](id.prefix, text[len(b):]); err != nil {
+			return b, err
+		}
 	}
 	return text, nil
 }
@@ -100,7 +139,7 @@ func (id Any[T]) appendText(b []byte) ([]byte, error) {
 	if id.prefix != "" {
 		b = append(append(grow(b, len(id.prefix)+1), id.prefix...), '_')
 	}
-	return appendText(b, (*none)(nil), &id.id)
+	return appendInner(b, &id.id)
 }
 
 // MarshalText returns the text with the prefix.
@@ -113,6 +152,36 @@ func (id *Any[T]) UnmarshalText(b []byte) error {
 		return err
 	}
 	*id = parsed
+	return nil
+}
+
+// UnmarshalParam is [Any.UnmarshalText]. The web frameworks gin and echo call it.
+func (id *Any[T]) UnmarshalParam(s string) error { return id.UnmarshalText([]byte(s)) }
+
+// AppendBinary appends the prefix and the binary form of the ID inside.
+func (id Any[T]) AppendBinary(b []byte) ([]byte, error) {
+	binary, err := id.id.AppendBinary(append(b, id.prefix...))
+	if err != nil {
+		return b, err
+	}
+	return binary, nil
+}
+
+// MarshalBinary returns the prefix and the binary form of the ID inside.
+func (id Any[T]) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
+
+// UnmarshalBinary reads the prefix and the binary form. An error does not change the ID.
+func (id *Any[T]) UnmarshalBinary(b []byte) error {
+	n := max(len(b)-formatOf[T]().size, 0)
+	prefix := string(b[:n])
+	if err := CheckPrefix(prefix); err != nil {
+		return err
+	}
+	var inner T
+	if err := pointer(&inner).UnmarshalBinary(b[n:]); err != nil {
+		return err
+	}
+	*id = Any[T]{prefix, inner}
 	return nil
 }
 
@@ -154,6 +223,42 @@ func textOf(src any) (text string, ok bool) {
 	return "", false
 }
 
-type none struct{}
+// known has the prefixes of the last texts that ParseAny has read, so that it allocates no prefix
+// again. The index is a hash.
+var known [256]atomic.Pointer[knownText]
 
-func (none) Prefix() string { return "" }
+type knownText struct {
+	word   uint64 // see wordOf
+	prefix string
+}
+
+// wordOf returns the first 8 of n bytes, with zeros if there are fewer, and its slot in known. The
+// text must have 8 bytes.
+func wordOf(s string, n int) (uint64, *atomic.Pointer[knownText]) {
+	word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	if n < 8 {
+		word &= 1<<(8*n) - 1
+	}
+	return word, &known[word*0x9e3779b97f4a7c15>>56]
+}
+
+// knownPrefix returns the first n bytes of s if they are a known prefix. A known prefix is valid.
+func knownPrefix(s string, n int) (string, bool) {
+	word, slot := wordOf(s, n)
+	k := slot.Load()
+	if k == nil || k.word != word || len(k.prefix) != n || n > 8 && k.prefix != s[:n] {
+		return "", false
+	}
+	return k.prefix, true
+}
+
+// remember returns a copy of the prefix of s, which has n bytes, and makes it known.
+func remember(s string, n int) string {
+	prefix := strings.Clone(s[:n])
+	if n > 0 && len(s) >= 8 {
+		word, slot := wordOf(s, n)
+		slot.Store(&knownText{word, prefix})
+	}
+	return prefix
+}

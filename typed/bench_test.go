@@ -24,7 +24,14 @@ func BenchmarkPrefix(b *testing.B) {
 	}
 }
 
-func appendFromSlot[P Prefixer](b []byte) []byte { return appendPrefix(b, (*P)(nil)) }
+func appendFromSlot[P Prefixer](b []byte) []byte {
+	p := any((*P)(nil))
+	k := slot(p).Load()
+	if k.key != keyOf(p) {
+		k = kindOf(p)
+	}
+	return k.append(b)
+}
 
 var inMap sync.Map // from a nil pointer to *kind
 

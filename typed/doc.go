@@ -27,8 +27,9 @@
 //
 // The text is the prefix, an underscore and the ID's text. Prefixes follow the rules of the format
 // TypeID: a prefix has at most 63 characters a-z and _, and no _ at either end. If a prefix breaks
-// these rules, the first reading or writing of a text panics. After an empty prefix there is no
-// underscore. The separator is the last _ that is not part of a uid60 text.
+// these rules, or if the first type argument is an ID type, the first reading or writing of a text
+// panics. After an empty prefix there is no underscore. The separator is the last _ that is not part
+// of a uid60 text.
 //
 // Texts with the same prefix sort like the IDs, except for uid60. JSON, log/slog, flag.TextVar and
 // other packages that use [encoding.TextMarshaler] write the text.
@@ -36,9 +37,15 @@
 // # Databases
 //
 // A column stores the ID without the prefix. [ID.Value] returns a uuid for scru128 and euid, a
-// bigint for scru64 and uid60, and 20 bytes for scru160. For BINARY(16) store
-// scru128.Bytes(id.Inner()). Use [Text] to store text with the prefix, and [Any] for a column with
-// several prefixes.
+// bigint for scru64 and uid60, and 20 bytes for scru160. Use [Bytes] for a column of bytes, such as
+// BINARY(16), [Text] to store text with the prefix, and [Any] for a column with several prefixes.
+//
+// The binary form of an ID has no prefix, but the form for package gob has one.
+//
+// # Old texts
+//
+// If clients still send other texts, such as UUIDs, or a column contains them, let the type of the
+// prefix read them; see [OldParser]. What a typed ID writes is always the text above.
 //
 // # Generators
 //

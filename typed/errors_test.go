@@ -16,7 +16,7 @@ func TestErrorsNameInputAndReason(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	_, err = Parse[UserID]("user_0372")
-	const short = `typed: after "user_": scru128: cannot parse "0372": wrong length: 4 bytes, want 25`
+	const short = `typed: cannot parse "user_0372": wrong length: 9 bytes, want 25 after "user_"`
 	if err == nil || err.Error() != short {
 		t.Errorf("%v, want %s", err, short)
 	}

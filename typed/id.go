@@ -4,10 +4,13 @@ import (
 	"database/sql/driver"
 	"encoding"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/idfmt"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 const name = "typed"
@@ -53,8 +56,8 @@ func First[I ID[P, T], P Prefixer, T Inner[T]](t time.Time) ID[P, T] {
 	return ID[P, T]{id: formatOf[T]().first(t)}
 }
 
-// Parse reads a text with the prefix of P. An error wraps a [*sortid.ParseError], and matches
-// [sortid.ErrPrefix] if the prefix is wrong.
+// Parse reads a text with the prefix of P, or a text that P reads as an [OldParser]. An error wraps
+// a [*sortid.ParseError], and matches [sortid.ErrPrefix] if the prefix is wrong.
 func Parse[I ID[P, T], P Prefixer, T Inner[T]](s string) (id ID[P, T], err error) {
 	// Parse is short, so the compiler inlines it and avoids a copy of the ID.
 	err = decode(&id.id, []byte(s), (*P)(nil))
@@ -95,7 +98,14 @@ func (id ID[P, T]) String() string {
 
 // AppendText appends the text with the prefix to b. It fails if the ID is an integer above the
 // largest ID.
-func (id ID[P, T]) AppendText(b []byte) ([]byte, error) { return appendText(b, (*P)(nil), &id.id) }
+func (id ID[P, T]) AppendText(b []byte) ([]byte, error) {
+	p := any((*P)(nil))
+	k := slot(p).Load()
+	if k.key != keyOf(p) {
+		k = kindOf(p)
+	}
+	return appendInner(k.append(b), &id.id)
+}
 
 // MarshalText returns the text with the prefix.
 func (id ID[P, T]) MarshalText() ([]byte, error) { return id.AppendText(nil) }
@@ -115,28 +125,59 @@ func (id *ID[P, T]) UnmarshalBinary(b []byte) error { return pointer(&id.id).Unm
 // Value returns the ID without the prefix; see the package comment.
 func (id ID[P, T]) Value() (driver.Value, error) { return formatOf[T]().value(id.id) }
 
-// Scan reads an ID without a prefix. A text with a prefix is an error: use [Text]. NULL is an
-// error: use sql.Null.
+// Scan reads an ID without a prefix. A text that begins with the prefix and its underscore is an
+// error: use [Text]. NULL is an error: use sql.Null. If P is an [OldParser], Scan also reads its
+// texts.
 func (id *ID[P, T]) Scan(src any) error {
 	if src == nil {
 		return errNull
 	}
-	if err := pointer(&id.id).Scan(src); err != nil {
-		if text, ok := textOf(src); ok && strings.HasPrefix(text, kindOf((*P)(nil)).text) &&
-			id.Prefix() != "" {
-			return fmt.Errorf("typed: %w %q: it has a prefix; scan it into a typed.Text",
-				sortid.ErrScan, text)
-		}
-		return err
+	text, isText := textOf(src)
+	if isText && prefixed[T](text, (*P)(nil)) {
+		return fmt.Errorf("typed: %w %q: it has a prefix; scan it into a typed.Text",
+			sortid.ErrScan, parseerr.Shorten(text))
 	}
-	return nil
+	err := pointer(&id.id).Scan(src)
+	if err != nil && isText {
+		return parseOld(&id.id, text, (*P)(nil), err)
+	}
+	return err
 }
+
+// Equal reports whether both IDs are equal, as == does. Package go-cmp calls it.
+func (id ID[P, T]) Equal(other ID[P, T]) bool { return id == other }
+
+// Format implements [fmt.Formatter]: the verbs x and X print the binary form, d prints an integer
+// of 64 bits, and v, s and q print the text.
+func (id ID[P, T]) Format(s fmt.State, verb rune) {
+	idfmt.Format(s, verb, typeName[ID[P, T]], id.String, id.GoString, func() []byte {
+		return bytesOf(id.id)
+	})
+}
+
+// GoString returns a Go expression for the ID.
+func (id ID[P, T]) GoString() string {
+	return fmt.Sprintf("typed.MustParse[%s](%q)", typeName[ID[P, T]](), id.String())
+}
+
+// UnmarshalParam is [ID.UnmarshalText]. The web frameworks gin and echo call it.
+func (id *ID[P, T]) UnmarshalParam(s string) error { return decode(&id.id, []byte(s), (*P)(nil)) }
+
+// GobEncode returns the text with the prefix, so that gob does not read an ID as one of another
+// type.
+func (id ID[P, T]) GobEncode() ([]byte, error) { return id.AppendText(nil) }
+
+// GobDecode is [ID.UnmarshalText].
+func (id *ID[P, T]) GobDecode(b []byte) error { return id.UnmarshalText(b) }
 
 // Text returns the ID for a column of texts with the prefix.
 func (id ID[P, T]) Text() Text[P, T] { return Text[P, T]{ID: id} }
 
+// Bytes returns the ID for a column of bytes.
+func (id ID[P, T]) Bytes() Bytes[P, T] { return Bytes[P, T]{ID: id} }
+
 // Any returns the ID as an [Any].
-func (id ID[P, T]) Any() Any[T] { return Any[T]{id.Prefix(), id.id} }
+func (id ID[P, T]) Any() Any[T] { return Any[T]{kindOf((*P)(nil)).prefix(), id.id} }
 
 // Column is the interface of every ID[P, T]. With it, packages such as pgxid recognize typed IDs.
 type Column interface {
@@ -149,23 +190,49 @@ type Column interface {
 
 func (ID[P, T]) column() {}
 
-// A Text is an [ID] that a database stores as text with the prefix.
-type Text[P Prefixer, T Inner[T]] struct{ ID ID[P, T] }
+// A Text is an [ID] that a database stores as text with the prefix. It has the methods of an ID.
+type Text[P Prefixer, T Inner[T]] struct{ ID[P, T] }
 
-// String is [ID.String].
-func (t Text[P, T]) String() string { return t.ID.String() }
+func (Text[P, T]) column(hidden) {} // so that a Text is no Column
 
-// AppendText is [ID.AppendText].
-func (t Text[P, T]) AppendText(b []byte) ([]byte, error) { return t.ID.AppendText(b) }
-
-// MarshalText is [ID.MarshalText].
-func (t Text[P, T]) MarshalText() ([]byte, error) { return t.ID.MarshalText() }
-
-// UnmarshalText is [ID.UnmarshalText].
-func (t *Text[P, T]) UnmarshalText(b []byte) error { return t.ID.UnmarshalText(b) }
+type hidden struct{}
 
 // Value returns the text with the prefix.
 func (t Text[P, T]) Value() (driver.Value, error) { return textValue(t) }
 
 // Scan reads a text with the prefix.
 func (t *Text[P, T]) Scan(src any) error { return scanText(t, src) }
+
+// Bytes is an [ID] that a database stores in its binary form, without the prefix. In JSON and other
+// text encodings it is the text with the prefix. It has the methods of an ID.
+type Bytes[P Prefixer, T Inner[T]] struct{ ID[P, T] }
+
+func (Bytes[P, T]) column(hidden) {}
+
+// Value returns the binary form.
+func (b Bytes[P, T]) Value() (driver.Value, error) { return b.MarshalBinary() }
+
+// Scan reads the binary form, or what [ID.Scan] reads.
+func (b *Bytes[P, T]) Scan(src any) error {
+	if raw, ok := src.([]byte); ok && len(raw) == formatOf[T]().size {
+		return b.UnmarshalBinary(raw)
+	}
+	return b.ID.Scan(src)
+}
+
+// typeName returns the name of a type, with the names of its packages but not their paths.
+func typeName[T any]() string {
+	name := reflect.TypeFor[T]().String()
+	var b strings.Builder
+	for start := 0; start < len(name); {
+		end := start + 1
+		for end < len(name) && !strings.ContainsRune("[],", rune(name[end-1])) {
+			end++
+		}
+		part := strings.TrimLeft(name[start:end], "*")
+		b.WriteString(name[start : end-len(part)])
+		b.WriteString(part[strings.LastIndexByte(part, '/')+1:])
+		start = end
+	}
+	return b.String()
+}

@@ -32,14 +32,14 @@ func CheckPrefix(prefix string) error {
 		return prefixError(prefix, "it begins or ends with _, want a-z there")
 	}
 	for _, r := range prefix {
-		if !isPrefix(r) {
+		if !strings.ContainsRune(prefixSymbols, r) {
 			return prefixError(prefix, "it contains %q, want a-z and _", r)
 		}
 	}
 	return nil
 }
 
-func isPrefix(c rune) bool { return 'a' <= c && c <= 'z' || c == '_' }
+const prefixSymbols = "abcdefghijklmnopqrstuvwxyz_"
 
 func prefixError(prefix, format string, args ...any) error {
 	return fmt.Errorf("typed: %w %q: %s", sortid.ErrPrefix, parseerr.Shorten(prefix),
@@ -48,8 +48,9 @@ func prefixError(prefix, format string, args ...any) error {
 
 // A kind is the prefix of one Prefixer type.
 type kind struct {
-	key  uintptr // identifies the type
-	text string  // the prefix and the separator
+	key      uintptr // identifies the type
+	prefixer Prefixer
+	text     string // the prefix and the separator
 	// The first eight bytes of text, and a mask with 0xff for each of these bytes. If text has fewer
 	// bytes, the other bytes of word and mask are 0.
 	word, mask uint64
@@ -79,7 +80,7 @@ func keyOf(p any) uintptr { return *(*uintptr)(unsafe.Pointer(&p)) }
 func slot(p any) *atomic.Pointer[kind] { return &kinds[uint8(keyOf(p)>>5)] }
 
 // kindOf returns the kind of the type to which p points. It remembers kinds, because getting and
-// checking a prefix is slow.
+// checking a prefix is slow. Fast paths look into the slot first.
 func kindOf(p any) *kind {
 	key := keyOf(p)
 	if k := slot(p).Load(); k.key == key {
@@ -89,11 +90,15 @@ func kindOf(p any) *kind {
 		return k.(*kind)
 	}
 	prefixer := reflect.Zero(reflect.TypeOf(p).Elem()).Interface().(Prefixer)
+	if _, ok := prefixer.(Column); ok {
+		panic(fmt.Errorf("typed: %T is an ID, want a type with a prefix as the first type argument",
+			prefixer))
+	}
 	prefix := prefixer.Prefix()
 	if err := CheckPrefix(prefix); err != nil {
 		panic(fmt.Errorf("%w; it is the prefix of %T", err, prefixer))
 	}
-	k := &kind{key: key}
+	k := &kind{key: key, prefixer: prefixer}
 	if prefix != "" {
 		k.text = prefix + "_"
 	}
@@ -107,21 +112,16 @@ func kindOf(p any) *kind {
 	return k
 }
 
-// The next three functions are not generic, because the compiler does not inline calls in generic
-// functions.
-
-func appendPrefix(b []byte, p any) []byte {
-	key := keyOf(p)
-	k := kinds[uint8(key>>5)].Load()
-	if k.key != key {
-		k = kindOf(p)
-	}
+// append appends the prefix and the separator. It is small, as begins is, so the compiler inlines it.
+func (k *kind) append(b []byte) []byte {
 	if n := len(b); cap(b)-n >= 8 && len(k.text) <= 8 {
 		binary.LittleEndian.PutUint64(b[n:n+8], k.word)
 		return b[:n+len(k.text)]
 	}
-	return append(grow(b, len(k.text)), k.text...)
+	return k.appendLong(b)
 }
+
+func (k *kind) appendLong(b []byte) []byte { return append(grow(b, len(k.text)), k.text...) }
 
 // grow makes room for n bytes. If it allocates, it adds room for an ID's text.
 func grow(b []byte, n int) []byte {
@@ -131,20 +131,17 @@ func grow(b []byte, n int) []byte {
 	return b
 }
 
-func cutPrefix(b []byte, p any) (text []byte, ok bool) {
-	key := keyOf(p)
-	k := kinds[uint8(key>>5)].Load()
-	if k.key != key {
-		k = kindOf(p)
+// begins reports whether b begins with the prefix and the separator.
+func (k *kind) begins(b []byte) bool {
+	if len(k.text) <= 8 && len(b) >= 8 {
+		return binary.LittleEndian.Uint64(b)&k.mask == k.word
 	}
+	return k.beginsLong(b)
+}
+
+func (k *kind) beginsLong(b []byte) bool {
 	n := len(k.text)
-	if n <= 8 && len(b) >= 8 {
-		return b[n:], binary.LittleEndian.Uint64(b)&k.mask == k.word
-	}
-	if len(b) < n || string(b[:n]) != k.text {
-		return nil, false
-	}
-	return b[n:], true
+	return len(b) >= n && string(b[:n]) == k.text
 }
 
 // cut splits a text at the separator. It does not check the prefix.
@@ -158,10 +155,10 @@ func cut[T Inner[T]](s string) (prefix, text string, found bool) {
 
 func separator[T Inner[T], S string | []byte](s S) int {
 	from, to, step := len(s)-1, -1, -1
-	if n := formatOf[T]().underscore; n > 0 {
-		// The ID's text can contain _, so search forward. The ID's text has at most n characters,
-		// so the separator is one of the last n+1 characters.
-		from, to, step = max(len(s)-n-1, 0), len(s), 1
+	if hasUnderscore[T]() {
+		// Search forward. The ID's text has at most n characters, so the separator is one of the
+		// last n+1 characters.
+		from, to, step = max(len(s)-usualLen[T]()-1, 0), len(s), 1
 	}
 	for i := from; i != to; i += step {
 		if s[i] == '_' {
@@ -182,30 +179,4 @@ func checkCut[T Inner[T]](prefix string, text []byte) error {
 			text[:max(i, 0)])
 	}
 	return nil
-}
-
-func wrongPrefix[T Inner[T]](b []byte, k *kind) error {
-	s := string(b)
-	reason := fmt.Errorf("%w: there is none", sortid.ErrPrefix)
-	if found, _, ok := cut[T](s); ok {
-		reason = fmt.Errorf("%w %q", sortid.ErrPrefix, parseerr.Shorten(found))
-	}
-	return parseerr.Text(name, s, -1, reason, fmt.Sprintf("%q", k.prefix()))
-}
-
-// badText returns the error of a text that begins with k.text. The text may have a longer prefix,
-// such as user_admin instead of user.
-func badText[T Inner[T]](b []byte, k *kind, err error) error {
-	if found, _, ok := cut[T](string(b)); ok && len(found) >= len(k.text) &&
-		CheckPrefix(found) == nil {
-		return wrongPrefix[T](b, k)
-	}
-	return afterPrefix(k.text, err)
-}
-
-func afterPrefix(begin string, err error) error {
-	if begin == "" {
-		return err
-	}
-	return fmt.Errorf("typed: after %q: %w", begin, err)
 }

@@ -14,6 +14,10 @@ import (
 	"github.com/sortid/sortid/internal/conformance"
 )
 
+type none struct{}
+
+func (none) Prefix() string { return "" }
+
 func TestReadsTheVectors(t *testing.T) {
 	for name, f := range Tested {
 		t.Run(name, f.testVectors)
@@ -109,7 +113,7 @@ func checkTyped[I ID[P, T], P Prefixer, T Inner[T]](t *testing.T,
 func checkAny[T Inner[T]](t *testing.T, c conformance.TypedValid, inner T) {
 	id, err := NewAny(c.Prefix, inner)
 	if err != nil || id.String() != c.Text || id.Prefix() != c.Prefix || id.Inner() != inner ||
-		id.Time() != inner.Time() || id.IsZero() != inner.IsZero() {
+		id.Time() != inner.Time() || id.IsZero() != (inner.IsZero() && c.Prefix == "") {
 		t.Errorf("%s: NewAny %s, %v, want %s", c.Note, id, err, c.Text)
 	}
 	if parsed, err := ParseAny[T](c.Text); err != nil || parsed != id {

@@ -1,0 +1,86 @@
+package typed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
+)
+
+// prefixed reports whether the text has the prefix of *p before a text that could be an ID's.
+func prefixed[T Inner[T]](text string, p any) bool {
+	rest, ok := strings.CutPrefix(text, kindOf(p).text)
+	var id T
+	return ok && len(rest) < len(text) && decodeText(&id, []byte(rest)) == nil
+}
+
+// failed reads an old text, or returns the error. The parameter err is the error of the text after
+// the prefix, or nil if the prefix is wrong.
+func failed[T Inner[T]](id *T, b []byte, p any, err error) error {
+	k, s := kindOf(p), string(b)
+	i := separator[T](s)
+	// The text may have a longer prefix, such as user_admin instead of user.
+	longer := i >= len(k.text) && strings.Trim(s[:i], prefixSymbols) == ""
+	if err == nil || longer {
+		err = k.wrongPrefix(s, i)
+	} else {
+		err = afterPrefix(s, len(k.text), err)
+	}
+	return parseOld(id, s, p, err)
+}
+
+// wrongPrefix returns the error of a text. The parameter separator is its index, or -1.
+func (k *kind) wrongPrefix(s string, separator int) error {
+	want := fmt.Sprintf("%q", k.prefix())
+	if k.text == "" {
+		want = "no prefix"
+	}
+	reason := fmt.Errorf("%w: there is none", sortid.ErrPrefix)
+	switch {
+	case separator == 0:
+		reason = fmt.Errorf("%w: there is none before the _", sortid.ErrPrefix)
+	case separator > 0:
+		reason = fmt.Errorf("%w %q", sortid.ErrPrefix, parseerr.Shorten(s[:separator]))
+	}
+	return parseerr.Text(name, s, -1, reason, want)
+}
+
+// afterPrefix returns the error of a text of which the ID's text, from the offset, has the error
+// err.
+func afterPrefix(s string, offset int, err error) error {
+	var inner *sortid.ParseError
+	if offset == 0 || !errors.As(err, &inner) {
+		return err
+	}
+	if inner.Offset >= 0 {
+		return parseerr.Text(name, s, offset+inner.Offset, inner.Err, inner.Want)
+	}
+	want := inner.Want
+	if want != "" {
+		want += fmt.Sprintf(" after %q", s[:offset])
+	}
+	return parseerr.Text(name, s, -1, inner.Err, want)
+}
+
+// An OldParser reads other texts that clients still send, or that a column still contains. If the
+// type of a prefix is an OldParser[T], then [Parse], [ID.UnmarshalText] and [ID.Scan] call ParseOld
+// with each text that is not the ID's. What they write does not change.
+type OldParser[T any] interface {
+	ParseOld(text string) (T, error)
+}
+
+// parseOld reads a text if the type of the prefix is an OldParser. Otherwise it returns err.
+func parseOld[T Inner[T]](id *T, text string, p any, err error) error {
+	old, ok := kindOf(p).prefixer.(OldParser[T])
+	if !ok {
+		return err
+	}
+	parsed, oldErr := old.ParseOld(text)
+	if oldErr != nil {
+		return fmt.Errorf("%w; nor is it an old text: %w", err, oldErr)
+	}
+	*id = parsed
+	return nil
+}
