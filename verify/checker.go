@@ -259,6 +259,9 @@ func (c *checker) finish() *report.Report {
 	if err := c.fields.Flush(); err != nil {
 		c.readFailed(err)
 	}
+	if name := c.clock.Misread(); name != "" {
+		c.found.Yield(name, "order", "rules", "clock", "random")
+	}
 	none := c.found.Check("input.ids", "there are IDs in the input")
 	switch {
 	case r.Lines == 0:

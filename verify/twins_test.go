@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"testing"
@@ -149,11 +151,45 @@ var twins = []twin{
 	{"ksuid", "random", 1000, "doubled", "order.duplicate", "same", doubled},
 	{"sonyflake", "from 0", 1, "seconds", "clock.unit order.duplicate", "in seconds", each("time",
 		func(s *stream, i int) uint64 { return s.get(i, "time") / 100 })},
+	{"uuidv7", "random", 10, "seconds", "clock.unit",
+		"in seconds, not in milliseconds; then they are from 2024-05-06",
+		retimed(func(ms uint64) uint64 { return ms / 1000 })},
+	{"uuidv7", "random", 10, "epoch 2000", "clock.epoch", "with 2000-01-01, the newest ID is of 2024-05-06",
+		retimed(func(ms uint64) uint64 { return ms - 946_684_800_000 })},
+	{"ulid", "random", 10, "an odd epoch", "clock.epoch", "not 1970-01-01; if the newest ID is of now, from",
+		retimed(func(ms uint64) uint64 { return ms - 1_234_567_890_123 })},
+	{"uuidv7", "random", 10, "swapped bytes", "clock.bits", "bytes of the timestamps",
+		retimed(func(ms uint64) uint64 { return bits.ReverseBytes64(ms) >> 16 })},
+	{"snowflake-discord", "continuing", 10, "swapped bytes", "clock.bits", "bytes of the IDs",
+		func(s *stream) {
+			for i := range s.list {
+				s.list[i][2] = bits.ReverseBytes64(s.list[i][2])
+			}
+		}},
+	{"ulid", "random", 10, "32 bits of time", "clock.bits", "low 32 bits",
+		retimed(func(ms uint64) uint64 { return ms & math.MaxUint32 })},
+	{"uuidv7", "random", 1000, "microseconds", "clock.unit", "low bits of microseconds",
+		retimed(func(ms uint64) uint64 { return ms * 1000 })},
+	{"sonyflake", "from 0", 10, "milliseconds", "clock.unit", "in milliseconds",
+		each("time", func(s *stream, i int) uint64 { return s.get(i, "time")*10 + 3 })},
+	{"ksuid", "random", 10, "the Unix epoch", "clock.epoch", "with 1970-01-01, the newest ID is of 2024-05-06",
+		each("timestamp", func(s *stream, i int) uint64 { return s.get(i, "timestamp") + 1_400_000_000 })},
+}
+
+// retimed changes the Unix milliseconds of UUIDv7s and ULIDs.
+func retimed(change func(ms uint64) uint64) func(*stream) {
+	return func(s *stream) {
+		name := s.f.Layout[0].Name
+		for i := range s.list {
+			s.set(i, name, change(s.get(i, name)))
+		}
+	}
 }
 
 func TestTwins(t *testing.T) {
-	o := Options{Now: func() time.Time { return controls.Now.AddDate(0, 1, 0) }}
-	for _, w := range twins {
+	for i, w := range twins {
+		// People also test old logs.
+		o := Options{Now: func() time.Time { return controls.Now.AddDate(0, 1+20*(i%2), 0) }}
 		t.Run(w.format+"/"+w.name+"/"+w.fault, func(t *testing.T) {
 			at := slices.IndexFunc(controls.Ideals, func(d controls.Ideal) bool {
 				return d.Format == w.format && d.Name == w.name

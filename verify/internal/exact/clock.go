@@ -26,19 +26,22 @@ type Clock struct {
 	o     ClockOptions
 	found *findings.List
 
-	possible, unit, epoch, resolution, frozen *findings.Check
-	lowest, highest                           uint64 // the range of possible timestamps
-	outside                                   uint64 // the first impossible timestamp
-	anyOutside                                bool
+	possible, unit, epoch, bytes, resolution, frozen *findings.Check
 
-	n            uint64 // number of IDs
-	current      uint64 // the newest timestamp
-	since        uint64 // number of IDs before the first ID with this timestamp
-	line         uint64 // line of this first ID
+	lowest, highest      uint64          // the range of possible timestamps
+	outside, mostOutside uint64          // the first and the largest impossible timestamp
+	outsiders            []integer.Words // the first IDs with impossible timestamps
+
+	n            uint64        // number of IDs
+	current      uint64        // the newest timestamp
+	newest       integer.Words // the first ID with this timestamp
+	since        uint64        // number of IDs before the first ID with this timestamp
+	line         uint64        // line of this first ID
 	ticks        uint64
 	first        uint64
 	last         uint64
 	divisor      uint64         // greatest common divisor of the steps between timestamps
+	misread      bool           // the check clock.bits explains faults of other checks
 	rounded      *integer.Place // the bit that says that a time is rounded, or nil
 	precise      bool           // in some IDs the bit is 0
 	maxPerTick   uint64         // largest number of consecutive IDs with the same timestamp
@@ -47,8 +50,12 @@ type Clock struct {
 	live         *liveChecker
 }
 
-// No generator makes maxPerMilli IDs in a millisecond.
-const maxPerMilli = 1_000_000
+const (
+	// No generator makes maxPerMilli IDs in a millisecond.
+	maxPerMilli = 1_000_000
+
+	maxOutsiders = 64
+)
 
 func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 	k := &Clock{
@@ -56,6 +63,7 @@ func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 		possible: found.Check("clock.possible", "timestamps are possible times"),
 		unit:     found.Check("clock.unit", "timestamps are in the unit of the format"),
 		epoch:    found.Check("clock.epoch", "timestamps count from the epoch of the format"),
+		bytes:    found.Check("clock.bits", "timestamps have all bits, the highest byte first"),
 		resolution: found.Check("clock.resolution",
 			"timestamps have all values, not only every tenth or thousandth"),
 		frozen: found.Check("clock.frozen", "the clock does not stand still"),
@@ -92,7 +100,7 @@ func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 func (k *Clock) Feed(list []integer.Words, line uint64, rising bool) {
 	f := k.f
 	if k.n == 0 && len(list) > 0 {
-		k.current, k.line = f.Timestamp(&list[0]), line
+		k.current, k.newest, k.line = f.Timestamp(&list[0]), list[0], line
 		k.first = k.current
 	}
 	current := k.current
@@ -111,7 +119,7 @@ func (k *Clock) Feed(list []integer.Words, line uint64, rising bool) {
 			k.tick(n)
 			k.step(current, ts)
 			k.precise = k.precise || k.rounded != nil && k.rounded.Of(&list[i]) == 0
-			k.current, k.since, k.line = ts, n, line+uint64(i)
+			k.current, k.newest, k.since, k.line = ts, list[i], n, line+uint64(i)
 			current = ts
 		}
 	}
@@ -125,8 +133,12 @@ func (k *Clock) tick(n uint64) {
 	k.maxPerTick = max(k.maxPerTick, here)
 	k.timeline.add(ts, here)
 	if ts < k.lowest || ts > k.highest {
-		if !k.anyOutside {
-			k.outside, k.anyOutside = ts, true
+		if len(k.outsiders) == 0 {
+			k.outside = ts
+		}
+		k.mostOutside = max(k.mostOutside, ts)
+		if len(k.outsiders) < maxOutsiders {
+			k.outsiders = append(k.outsiders, k.newest)
 		}
 		k.possible.Found(k.line, words.Time(k.f.TimeOf(ts)), "%s", words.Plural(here, "ID"))
 		k.possible.Count += here - 1
@@ -204,6 +216,15 @@ func (k *Clock) Finish(r *report.Report) {
 	}
 }
 
+// Misread returns the name of the check that says that the bits of the timestamps are in the wrong
+// places, or "". Then the IDs' order means nothing.
+func (k *Clock) Misread() string {
+	if !k.misread {
+		return ""
+	}
+	return k.bytes.Name
+}
+
 func (k *Clock) explainOutside() {
 	from, to := words.Time(k.f.TimeOf(k.lowest)), words.Time(k.f.TimeOf(k.highest))
 	n := k.possible.Count
@@ -214,12 +235,14 @@ func (k *Clock) explainOutside() {
 	if 2*n < k.n {
 		return
 	}
-	guess, t := k.guessMistake()
-	if t == nil {
+	g := k.guessMistake()
+	if g == nil {
 		return
 	}
+	t := g.check
 	t.Count, t.Examples = k.possible.Count, k.possible.Examples
-	t.Detail = k.possible.Detail + "; " + guess
+	t.Detail = k.possible.Detail + "; " + g.text
+	k.misread = g.order
 	k.possible.Clear()
 	k.possible.Detail = ""
 	k.possible.Skip("see %s", t.Name)

@@ -1,92 +1,220 @@
 package exact
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/words"
 	"github.com/sortid/sortid/verify/internal/findings"
 	"github.com/sortid/sortid/verify/internal/sample"
 )
 
-var units = []struct {
-	name  string
-	units float64 // units in a second
-}{
-	{"seconds", 1},
-	{"units of 1024 ms", 1000.0 / 1024},
-	{"units of 256 ms", 1000.0 / 256},
-	{"units of 250 ms", 4},
-	{"tenths of a second", 10},
-	{"hundredths of a second", 100},
-	{"milliseconds", 1e3},
-	{"microseconds", 1e6},
-	{"units of 100 ns", 1e7},
-	{"nanoseconds", 1e9},
+// A unit is a unit of time that generators use. Its weight says how often they confuse it with the
+// format's own unit.
+type unit struct {
+	name   string
+	units  float64 // in a second
+	weight float64
 }
 
-var epochs = []time.Time{
+var allUnits = []unit{
+	{"seconds", 1, 1},
+	{"milliseconds", 1e3, 1},
+	{"microseconds", 1e6, 1},
+	{"nanoseconds", 1e9, 1},
+	{"units of 100 ns", 1e7, 0.1},
+	{"hundredths of a second", 100, 0.1},
+	{"tenths of a second", 10, 0.1},
+	{"units of 250 ms", 4, 0.02},
+	{"units of 256 ms", 1000.0 / 256, 0.02},
+	{"units of 1024 ms", 1000.0 / 1024, 0.02},
+}
+
+// Epochs that several formats and operating systems use.
+var allEpochs = []time.Time{
 	time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC),
-	time.Date(2018, 3, 1, 0, 0, 0, 0, time.UTC),
 	time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC),
 	time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC),
-	time.Date(2010, 11, 4, 1, 42, 54, 657_000_000, time.UTC), // snowflake IDs
+	time.Date(2010, 11, 4, 1, 42, 54, 657_000_000, time.UTC), // Twitter
 	time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC),
+	time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
 	time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC),
 	time.Date(1601, 1, 1, 0, 0, 0, 0, time.UTC),
 	time.Date(1582, 10, 15, 0, 0, 0, 0, time.UTC),
 }
 
-// guessMistake looks for another unit or epoch that explains the first impossible timestamp. With
-// this unit or epoch, the timestamp is a time in the last ten years. guessMistake returns the check
-// of the unit or the epoch, or nil.
-func (k *Clock) guessMistake() (guess string, check *findings.Check) {
-	f, now := k.f, k.o.Now()
-	const decade = 10 * 365.2425 * 86400
-	nearest := math.Inf(1)
-	try := func(units float64, epoch time.Time, raw, window float64) bool {
-		// age is in seconds. A time up to one day after now is also possible.
-		age := float64(now.UnixMilli()-epoch.UnixMilli())/1000 - raw/units
-		if age < -86400 || age > window || math.Abs(age) >= nearest {
-			return false
-		}
-		nearest = math.Abs(age)
-		return true
-	}
-	own := 1 / f.Tick.Seconds()
-	raw := float64(k.outside)
-	for _, e := range epochs {
-		if !e.Equal(f.Epoch) && try(own, e, raw, decade) {
-			guess, check = fmt.Sprintf("the timestamps seem to count from %s, not %s",
-				e.Format(time.DateOnly), f.Epoch.Format(time.DateOnly)), k.epoch
-		}
-	}
-	for _, u := range units {
-		if u.units != own && try(u.units, f.Epoch, raw, decade) {
-			guess, check = fmt.Sprintf("the timestamps seem to be in %s, not in %s",
-				u.name, unitName(f)), k.unit
-		}
-	}
-	if check != nil {
-		return guess, check
-	}
-	// The high bits of microseconds do not fit in the field. Guessed high bits make every timestamp
-	// look recent, so only times in the last month count.
-	const month = 30 * 86400
-	period := float64(f.LastTimestamp() + 1)
-	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())
-	lost := math.Floor((micros + 86400e6 - raw) / period)
-	if period > 12*month*1e6 && lost > 0 && try(1e6, f.Epoch, raw+lost*period, month) {
-		return fmt.Sprintf("the timestamps seem to be the low bits of microseconds, not %s",
-			unitName(f)), k.unit
-	}
-	return "", nil
+const (
+	year   = 365.2425 * 86400 // in seconds
+	decade = 10 * year
+
+	// Epochs are from the last maxEpochAge seconds.
+	maxEpochAge = 60 * year
+)
+
+// A guess is a mistake that explains impossible timestamps. The guess with the largest weight wins.
+type guess struct {
+	check  *findings.Check
+	text   string
+	weight float64 // probability of one timestamp, if the generator made this mistake; not normed
+	order  bool    // the mistake also changes the order of the IDs
 }
 
+// guessMistake looks for the mistake that best explains the impossible timestamps: another unit, another
+// epoch, swapped bytes, or a time without its high bits. It returns nil if there is none.
+func (k *Clock) guessMistake() *guess {
+	f := k.f
+	own := 1 / f.Tick.Seconds()
+	var all []guess
+	add := func(check *findings.Check, weight float64, text string, args ...any) {
+		all = append(all, guess{check, fmt.Sprintf(text, args...), weight, check == k.bytes})
+	}
+	epochs := []time.Time{f.Epoch}
+	if !f.Epoch.Equal(allEpochs[0]) {
+		epochs = append(epochs, allEpochs[0])
+	}
+	for _, u := range allUnits {
+		for i, epoch := range epochs {
+			from, to := k.timesIn(u.units, epoch)
+			if u.units == own || !k.recent(from) || !k.recent(to) {
+				continue
+			}
+			since, weight := "", u.weight
+			if i > 0 {
+				since, weight = " since "+day(epoch), weight/4
+			}
+			if math.Abs(u.units/own-1) < 0.05 {
+				weight = 0.3 // such a unit is a mistake about this one
+			}
+			add(k.unit, weight*k.freshness(to)/(decade*u.units), "the timestamps seem to be in %s%s, not in %s; "+
+				"then they are from %s to %s", u.name, since, unitName(f), day(from), day(to))
+		}
+	}
+	k.guessEpoch(own, add)
+	k.guessBits(own, add)
+	if len(all) == 0 {
+		return nil
+	}
+	best := slices.MaxFunc(all, func(a, b guess) int { return cmp.Compare(a.weight, b.weight) })
+	return &best
+}
+
+func (k *Clock) guessEpoch(own float64,
+	add func(check *findings.Check, weight float64, text string, args ...any)) {
+	f, now := k.f, k.o.Now()
+	if float64(k.mostOutside)/own > maxEpochAge {
+		return
+	}
+	newest := f.TimeOf(k.mostOutside)
+	text := fmt.Sprintf("the timestamps seem to count from another epoch, not %s; "+
+		"if the newest ID is of now, from %s", day(f.Epoch), day(f.Epoch.Add(now.Sub(newest))))
+	var known []string
+	weight := 0.05
+	for _, e := range allEpochs {
+		if from, to := k.timesIn(own, e); !e.Equal(f.Epoch) && k.recent(from) && k.recent(to) {
+			known = append(known, "with "+day(e)+", the newest ID is of "+day(to))
+			weight = max(weight, 0.3*k.freshness(to))
+		}
+	}
+	if len(known) > 0 {
+		text += "; " + strings.Join(known, "; ")
+	}
+	add(k.epoch, weight/(decade*own), "%s", text)
+}
+
+// guessBits looks for a mistake in the bits of the timestamps.
+func (k *Clock) guessBits(own float64,
+	add func(check *findings.Check, weight float64, text string, args ...any)) {
+	f, now := k.f, k.o.Now()
+	size := bits.Len64(f.LastTimestamp())
+	recent := func(ticks func(integer.Words) uint64) bool {
+		n := 0
+		for _, v := range k.outsiders {
+			if ts := ticks(v); ts <= f.LastTimestamp() && k.recent(f.TimeOf(ts)) {
+				n++
+			}
+		}
+		return n > len(k.outsiders)*9/10 && n >= fewOutsiders
+	}
+	if size%8 == 0 && recent(func(v integer.Words) uint64 {
+		return bits.ReverseBytes64(f.Timestamp(&v)) >> (64 - size)
+	}) {
+		add(k.bytes, 0.3/(decade*own), "the bytes of the timestamps seem to be in the wrong order: "+
+			"the highest byte must be the first")
+	}
+	if recent(func(v integer.Words) uint64 {
+		v = reversed(v, f.Size)
+		return f.Timestamp(&v)
+	}) {
+		add(k.bytes, 0.3/(decade*own), "the bytes of the IDs seem to be in the wrong order: "+
+			"the highest byte must be the first")
+	}
+	if ticks := now.Sub(f.Epoch).Seconds() * own; k.mostOutside < 1<<32 && ticks >= 1<<32 {
+		add(k.bytes, 0.3/math.Ldexp(1, 32), "the timestamps seem to be only the low 32 bits of the time "+
+			"in %s; the timestamp has %d bits", unitName(f), size)
+	}
+	// The high bits of microseconds do not fit in the field. The guess of these bits makes nearly every
+	// timestamp look recent, so this guess has the lowest weight.
+	period := math.Ldexp(1, size)
+	micros := float64(now.UnixMicro() - f.Epoch.UnixMicro())
+	lost := math.Floor((micros + 86400e6 - float64(k.outside)) / period)
+	age := (micros - float64(k.outside) - lost*period) / 1e6
+	if own < 1e6 && period > year*1e6 && lost > 0 && age < decade {
+		add(k.unit, 0.1/period,
+			"the timestamps seem to be the low bits of microseconds, not %s", unitName(f))
+	}
+}
+
+// fewOutsiders is how many timestamps are enough to see that bytes are in another order.
+const fewOutsiders = 8
+
+// timesIn returns the times of the first and the largest impossible timestamp in another unit, or
+// since another epoch.
+func (k *Clock) timesIn(units float64, epoch time.Time) (first, last time.Time) {
+	at := func(ts uint64) time.Time {
+		seconds := float64(ts) / units
+		if seconds > 1000*year {
+			return time.Time{}
+		}
+		return time.UnixMilli(epoch.UnixMilli() + int64(seconds*1000))
+	}
+	return at(k.outside), at(k.mostOutside)
+}
+
+// recent reports whether a time is in the last ten years, or at most one day from now.
+func (k *Clock) recent(t time.Time) bool {
+	age := k.o.Now().Sub(t).Seconds()
+	return age >= -86400 && age <= decade
+}
+
+// freshness returns a weight. Half of all logs are new, and the others have any age up to ten years.
+func (k *Clock) freshness(newest time.Time) float64 {
+	age := math.Abs(k.o.Now().Sub(newest).Seconds())
+	return 0.5 + 0.05*decade/(age+86400)
+}
+
+func reversed(v integer.Words, size int) integer.Words {
+	var b [24]byte
+	v.Put(&b)
+	slices.Reverse(b[len(b)-size:])
+	return integer.FromBytes(&b)
+}
+
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+
 func unitName(f *sample.Format) string {
-	if f.Tick == time.Millisecond {
+	switch f.Tick {
+	case time.Second:
+		return "seconds"
+	case time.Millisecond:
 		return "milliseconds"
+	case time.Microsecond:
+		return "microseconds"
 	}
 	return "units of " + words.Span(f.Tick, 1)
 }

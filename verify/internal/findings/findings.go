@@ -70,6 +70,16 @@ func (l *List) SkipAll(reason string, except ...string) {
 	}
 }
 
+// Yield skips the faults of the named groups' other checks, because the named check explains them.
+func (l *List) Yield(name string, groups ...string) {
+	for _, c := range l.checks {
+		if c.Name != name && c.Count > 0 && slices.Contains(groups, c.Group()) {
+			c.Clear()
+			c.Skip("see %s", name)
+		}
+	}
+}
+
 func (l *List) Outcomes() (all []report.Outcome) {
 	for _, c := range l.checks {
 		switch {
