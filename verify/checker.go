@@ -61,7 +61,8 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 		c.fields.WriteRaw(o.Raw, o.RawTo)
 	}
 	c.found.Show = c.show
-	c.input = c.found.Check("input.read", "the input can be read to its end")
+	c.input = c.found.Check("input.read", "the input can be read to its end",
+		"the input could not be read to its end")
 	for i := range c.forms {
 		fault := sample.Fault(i)
 		if !fault.Possible(f) {
@@ -74,13 +75,16 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 		}
 	}
 	if f.Reserved {
-		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp")
+		c.reserved = c.found.Check("form.reserved", "no ID has a reserved timestamp",
+			"IDs have a reserved timestamp")
 	}
 	if f.Text.Sorts {
-		c.text = c.found.Check("order.text", "texts sort in the order of their IDs")
+		c.text = c.found.Check("order.text", "texts sort in the order of their IDs",
+			"texts do not sort in the order of their IDs")
 	}
 	if !o.Unordered {
-		c.rollback = c.found.Check("clock.rollback", "timestamps do not go back")
+		c.rollback = c.found.Check("clock.rollback", "timestamps do not go back",
+			"timestamps go back")
 	}
 	c.clock = exact.NewClock(timed, &c.found, exact.ClockOptions{
 		Now: o.Now, From: o.From, To: o.To, Unordered: o.Unordered, Live: o.Live,
@@ -262,7 +266,8 @@ func (c *checker) finish() *report.Report {
 	if name := c.clock.Misread(); name != "" {
 		c.found.Yield(name, "order", "rules", "clock", "random")
 	}
-	none := c.found.Check("input.ids", "there are IDs in the input")
+	none := c.found.Check("input.ids", "there are IDs in the input",
+		"there are no IDs in the input")
 	switch {
 	case r.Lines == 0:
 		none.Count++

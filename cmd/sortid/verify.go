@@ -106,8 +106,6 @@ func (v *verification) checkFlags(cmd *cobra.Command) error {
 	switch {
 	case v.output.Value == "list" && !v.unique:
 		return console.UsageErrorf("-o list needs --unique")
-	case v.output.Value == "html" && (v.unique || executes):
-		return console.UsageErrorf("--unique and --exec have no -o html")
 	case executes && (v.tester.Exec.Processes < 1 || v.tester.Exec.Processes > tester.MaxProcesses):
 		return console.UsageErrorf("--processes %d: want 1 to %d", v.tester.Exec.Processes,
 			tester.MaxProcesses)

@@ -22,11 +22,46 @@ var tmpl = sync.OnceValue(func() *template.Template {
 		"bias": bias, "smallest": smallest, "count": words.Count, "timeline": timelineChart,
 		"bits": bitsChart, "lead": leadChart,
 		"groups": func() any { return Groups }, "in": checksIn,
+		"uniqueVerdict": uniqueVerdict, "uniqueVolume": uniqueVolume, "places": places,
+		"left": left, "clash": clash, "sourceNotes": sourceNotes,
+		"faults": func(s Source) []string { return s.faults("ID") },
 	}).Parse(page))
 })
 
-// HTML writes reports as one page without scripts or other files.
-func HTML(w io.Writer, rs []*Report) error { return tmpl().Execute(w, rs) }
+// HTML writes reports as one page without scripts or other files. The parameter duplicates may be
+// nil. Then the page has nothing about duplicates.
+func HTML(w io.Writer, rs []*Report, duplicates *Unique) error {
+	return tmpl().Execute(w, struct {
+		Title   string
+		Reports []*Report
+		Unique  *Unique
+	}{pageTitle(rs, duplicates), rs, duplicates})
+}
+
+// pageTitle says the outcome.
+func pageTitle(rs []*Report, duplicates *Unique) string {
+	if len(rs) == 0 && duplicates != nil {
+		return marks[duplicates.Status].word + ": " + uniqueVerdict(duplicates)
+	}
+	if len(rs) == 1 && duplicates == nil {
+		return marks[rs[0].Status].word + ": " + source(rs[0]) + ", " + verdict(rs[0])
+	}
+	status, failed := Pass, 0
+	for _, r := range rs {
+		if r.Status == Fail {
+			status, failed = Fail, failed+1
+		} else if r.Status == Warn && status == Pass {
+			status = Warn
+		}
+	}
+	title := fmt.Sprintf("%d of %s failed", failed, words.Plural(uint64(len(rs)), "source"))
+	if duplicates != nil {
+		if title += ", " + uniqueVerdict(duplicates); duplicates.Status != Pass && status != Fail {
+			status = duplicates.Status
+		}
+	}
+	return marks[status].word + ": " + title
+}
 
 const chartWidth, chartHeight = 720.0, 140.0
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -48,11 +47,11 @@ func JUnit(w io.Writer, rs []*Report, duplicates *Unique) error {
 				c.Title}
 			switch c.Status {
 			case Fail:
-				t.Failure = &failure{c.Name, cmp.Or(found(c), c.Title), lines(c.Examples)}
+				t.Failure = &failure{c.Name, strings.TrimSuffix(c.Headline()+": "+found(c), ": "), lines(c.Examples)}
 			case Skip:
 				t.Skipped = &skipped{c.Detail}
 			case Warn:
-				t.Output = "warning: " + found(c) + "\n" + lines(c.Examples)
+				t.Output = "warning: " + c.Headline() + ": " + found(c) + "\n" + lines(c.Examples)
 			}
 			cases = append(cases, t)
 		}

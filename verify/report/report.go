@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +43,9 @@ type Fact struct {
 
 // An Outcome is the outcome of one check.
 type Outcome struct {
-	Name     string    `json:"name"`  // group and name, such as order.duplicate
-	Title    string    `json:"title"` // what is true for a correct source
+	Name     string    `json:"name"`              // group and name, such as order.duplicate
+	Title    string    `json:"title"`             // what is true for a correct source
+	Finding  string    `json:"finding,omitempty"` // what is true for this source, if it has faults
 	Status   Status    `json:"status"`
 	Count    uint64    `json:"count"` // number of faults
 	Detail   string    `json:"detail,omitempty"`
@@ -55,6 +57,9 @@ func (o Outcome) Group() string {
 	group, _, _ := strings.Cut(o.Name, ".")
 	return group
 }
+
+// Headline returns the finding if there are faults, and otherwise the title.
+func (o Outcome) Headline() string { return cmp.Or(o.Finding, o.Title) }
 
 // An Example is a line with a fault.
 type Example struct {

@@ -135,7 +135,7 @@ func TestWriteErrors(t *testing.T) {
 		"text":  func(w io.Writer) error { return report.Text(w, r, report.Style{}) },
 		"json":  func(w io.Writer) error { return report.JSON(w, r) },
 		"junit": func(w io.Writer) error { return report.JUnit(w, []*report.Report{r}, nil) },
-		"html":  func(w io.Writer) error { return report.HTML(w, []*report.Report{r}) },
+		"html":  func(w io.Writer) error { return report.HTML(w, []*report.Report{r}, nil) },
 	} {
 		r, full := io.Pipe()
 		r.CloseWithError(errFull)
@@ -256,7 +256,7 @@ func TestHTML(t *testing.T) {
 	}
 	var b bytes.Buffer
 	if err := report.HTML(&b, []*report.Report{r, check(t, 0, true),
-		check(t, 5000, true)}); err != nil {
+		check(t, 5000, true)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
@@ -286,7 +286,7 @@ func TestHTML(t *testing.T) {
 	if svgs != 1+2*(1+3) || rects < 200 {
 		t.Errorf("%d pictures with %d bars", svgs, rects)
 	}
-	contains(t, page, "@media (max-width: 40rem) {\n  table, tbody, tr, td { display: block; }",
+	contains(t, page, "<title>FAIL: 2 of 3 sources failed</title>", "@media (max-width: 40rem) {\n  table, tbody, tr, td { display: block; }",
 		"&lt;ids &amp; more&gt;", "order.duplicate", "IDs over time", "clock", "counter_lo",
 		"&lt;b&gt;&amp;")
 	if strings.Contains(page, "<ids") || strings.Contains(page, "http") {
@@ -351,4 +351,10 @@ func TestUnique(t *testing.T) {
 		s.Suites[0].Tests != 3 {
 		t.Errorf("%v, %+v", err, s)
 	}
+	b.Reset()
+	if err := report.HTML(&b, nil, r); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, b.String(), "<title>FAIL: 30 IDs on more than one line</title>", ids[10],
+		"a:11, b:1", "and 10 more", "a and b: 30 duplicates", "1 line without any ID", "what")
 }

@@ -168,7 +168,7 @@ func (p *printer) outcomes(title string, cs []Outcome, tone Tone) {
 			p.printf("      %-10s  %s\n", c.Name[dot+1:], c.Detail)
 			continue
 		}
-		p.printf("  %s  %s\n", p.style.paint(tone, c.Name), c.Title)
+		p.printf("  %s  %s\n", p.style.paint(tone, c.Name), c.Headline())
 		if f := found(c); f != "" {
 			p.printf("      %s\n", f)
 		}
@@ -297,39 +297,25 @@ func allSkipped(r *Report, prefix string) bool {
 func UniqueText(w io.Writer, r *Unique, s Style) error {
 	p := &printer{style: s, w: w}
 	p.printf("%s  %s\n", s.mark(r.Status), s.paint(Strong, uniqueVerdict(r)))
-	p.printf("      %s\n", s.paint(Faint, fmt.Sprintf("%s, %s in %s", r.Format,
-		words.Plural(r.IDs, "ID"), words.Plural(uint64(len(r.Sources)), "source"))+
-		speed(r.IDs, r.Elapsed)))
+	p.printf("      %s\n", s.paint(Faint, uniqueVolume(r)))
 	if len(r.First) > 0 {
 		p.title("Duplicates")
 		for _, d := range r.First {
 			p.printf("  %s  %s\n", s.paint(Bad, d.Text), places(d))
 		}
-		if left := r.Duplicates - uint64(len(r.First)); left > 0 {
-			p.printf("  %s\n", s.paint(Faint, "and "+words.Count(left)+" more"))
+		if n := left(r); n != "" {
+			p.printf("  %s\n", s.paint(Faint, "and "+n+" more"))
 		}
 	}
 	if len(r.Clashes) > 0 {
 		p.title("Node IDs that clash")
 		for _, c := range r.Clashes {
-			who := c.Sources[0] + " and " + c.Sources[1]
-			if c.Sources[0] == c.Sources[1] {
-				who = "within " + c.Sources[0]
-			}
-			p.printf("  %s  %s: %s\n", s.paint(Bad, c.Node), who,
-				words.Plural(c.Duplicates, "duplicate"))
+			p.printf("  %s  %s\n", s.paint(Bad, c.Node), clash(c))
 		}
 	}
 	p.title("Sources")
 	for _, src := range r.Sources {
-		notes := words.Plural(src.IDs, "ID")
-		if src.Node != "" {
-			notes += ", node ID: " + src.Node
-		}
-		if src.Copied {
-			notes += ", sorted on disk"
-		}
-		p.printf("  %s  %s\n", src.Name, s.paint(Faint, notes))
+		p.printf("  %s  %s\n", src.Name, s.paint(Faint, sourceNotes(src)))
 		for _, fault := range src.faults(r.Format + " ID") {
 			p.printf("      %s\n", s.paint(Bad, fault))
 		}
@@ -338,6 +324,39 @@ func UniqueText(w io.Writer, r *Unique, s Style) error {
 		}
 	}
 	return p.err
+}
+
+func uniqueVolume(r *Unique) string {
+	return fmt.Sprintf("%s, %s in %s", r.Format, words.Plural(r.IDs, "ID"),
+		words.Plural(uint64(len(r.Sources)), "source")) + speed(r.IDs, r.Elapsed)
+}
+
+// left returns how many duplicates are not in r.First, or "".
+func left(r *Unique) string {
+	n := r.Duplicates - uint64(len(r.First))
+	if n == 0 {
+		return ""
+	}
+	return words.Count(n)
+}
+
+func clash(c Clash) string {
+	who := c.Sources[0] + " and " + c.Sources[1]
+	if c.Sources[0] == c.Sources[1] {
+		who = "within " + c.Sources[0]
+	}
+	return who + ": " + words.Plural(c.Duplicates, "duplicate")
+}
+
+func sourceNotes(src Source) string {
+	notes := words.Plural(src.IDs, "ID")
+	if src.Node != "" {
+		notes += ", node ID: " + src.Node
+	}
+	if src.Copied {
+		notes += ", sorted on disk"
+	}
+	return notes
 }
 
 func uniqueVerdict(r *Unique) string {

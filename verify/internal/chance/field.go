@@ -234,16 +234,22 @@ func (f *Field) ones(bit int) (n uint64) {
 	return n
 }
 
-type kind struct{ name, title string }
+type kind struct{ name, title, wrong string }
 
 var (
-	testSame       = kind{"same", "no bit is always the same"}
-	testBalance    = kind{"balance", "each bit is 1 in half of the values"}
-	testBytes      = kind{"bytes", "all values are equally frequent"}
-	testRuns       = kind{"runs", "each bit changes from one value to the next in half of the cases"}
-	testSerial     = kind{"serial", "a value does not depend on the previous value"}
-	testNeighbours = kind{"neighbours", "neighbouring bits differ in half of the values"}
-	testRepeats    = kind{"repeats", "values repeat as often as by chance"}
+	testSame    = kind{"same", "no bit is always the same", "bits are always the same"}
+	testBalance = kind{"balance", "each bit is 1 in half of the values",
+		"a bit is 1 too often or too rarely"}
+	testBytes = kind{"bytes", "all values are equally frequent",
+		"some values are too frequent, or all are too equally frequent"}
+	testRuns = kind{"runs", "each bit changes from one value to the next in half of the cases",
+		"a bit changes too often or too rarely"}
+	testSerial = kind{"serial", "a value does not depend on the previous value",
+		"a value depends on the previous value"}
+	testNeighbours = kind{"neighbours", "neighbouring bits differ in half of the values",
+		"neighbouring bits differ too often or too rarely"}
+	testRepeats = kind{"repeats", "values repeat as often as by chance",
+		"values repeat too often or too rarely"}
 )
 
 // kinds has all kinds except testSame, which has no p-value.

@@ -74,7 +74,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 		entry := report.Field{Name: f.name, Width: f.width, Values: f.n, P: 1, Adjusted: 1,
 			Ones: []float64{}}
 		check := func(k kind) *findings.Check {
-			return found.Check("random."+f.name+"."+k.name, f.name+": "+k.title)
+			return found.Check("random."+f.name+"."+k.name, f.name+": "+k.title, f.name+": "+k.wrong)
 		}
 		f.judgeSame(check(testSame))
 		if f.SameOnly {

@@ -60,13 +60,18 @@ const (
 func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 	k := &Clock{
 		f: f, o: o, found: found,
-		possible: found.Check("clock.possible", "timestamps are possible times"),
-		unit:     found.Check("clock.unit", "timestamps are in the unit of the format"),
-		epoch:    found.Check("clock.epoch", "timestamps count from the epoch of the format"),
-		bytes:    found.Check("clock.bits", "timestamps have all bits, the highest byte first"),
+		possible: found.Check("clock.possible", "timestamps are possible times",
+			"timestamps are impossible times"),
+		unit: found.Check("clock.unit", "timestamps are in the unit of the format",
+			"timestamps are in another unit than the format's"),
+		epoch: found.Check("clock.epoch", "timestamps count from the epoch of the format",
+			"timestamps count from another epoch than the format's"),
+		bytes: found.Check("clock.bits", "timestamps have all bits, the highest byte first",
+			"timestamps lack bits, or have their bytes in another order"),
 		resolution: found.Check("clock.resolution",
-			"timestamps have all values, not only every tenth or thousandth"),
-		frozen: found.Check("clock.frozen", "the clock does not stand still"),
+			"timestamps have all values, not only every tenth or thousandth",
+			"all timestamps are multiples of a step"),
+		frozen: found.Check("clock.frozen", "the clock does not stand still", "the clock stands still"),
 	}
 	k.resolution.Severity = report.Warn
 	if bit, ok := usage.Rounded(f.Format); ok {

@@ -95,33 +95,43 @@ func (r *Rules) addCounter() {
 		}
 	}
 	if c.hasHeader {
-		c.changed = r.check("header", "the header stays the same within a tick")
+		c.changed = r.check("header", "the header stays the same within a tick",
+			"the header changes within a tick")
 	}
 	name := c.field.Name
 	if c.field.Start == usage.StartNever {
-		c.step = r.check("step", "the %s goes up by one, or from %d to 0", name, c.counter)
+		c.step = r.check("step", fmt.Sprintf("the %s goes up by one, or from %d to 0", name, c.counter),
+			fmt.Sprintf("the %s does not go up by one", name))
 		c.overflow = r.check("overflow",
-			"within a tick the %s does not go from %d back to 0", name, c.counter)
+			fmt.Sprintf("within a tick the %s does not go from %d back to 0", name, c.counter),
+			fmt.Sprintf("within a tick the %s goes from %d back to 0", name, c.counter))
 		c.overflow.Severity = report.Warn
 		r.counterRepeats = &counterRepeats{heads: &c.heads,
-			check: r.check(name, "no %s occurs twice in a tick", name)}
+			check: r.check(name, fmt.Sprintf("no %s occurs twice in a tick", name),
+				fmt.Sprintf("the same %s occurs twice in a tick", name))}
 		return
 	}
 	all := strings.Join(names, " and ")
-	c.step = r.check("step", "%s goes up by one within a tick", all)
-	c.repeat = r.check("repeat", "no two IDs have the same timestamp and %s", all)
+	c.step = r.check("step", all+" goes up by one within a tick",
+		all+" does not go up by one within a tick")
+	c.repeat = r.check("repeat", "no two IDs have the same timestamp and "+all,
+		"IDs have the same timestamp and "+all)
 	kept := "counter"
 	if len(names) > 1 {
 		kept = name
-		c.carry = r.check("carry", "%s goes up when %s is full", names[0], name)
+		c.carry = r.check("carry", fmt.Sprintf("%s goes up when %s is full", names[0], name),
+			fmt.Sprintf("%s does not go up when %s is full", names[0], name))
 	} else {
-		c.overflow = r.check("overflow",
-			"a full %s does not start again within its tick, and changes no other field", name)
+		c.overflow = r.check("overflow", fmt.Sprintf(
+			"a full %s does not start again within its tick, and changes no other field", name),
+			fmt.Sprintf("a full %s starts again within its tick, or changes another field", name))
 	}
-	c.kept = r.Found.Chance("rules."+kept, name+" is renewed when the timestamp increases", 1)
+	c.kept = r.Found.Chance("rules."+kept, name+" is renewed when the timestamp increases",
+		name+" is not renewed when the timestamp increases", 1)
 	width := c.field.Bits
 	if startsNarrow(c.field) {
-		c.start = r.check("start", "a new %s has random bits, but not too many", name)
+		c.start = r.check("start", fmt.Sprintf("a new %s has random bits, but not too many", name),
+			fmt.Sprintf("a new %s has no random bits, or too many", name))
 		if width = -1; r.Options.CounterStart != 0 {
 			width = max(r.Options.CounterStart, 0)
 		}

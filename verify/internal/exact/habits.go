@@ -70,7 +70,7 @@ type HabitSample struct {
 func NewHabitSample(f *sample.Format, o *Options) *HabitSample {
 	s := &HabitSample{f: f, steps: steps{gaps: map[int]bool{}}}
 	found := findings.List{Show: func(integer.Words) string { return "" }}
-	s.order = NewOrder(f, &s.steps, &found, found.Check("", ""))
+	s.order = NewOrder(f, &s.steps, &found, found.Check("", "", ""))
 	if !f.Generates {
 		s.ticks = 2 * fewPairs
 	} else if usages, _ := o.layouts(f); len(usages) > 1 {

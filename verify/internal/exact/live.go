@@ -43,11 +43,13 @@ const (
 func newLiveChecker(f *sample.Format, found *findings.List) *liveChecker {
 	l := &liveChecker{
 		f: f, found: found, perPoint: 1, allowance: tolerance,
-		ahead:   found.Check("clock.ahead", "no ID is ahead of this machine's clock"),
-		lagging: found.Check("clock.lagging", "the newest ID is recent"),
-		stopped: found.Check("clock.stopped", "the timestamps advance"),
+		ahead: found.Check("clock.ahead", "no ID is ahead of this machine's clock",
+			"IDs are ahead of this machine's clock"),
+		lagging: found.Check("clock.lagging", "the newest ID is recent", "the newest ID is old"),
+		stopped: found.Check("clock.stopped", "the timestamps advance", "the timestamps stand still"),
 		drifts: found.Check("clock.drift",
-			"the timestamps advance as fast as this machine's clock"),
+			"the timestamps advance as fast as this machine's clock",
+			"the timestamps are faster or slower than this machine's clock"),
 	}
 	if f.NodeCounter > 0 { // a full counter advances the timestamp
 		l.allowance += sortid.DefaultRollbackAllowance

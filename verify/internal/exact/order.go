@@ -72,11 +72,14 @@ func NewOrder(f *sample.Format, sink Sink, found *findings.List,
 	rollback *findings.Check) *Order {
 	return &Order{
 		f: f, sink: sink, rollback: rollback,
-		duplicate: found.Check("order.duplicate", "no ID occurs twice in a row"),
-		swapped:   found.Check("order.swapped", "no two neighbouring IDs are swapped"),
-		ahead:     found.Check("order.ahead", "no single ID is larger than the IDs after it"),
-		behind:    found.Check("order.behind", "no single ID is smaller than the IDs before it"),
-		back:      found.Check("order.back", "IDs do not go back within a tick"),
+		duplicate: found.Check("order.duplicate", "no ID occurs twice in a row", "IDs occur twice in a row"),
+		swapped: found.Check("order.swapped", "no two neighbouring IDs are swapped",
+			"neighbouring IDs are swapped"),
+		ahead: found.Check("order.ahead", "no single ID is larger than the IDs after it",
+			"single IDs are larger than the IDs after them"),
+		behind: found.Check("order.behind", "no single ID is smaller than the IDs before it",
+			"single IDs are smaller than the IDs before them"),
+		back: found.Check("order.back", "IDs do not go back within a tick", "IDs go back within a tick"),
 	}
 }
 

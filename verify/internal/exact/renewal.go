@@ -30,8 +30,11 @@ func newRenewal(c *counter, f usage.Field) *renewal {
 	return &renewal{Field: f, shift: uint(f.Low - c.field.Low), mask: 1<<f.Bits - 1,
 		values: c.Fields.Add(f.Name, f.Bits), since: never,
 		missed: c.Found.Chance("rules."+f.Name,
-			fmt.Sprintf("%s is renewed after %d ticks", f.Name, f.Every), math.Ldexp(1, -f.Bits)),
-		early: c.check(f.Name+".early", "%s is kept for at least %d ticks", f.Name, f.Every)}
+			fmt.Sprintf("%s is renewed after %d ticks", f.Name, f.Every),
+			fmt.Sprintf("%s is kept for more than %d ticks", f.Name, f.Every), math.Ldexp(1, -f.Bits)),
+		early: c.check(f.Name+".early",
+			fmt.Sprintf("%s is kept for at least %d ticks", f.Name, f.Every),
+			fmt.Sprintf("%s is renewed before %d ticks have passed", f.Name, f.Every))}
 }
 
 func (n *renewal) of(h head) uint64 { return h.low >> n.shift & n.mask }

@@ -61,11 +61,12 @@ func New(c *Context) *Rules {
 	for _, f := range r.usage.Layout {
 		if f.Kind == format.KindFixed && f.Name != "" {
 			r.fixed = append(r.fixed, watched{f, integer.PlaceOf(f.Low, f.Bits),
-				r.check(f.Name, "the bits of the %s are %0*b", f.Name, f.Bits, f.Value), true})
+				r.check(f.Name, fmt.Sprintf("the bits of the %s are %0*b", f.Name, f.Bits, f.Value),
+					fmt.Sprintf("the bits of the %s are not %0*b", f.Name, f.Bits, f.Value)), true})
 		}
 	}
 	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Options.Unordered) {
-		r.node = r.check("node", "each ID has the right node ID")
+		r.node = r.check("node", "each ID has the right node ID", "IDs have a wrong node ID")
 	}
 	if len(r.nodes) > 1 {
 		r.checkPrefixes()
@@ -92,8 +93,8 @@ func New(c *Context) *Rules {
 	return r
 }
 
-func (c *Context) check(name, title string, args ...any) *findings.Check {
-	return c.Found.Check("rules."+name, fmt.Sprintf(title, args...))
+func (c *Context) check(name, title, wrong string) *findings.Check {
+	return c.Found.Check("rules."+name, title, wrong)
 }
 
 // watch adds a check for each field that must not change, or has a largest value, in one of the
@@ -105,9 +106,11 @@ func (r *Rules) watch(usages []usage.Usage) {
 			switch {
 			case checks[f.Name] != nil:
 			case f.Most > 0:
-				checks[f.Name] = r.check(f.Name, "%s is at most %d", f.Name, f.Most)
+				checks[f.Name] = r.check(f.Name, fmt.Sprintf("%s is at most %d", f.Name, f.Most),
+					fmt.Sprintf("%s is more than %d", f.Name, f.Most))
 			case r.Format.NodeCounter == 0:
-				checks[f.Name] = r.check(f.Name, "the %s ID stays the same", f.Name)
+				checks[f.Name] = r.check(f.Name, "the "+f.Name+" ID stays the same",
+					"the "+f.Name+" ID changes")
 			}
 		}
 	}
@@ -238,7 +241,8 @@ func (r *Rules) Finish() {
 }
 
 func (r *Rules) checkPrefixes() {
-	t := r.check("prefix", "no node ID is a prefix of another node ID")
+	t := r.check("prefix", "no node ID is a prefix of another node ID",
+		"node IDs are prefixes of other node IDs")
 	for i, a := range r.nodes {
 		for _, b := range r.nodes[:i] {
 			size := min(a.NodeIDSize(), b.NodeIDSize())

@@ -29,9 +29,11 @@ func (r *Rules) addSequences() {
 		switch {
 		case f.Kind == format.KindRandom && last.Bits > 0:
 			s.f, s.place = last, integer.PlaceOf(last.Low, last.Bits)
-			s.repeat = r.check("repeat", "no two IDs have the same timestamp and %s", last.Name)
+			s.repeat = r.check("repeat", "no two IDs have the same timestamp and "+last.Name,
+				"IDs have the same timestamp and "+last.Name)
 		case f.Kind == format.KindCounter && f.Start == usage.StartNever && !f.Resets:
-			s.restart = r.check(f.Name, "the %s continues in a new tick", f.Name)
+			s.restart = r.check(f.Name, "the "+f.Name+" continues in a new tick",
+				"the "+f.Name+" starts again in a new tick")
 		}
 		if f.Kind == format.KindCounter {
 			last = f

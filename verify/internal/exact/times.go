@@ -37,7 +37,7 @@ func NewTimes(f *sample.Format, found *findings.List, rollback *findings.Check) 
 		}
 	}
 	const title = "no ID occurs twice in a tick"
-	if t.duplicate = found.Chance("order.duplicate", title, 0); free > 0 {
+	if t.duplicate = found.Chance("order.duplicate", title, "IDs occur twice in a tick", 0); free > 0 {
 		t.duplicate.Probability = math.Ldexp(1, -free)
 	}
 	t.onlyTime = free+other == 0

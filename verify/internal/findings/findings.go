@@ -23,17 +23,19 @@ type List struct {
 	facts   []report.Fact
 }
 
-// Check adds a check. If the check finds a fault, its status is its Severity, by default Fail.
-func (l *List) Check(name, title string) *Check {
-	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail, list: l}
+// Check adds a check. Its title says what is true for a correct source, and wrong says what is true
+// if the check finds a fault. If the check finds a fault, its status is its Severity, by default Fail.
+func (l *List) Check(name, title, wrong string) *Check {
+	c := &Check{Outcome: report.Outcome{Name: name, Title: title}, Severity: report.Fail,
+		wrong: wrong, list: l}
 	l.checks = append(l.checks, c)
 	return c
 }
 
 // Chance adds a check for an event that correct generators also cause. In each try, they cause the
 // event with the given probability.
-func (l *List) Chance(name, title string, probability float64) *Chance {
-	c := &Chance{Check: l.Check(name, title), Probability: probability}
+func (l *List) Chance(name, title, wrong string, probability float64) *Chance {
+	c := &Chance{Check: l.Check(name, title, wrong), Probability: probability}
 	l.chances = append(l.chances, c)
 	return c
 }
@@ -84,7 +86,7 @@ func (l *List) Outcomes() (all []report.Outcome) {
 	for _, c := range l.checks {
 		switch {
 		case c.Count > 0:
-			c.Status = c.Severity
+			c.Status, c.Finding = c.Severity, c.wrong
 		case c.Status == "":
 			c.Status = report.Pass
 		}
@@ -97,6 +99,7 @@ func (l *List) Outcomes() (all []report.Outcome) {
 type Check struct {
 	report.Outcome
 	Severity report.Status
+	wrong    string
 	list     *List
 }
 

@@ -26,22 +26,30 @@ const (
 	FaultCount int = iota
 )
 
-var faultChecks = [FaultCount]struct{ name, title string }{
-	TooLong:        {"line", "no line is longer than 64 KiB"},
-	BadLength:      {"length", "each line is as long as an ID"},
-	BadSymbol:      {"symbol", "each character is a digit of the encoding"},
-	BadRange:       {"range", "each number is in the range of IDs"},
-	BadCheckSymbol: {"check", "the check symbols match the ID"},
-	BadLayout:      {"version", "the version and variant bits are right for the format"},
-	OtherFormat:    {"format", "no line is an ID of another format"},
-	BadRoundTrip:   {"roundtrip", "each ID has the text that the format writes"},
-	BadCase:        {"case", "letters are in the case that the format prefers"},
-	BadLineEnd:     {"lineend", "lines end with LF alone"},
-	Blank:          {"blank", "no line is empty"},
+var faultChecks = [FaultCount]struct{ name, title, wrong string }{
+	TooLong:   {"line", "no line is longer than 64 KiB", "lines are longer than 64 KiB"},
+	BadLength: {"length", "each line is as long as an ID", "lines are not as long as an ID"},
+	BadSymbol: {"symbol", "each character is a digit of the encoding",
+		"characters are not digits of the encoding"},
+	BadRange: {"range", "each number is in the range of IDs",
+		"numbers are not in the range of IDs"},
+	BadCheckSymbol: {"check", "the check symbols match the ID",
+		"the check symbols do not match the ID"},
+	BadLayout: {"version", "the version and variant bits are right for the format",
+		"the version or variant bits are wrong for the format"},
+	OtherFormat: {"format", "no line is an ID of another format",
+		"lines are IDs of another format"},
+	BadRoundTrip: {"roundtrip", "each ID has the text that the format writes",
+		"the format writes IDs in another way"},
+	BadCase: {"case", "letters are in the case that the format prefers",
+		"letters are not in the case that the format prefers"},
+	BadLineEnd: {"lineend", "lines end with LF alone", "lines end with CR LF, or a byte order mark is first"},
+	Blank:      {"blank", "no line is empty", "lines are empty"},
 }
 
-func (f Fault) Check() (name, title string) {
-	return "form." + faultChecks[f].name, faultChecks[f].title
+func (f Fault) Check() (name, title, wrong string) {
+	c := faultChecks[f]
+	return "form." + c.name, c.title, c.wrong
 }
 
 // Possible reports whether the format's texts can have the fault.

@@ -195,7 +195,7 @@ func (p *printer) end(duplicates *report.Unique) (err error) {
 	case p.tester.Output == "junit":
 		err = report.JUnit(p.out, p.reports, duplicates)
 	case p.tester.Output == "html":
-		err = report.HTML(p.out, p.reports)
+		err = report.HTML(p.out, p.reports, duplicates)
 	case duplicates == nil:
 	case p.tester.Output == "report":
 		if len(p.reports) > 0 {
