@@ -23,7 +23,7 @@ var (
 func TestCard(t *testing.T) {
 	now := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	for _, s := range format.All() {
-		r := check.Must((&inspect.Reader{Format: s}).Read(s.Example))(t)
+		r := check.Must((&inspect.Reader{Format: s}).Read(s.Example, time.Now()))(t)
 		if r.ID.Format() != s || !r.Given {
 			t.Errorf("%s: %s is read as %s", s.Name, s.Example, r.As())
 		}

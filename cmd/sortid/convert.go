@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +45,10 @@ func convertCommand(c *console.Console) *cobra.Command {
 				return console.UsageError(err)
 			}
 		}
-		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
-			r, err := in.ReadAs(format.Encoding(from.Value), text)
+		parallel := in.Format != nil
+		return input.Texts(c, args, parallel, func(b []byte, text string,
+			now time.Time) ([]byte, error) {
+			r, err := in.ReadAs(format.Encoding(from.Value), text, now)
 			switch {
 			case err != nil:
 				return b, err

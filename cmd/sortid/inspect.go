@@ -65,12 +65,16 @@ func inspection(c *console.Console,
 			write = func(b []byte, _ *inspect.Reading) ([]byte, error) { return b, nil }
 		}
 		command := cmd == cmd.Root() // the first argument may be a misspelt command
-		return input.Texts(c, args, func(b []byte, text string) ([]byte, error) {
-			r, err := in.Read(text)
-			if command && inspect.Unlike(err) {
-				return b, console.UsageError(flags.NoCommand(cmd, args))
+		parallel := in.Format != nil && !command && output.Value != "card"
+		return input.Texts(c, args, parallel, func(b []byte, text string,
+			now time.Time) ([]byte, error) {
+			r, err := in.Read(text, now)
+			if command {
+				if inspect.Unlike(err) {
+					return b, console.UsageError(flags.NoCommand(cmd, args))
+				}
+				command = false
 			}
-			command = false
 			if err == nil && split {
 				err = splitNode(&r, *size)
 			}

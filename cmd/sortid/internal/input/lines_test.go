@@ -11,33 +11,35 @@ import (
 )
 
 func read(r io.Reader) (all []string, err error) {
-	lines := newLineReader(r)
+	in := newBlockReader(r)
 	for {
-		line, err := lines.Next()
+		b, err := in.next()
 		switch {
-		case errors.Is(err, errTooLong):
-			line = []byte("too long")
 		case err == io.EOF:
 			return all, nil
 		case err != nil:
 			return all, err
+		case b.long:
+			all = append(all, fmt.Sprintf("%d:too long", b.first))
 		}
-		all = append(all, fmt.Sprintf("%d:%s", lines.Number(), line))
+		b.lines(func(number int, line string) {
+			all = append(all, fmt.Sprintf("%d:%s", number, line))
+		})
 	}
 }
 
 func TestUTF16(t *testing.T) {
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
-		r := newLineReader(strings.NewReader(mark + "0\x00\n\x000\x00"))
+		r := newBlockReader(strings.NewReader(mark + "0\x00\n\x000\x00"))
 		for range 2 {
-			if line, err := r.Next(); err != ErrUTF16 || line != nil {
-				t.Errorf("%q, %v", line, err)
+			if b, err := r.next(); err != ErrUTF16 || b.text != "" {
+				t.Errorf("%q, %v", b.text, err)
 			}
 		}
 	}
 }
 
-func TestLineReader(t *testing.T) {
+func TestLines(t *testing.T) {
 	long := strings.Repeat("x", maxLine)
 	for _, c := range []struct {
 		name, in string
@@ -86,25 +88,7 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-func TestReady(t *testing.T) {
-	in, out := io.Pipe()
-	r := newLineReader(in)
-	if r.Ready() {
-		t.Error("ready before anything came")
-	}
-	go out.Write([]byte("a\nb\nc"))
-	for _, want := range []struct {
-		line  string
-		ready bool
-	}{{"a", true}, {"b", false}} {
-		line, err := r.Next()
-		if err != nil || string(line) != want.line || r.Ready() != want.ready {
-			t.Errorf("%q, %v, ready %v; want %v", line, err, r.Ready(), want)
-		}
-	}
-}
-
-func FuzzLineReader(f *testing.F) {
+func FuzzLines(f *testing.F) {
 	f.Add("a\r\n\n b \nc", 3)
 	f.Fuzz(func(t *testing.T, in string, size int) {
 		in = strings.Repeat(in, 1+(size&0xff))

@@ -2,22 +2,30 @@
 package input
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
+	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/internal/words"
 )
 
-// Texts calls appendResult for each text, and writes the result. Each argument is a text.
-// For "-", and without arguments, each line of standard input is a text. Texts prints errors of
-// appendResult, continues, and at the end returns console.ErrReported. A usage error of an argument
-// ends Texts at once.
-func Texts(c *console.Console, args []string,
-	appendResult func(b []byte, text string) ([]byte, error)) error {
-	w := &writer{console: c, out: bufio.NewWriterSize(c.Out, 64<<10), appendResult: appendResult}
+// A Function appends the result for a text to b. The text was read at about the time now.
+type Function func(b []byte, text string, now time.Time) ([]byte, error)
+
+// Texts calls the function appendResult for each text, and writes the result. Each argument is a
+// text. For "-", and without arguments, each line of standard input is a text. Texts prints errors
+// of appendResult, continues, and at the end returns console.ErrReported. A usage error of an
+// argument ends Texts at once.
+//
+// If parallel is true, several goroutines call appendResult at once. Results stay in order.
+func Texts(c *console.Console, args []string, parallel bool, appendResult Function) error {
+	w := &writer{console: c, appendResult: appendResult, workers: 1}
+	if parallel {
+		w.workers = min(runtime.GOMAXPROCS(0), 4)
+	}
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
@@ -26,20 +34,14 @@ func Texts(c *console.Console, args []string,
 		if arg == "-" {
 			err = w.lines(c.In)
 		} else {
-			err = w.text(arg, "argument", i+1)
+			err = w.argument(i+1, arg)
 		}
 		if err != nil {
 			w.progress.End()
-			if flushed := w.out.Flush(); flushed != nil {
-				return flushed
-			}
 			return err
 		}
 	}
 	w.progress.End()
-	if err := w.out.Flush(); err != nil {
-		return err
-	}
 	if w.bad >= manyBad && !c.Quiet {
 		fmt.Fprintf(c.Err, "sortid: %s of %s IDs could not be read\n", words.Count(w.bad),
 			words.Count(w.all))
@@ -55,38 +57,78 @@ const manyBad = 10
 
 type writer struct {
 	console      *console.Console
-	out          *bufio.Writer
-	appendResult func([]byte, string) ([]byte, error)
-	progress     *console.Progress
-	bad, all     uint64 // numbers of texts
+	appendResult Function
+	workers      int
+
+	mu   sync.Mutex // for reading
+	in   *blockReader
+	read Counter
+	size int64         // of standard input, in bytes; negative if it is unknown
+	turn chan struct{} // job.after of the last job
+
+	// The worker whose turn it is uses these members.
+	progress *console.Progress
+	bad, all uint64 // numbers of texts
+	failed   bool   // an error has ended the output
 }
 
-// The method text returns only errors of writing, or of usage.
-func (w *writer) text(text, what string, number int) error {
-	w.all++
-	b, err := w.appendResult(w.out.AvailableBuffer(), text)
-	if err != nil {
-		if what == "argument" && console.IsUsageError(err) {
-			return err
-		}
-		return w.report(what, number, err)
+// A result is what one worker has made of its last block.
+type result struct {
+	out []byte
+	bad []badText
+	all uint64 // number of texts
+}
+
+// A badText is a text with an error. Its result would be at this position in result.out.
+type badText struct {
+	what   string // line or argument
+	number int
+	at     int
+	err    error
+}
+
+func (w *writer) argument(number int, text string) error {
+	var r result
+	w.text(&r, "argument", number, text, time.Now())
+	if len(r.bad) > 0 && console.IsUsageError(r.bad[0].err) {
+		return r.bad[0].err
 	}
-	_, err = w.out.Write(b)
-	return err
+	return w.write(&r)
 }
 
-func (w *writer) report(what string, number int, err error) error {
-	w.bad++
-	if w.console.Quiet {
+// text appends the result for a text to r.
+func (w *writer) text(r *result, what string, number int, text string, now time.Time) {
+	r.all++
+	out, err := w.appendResult(r.out, text, now)
+	if err != nil {
+		r.bad = append(r.bad, badText{what, number, len(r.out), err})
+		return
+	}
+	r.out = out
+}
+
+// write writes a result and prints its errors. The order matters only on a terminal.
+func (w *writer) write(r *result) error {
+	w.all += r.all
+	w.bad += uint64(len(r.bad))
+	out, written := r.out, 0
+	for _, bad := range r.bad {
+		if w.console.Quiet {
+			break
+		}
+		if n := bad.at - written; w.console.OutTerminal && n > 0 {
+			if _, err := w.console.Out.Write(out[:n]); err != nil {
+				return err
+			}
+			out, written = out[n:], bad.at
+		}
+		w.console.Say("%s %d: %v", bad.what, bad.number, bad.err)
+	}
+	if len(out) == 0 {
 		return nil
 	}
-	if w.console.OutTerminal { // show the results of earlier texts first
-		if err := w.out.Flush(); err != nil {
-			return err
-		}
-	}
-	w.console.Say("%s %d: %v", what, number, err)
-	return nil
+	_, err := w.console.Out.Write(out)
+	return err
 }
 
 func (w *writer) lines(in io.Reader) error {
@@ -94,36 +136,82 @@ func (w *writer) lines(in io.Reader) error {
 		fmt.Fprintln(w.console.Err,
 			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
-	read := &Counter{From: in}
-	r := newLineReader(read)
-	done := func() uint64 { return uint64(r.Number()) }
-	if size := SizeOf(in); size >= 0 && !w.console.OutTerminal {
-		w.progress = w.console.NewProgress("bytes", size)
-		done = func() uint64 { return read.N }
+	w.in, w.turn = newBlockReader(&w.read), make(chan struct{})
+	close(w.turn)
+	w.read, w.size = Counter{From: in}, SizeOf(in)
+	if w.size >= 0 && !w.console.OutTerminal {
+		w.progress = w.console.NewProgress("bytes", w.size)
 	} else {
 		w.progress = w.console.Progress("lines")
 	}
+	ended := make(chan error, w.workers)
+	for range w.workers {
+		go func() { ended <- w.work() }()
+	}
+	for range w.workers {
+		// Another worker may wait for input, so an error does not wait for it.
+		if err := <-ended; err != io.EOF {
+			return err
+		}
+	}
+	return nil
+}
+
+// A job is a block to convert, or the error at the end of the input.
+type job struct {
+	block
+	err    error
+	done   uint64        // how much was read, for the progress
+	before chan struct{} // closed when the job before is written
+	after  chan struct{} // to close when this job is written
+}
+
+// work does jobs. While a worker converts a block, other workers read.
+func (w *writer) work() error {
+	var r result
 	for {
-		if !r.Ready() { // write before waiting for input
-			if err := w.out.Flush(); err != nil {
-				return err
-			}
+		j := w.next()
+		r.out, r.bad, r.all = r.out[:0], r.bad[:0], 0
+		if j.long {
+			r.bad = append(r.bad, badText{"line", j.first, 0, errTooLong})
+			r.all++
 		}
-		line, err := r.Next()
-		switch {
-		case err == io.EOF:
-			return nil
-		case errors.Is(err, errTooLong):
-			w.all++
-			err = w.report("line", r.Number(), err)
-		case err != nil:
-			return fmt.Errorf("cannot read standard input: %w", err)
-		default:
-			err = w.text(string(line), "line", r.Number())
-		}
+		j.lines(func(number int, line string) { w.text(&r, "line", number, line, j.now) })
+		<-j.before
+		err := w.end(&j, &r)
+		close(j.after)
 		if err != nil {
 			return err
 		}
-		w.progress.Show(done())
 	}
+}
+
+func (w *writer) next() (j job) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	j.block, j.err = w.in.next()
+	j.before, j.after = w.turn, make(chan struct{})
+	w.turn = j.after
+	j.done = uint64(w.in.n)
+	if w.size >= 0 {
+		j.done = w.read.N
+	}
+	return j
+}
+
+// end writes the result of a job. Its error ends the worker.
+func (w *writer) end(j *job, r *result) error {
+	switch {
+	case w.failed:
+		return io.EOF
+	case j.err == io.EOF:
+		return j.err
+	case j.err != nil:
+		w.failed = true
+		return fmt.Errorf("cannot read standard input: %w", j.err)
+	}
+	err := w.write(r)
+	w.failed = err != nil
+	w.progress.Show(j.done)
+	return err
 }

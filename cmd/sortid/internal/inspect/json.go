@@ -21,7 +21,7 @@ type Place struct {
 // AppendJSON appends what is known about a text, as JSON in one line. If f is nil, it guesses
 // the format.
 func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
-	r, err := (&Reader{Format: f}).Read(text)
+	r, err := (&Reader{Format: f}).Read(text, time.Now())
 	if err != nil {
 		return b, err
 	}

@@ -110,7 +110,7 @@ func slowShort(r *Reading) string {
 // and inputs with characters that JSON escapes.
 func TestPrintSlowWay(t *testing.T) {
 	check := func(in *Reader, text string, at *Place) {
-		r, err := in.Read(text)
+		r, err := in.Read(text, time.Now())
 		if err != nil {
 			return
 		}

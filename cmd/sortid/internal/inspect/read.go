@@ -76,9 +76,9 @@ type Reader struct {
 	guesses    []Guess
 }
 
-// Read reads a text. Reading.Others is valid until the next call.
-func (in *Reader) Read(text string) (Reading, error) {
-	now := time.Now()
+// Read reads a text at the time now. Reading.Others is valid until the next call. If Format is set,
+// goroutines may share the Reader.
+func (in *Reader) Read(text string, now time.Time) (Reading, error) {
 	r := Reading{Input: text, now: now}
 	if in.Format != nil {
 		return r.parseGiven(in.Format, in.Format.Read)
@@ -108,9 +108,10 @@ func (in *Reader) Read(text string) (Reading, error) {
 
 // Time returns the time of an ID. If the ID is not in the reader's format, Time guesses the format.
 func (in *Reader) Time(text string) (time.Time, error) {
-	r, err := in.Read(text)
+	now := time.Now()
+	r, err := in.Read(text, now)
 	if err != nil && in.Format != nil {
-		r, err = new(Reader).Read(text)
+		r, err = new(Reader).Read(text, now)
 	}
 	switch {
 	case err != nil:
@@ -162,17 +163,17 @@ func version(f *format.Format) (v uint64, ok bool) {
 	return 0, false
 }
 
-// ReadAs reads a text in an encoding; "" means any.
-func (in *Reader) ReadAs(from format.Encoding, text string) (Reading, error) {
+// ReadAs is like Read, but for a text in an encoding; "" means any.
+func (in *Reader) ReadAs(from format.Encoding, text string, now time.Time) (Reading, error) {
 	if in.Format != nil && from != "" {
-		r := Reading{Input: text, now: time.Now()}
+		r := Reading{Input: text, now: now}
 		return r.parseGiven(in.Format, func(text string) (c format.Candidate, err error) {
 			c.Encoding = from
 			c.ID, err = in.Format.ParseAs(from, text)
 			return c, err
 		})
 	}
-	r, err := in.Read(text)
+	r, err := in.Read(text, now)
 	if err != nil || from == "" {
 		return r, err
 	}
@@ -267,7 +268,7 @@ func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	if t.IsZero() {
 		return b, fmt.Errorf("%s is %s, which has no time in it", Quote(r.Input), r.As())
 	}
-	return append(append(b, FormatTime(t)...), '\n'), nil
+	return append(words.AppendTime(b, t), '\n'), nil
 }
 
 // Reason says why the text was read in this way.
