@@ -33,13 +33,15 @@ type checker struct {
 	held   []held             // the first IDs, until the sample is full
 	sample *exact.HabitSample // infers how the generator uses the format
 
-	// Exactly one of the fields order, times and disorder is set.
-	order       *exact.Order    // if all IDs must increase
-	times       *exact.Times    // if only times must be in order
-	disorder    *exact.Disorder // if Options.Unordered is set
-	rollback    *findings.Check // nil if Options.Unordered is set
-	clock       *exact.Clock
-	rules       *exact.Rules // nil while IDs are held
+	// Exactly one of these fields is set.
+	seen     *exact.Seen     // If IDs have no time.
+	order    *exact.Order    // If all IDs must increase.
+	times    *exact.Times    // If only times must be in order.
+	disorder *exact.Disorder // If Options.Unordered is set.
+
+	rollback    *findings.Check // Nil if Options.Unordered is set, or if IDs have no time.
+	clock       *exact.Clock    // Nil if IDs have no time.
+	rules       *exact.Rules    // Nil while IDs are held.
 	previous    integer.Words
 	encoding    format.Encoding // of the previous ID; empty before the first ID
 	intEncoding bool
@@ -54,6 +56,10 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	timed := sample.FormatOf(cmp.Or(sample.Timed(f), f))
 	if err := o.validate(timed); err != nil {
 		return nil, &sortid.OptionError{Format: "verify", Err: err}
+	}
+	if timed.Tick == 0 && (o.Live || !o.From.IsZero() || !o.To.IsZero()) {
+		return nil, &sortid.OptionError{Format: "verify", Err: fmt.Errorf(
+			"%s IDs have no time that a clock or a limit could be compared with", f.Name)}
 	}
 	o.Unordered = o.Unordered || o.Stateless
 	c := &checker{f: sample.FormatOf(f), timed: timed, o: o, report: report.Report{Format: f.Name, Source: o.Source}}
@@ -81,6 +87,11 @@ func newChecker(f *format.Format, o Options) (*checker, error) {
 	if f.Text.Sorts {
 		c.text = c.found.Check("order.text", "texts sort in the order of their IDs",
 			"texts do not sort in the order of their IDs")
+	}
+	if timed.Tick == 0 {
+		c.seen = exact.NewSeen(timed, &c.found)
+		c.begin(exact.Habits{})
+		return c, nil
 	}
 	if !o.Unordered {
 		c.rollback = c.found.Check("clock.rollback", "timestamps do not go back",
@@ -119,6 +130,7 @@ func (c *checker) begin(h exact.Habits) {
 	c.rules = exact.New(&exact.Context{Found: &c.found, Options: o, Format: f,
 		Habits: h, Fields: &c.fields})
 	switch {
+	case c.seen != nil:
 	case c.o.Unordered:
 		c.disorder = exact.NewDisorder(f)
 	case f.Generates || h.Rising:
@@ -150,7 +162,7 @@ func (c *checker) block(b *sample.Block) {
 		c.checkSegment(b.Segment(i), s)
 	}
 	c.gap = b.EndsBad || c.gap && len(b.Segments) == 0
-	if len(b.IDs) > 0 {
+	if len(b.IDs) > 0 && c.clock != nil {
 		c.clock.Received(b.IDs[len(b.IDs)-1], b.At, c.report.Lines)
 	}
 	if c.o.Progress != nil && b.At.Sub(c.lastShown) > 200*time.Millisecond {
@@ -188,6 +200,8 @@ func (c *checker) checkSegment(list []integer.Words, s sample.Segment) {
 	}
 	c.passOn(list, s.Line, s.Rising)
 	switch {
+	case c.seen != nil:
+		c.seen.Feed(list, s.Line)
 	case c.disorder != nil:
 		c.disorder.Feed(list, s.Line)
 		c.clock.Feed(list, s.Line, s.Rising)
@@ -251,7 +265,9 @@ func (c *checker) finish() *report.Report {
 		c.order.Finish()
 	}
 	c.rules.Finish()
-	c.clock.Finish(r)
+	if c.clock != nil {
+		c.clock.Finish(r)
+	}
 	if c.disorder != nil {
 		c.disorder.Report(&c.found)
 	}
@@ -263,8 +279,8 @@ func (c *checker) finish() *report.Report {
 	if err := c.fields.Flush(); err != nil {
 		c.readFailed(err)
 	}
-	if name := c.clock.Misread(); name != "" {
-		c.found.Yield(name, "order", "rules", "clock", "random")
+	if c.clock != nil && c.clock.Misread() != "" {
+		c.found.Yield(c.clock.Misread(), "order", "rules", "clock", "random")
 	}
 	none := c.found.Check("input.ids", "there are IDs in the input",
 		"there are no IDs in the input")

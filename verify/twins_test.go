@@ -172,6 +172,14 @@ var twins = []twin{
 		retimed(func(ms uint64) uint64 { return ms * 1000 })},
 	{"sonyflake", "from 0", 10, "milliseconds", "clock.unit", "in milliseconds",
 		each("time", func(s *stream, i int) uint64 { return s.get(i, "time")*10 + 3 })},
+	{"uuidv4", "random", 1, "a stuck bit", "random.random_c.same", "bit 7 ", bit("random_c", 7, true)},
+	{"uuidv4", "random", 1, "doubled", "order.duplicate", "the same as in line 6001", doubled},
+	{"nanoid", "random", 1, "far apart", "order.duplicate random.random.high.repeats " +
+		"random.random.low.repeats random.random.high.bytes random.random.low.bytes",
+		"line 1", func(s *stream) { copy(s.list[10_000:], s.list[:10_000]) }},
+	{"cuid2", "random", 1, "few letters", "random.first", "",
+		each("letter", func(s *stream, i int) uint64 { return s.get(i, "letter") & 15 })},
+	{"stripe", "cus_random", 1, "doubled", "order.duplicate", "the same as in line 6001", doubled},
 	{"ksuid", "random", 10, "the Unix epoch", "clock.epoch", "with 1970-01-01, the newest ID is of 2024-05-06",
 		each("timestamp", func(s *stream, i int) uint64 { return s.get(i, "timestamp") + 1_400_000_000 })},
 }
@@ -214,7 +222,9 @@ func TestTwins(t *testing.T) {
 					t.Fatal(err)
 				}
 				text := id.In(f.Encodings[0])
-				if f.Text.PrefixCharacters != "" {
+				if f.Name == "stripe" {
+					text = "cus_" + text
+				} else if f.Text.PrefixCharacters != "" {
 					text = "order_" + text
 				}
 				lines = append(lines, text)

@@ -164,6 +164,10 @@ func (c *checker) check(ctx context.Context, r io.Reader, o sample.Options) *rep
 // grows, the reader also reads the added bytes.
 func Open(name string) (io.ReadCloser, error) { return sample.Open(name) }
 
+// Knows reports whether Check can verify IDs of the format. It cannot if all IDs are the same, as a
+// UUID of zeros is.
+func Knows(f *format.Format) bool { return sample.Verifiable(f) }
+
 // Detect returns the most probable format of the IDs in head, the start of an input. If the IDs are
 // integers, Detect ignores the formats of other projects.
 func Detect(head []byte) (name string, ok bool) {
@@ -174,7 +178,7 @@ func Detect(head []byte) (name string, ok bool) {
 		var formats []*format.Format
 		for _, c := range format.Detect(string(text)) {
 			f := c.ID.Format()
-			if sample.Timed(f) != nil && (f.Generates || c.Encoding != format.Int) &&
+			if Knows(f) && (f.Generates || c.Encoding != format.Int) &&
 				(lines == 0 || slices.Contains(common, f)) {
 				formats = append(formats, f)
 			}

@@ -21,7 +21,7 @@ func verifyCommand(c *console.Console) *cobra.Command {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			return tester.TimedNames(), cobra.ShellCompDirectiveDefault
+			return tester.Names(), cobra.ShellCompDirectiveDefault
 		},
 	}
 	v := &verification{tester: &tester.Tester{Console: c}}

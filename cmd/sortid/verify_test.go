@@ -75,9 +75,9 @@ func TestVerifyOthers(t *testing.T) {
 		}
 	}
 	if code, stderr := start(strings.NewReader(lines.String()), io.Discard, "verify",
-		"uuidv4"); code != console.WrongUsage || !strings.Contains(
-		stderr, "uuidv4 IDs have no time") {
-		t.Errorf("uuidv4: code %d, %s", code, stderr)
+		"uuid-nil"); code != console.WrongUsage || !strings.Contains(
+		stderr, "nothing to verify") {
+		t.Errorf("uuid-nil: code %d, %s", code, stderr)
 	}
 }
 

@@ -64,6 +64,7 @@ type habit struct {
 	start         Start
 	most          uint64
 	seeds, resets bool
+	same          bool   // for KindRandom: all IDs of a process have the same value
 	half          string // Seeds has a reason of its own
 }
 
@@ -77,6 +78,7 @@ var others = map[string]map[string]habit{
 			half: "the library for JavaScript uses only half of the values"}},
 	"datadog-trace":        {"random": {half: "many tracers make numbers of 63 bits"}},
 	"nano64":               {"random": {seeds: true}},
+	"nuid":                 {"prefix": {same: true}},
 	"objectid":             {"counter": {start: StartNever}},
 	"orderlyid":            {"seq": {start: StartNever, resets: true}},
 	"pushid":               {"random": {seeds: true}},
@@ -97,6 +99,34 @@ func NodeIn(f *format.Format) (node format.Field, ok bool) {
 		return node, false
 	}
 	return f.Layout[len(f.Layout)-1], true
+}
+
+// Digits are digits of an ID's text that are random in each ID.
+type Digits struct {
+	Name  string
+	From  int    // the first digit's index in the text; if negative, from the end
+	First string // the alphabet of the first digit; empty if it is the text's alphabet
+	Count int
+}
+
+// DigitsOf returns the random digits of a format whose bits are not all random, because the base of
+// its digits is not a power of two. It returns nil if the bits are random.
+func DigitsOf(f *format.Format) []Digits {
+	switch f.Name {
+	case "cuid2":
+		return []Digits{
+			{"first", 0, "abcdefghijklmnopqrstuvwxyz", 9}, {"middle", 9, "", 8}, {"last", 17, "", 7},
+		}
+	case "stripe": // the digits before can be an account's
+		return []Digits{{"last", -7, "", 7}}
+	}
+	return nil
+}
+
+// Repeating reports whether generators of the format may make an ID twice, because the ID depends on
+// a name, or on a clock that is too coarse.
+func Repeating(f *format.Format) bool {
+	return slices.Contains([]string{"uuidv2", "uuidv3", "uuidv5"}, f.Name)
 }
 
 // Rounded returns the bit that is 1 if the generator rounds the time, which OrderlyIDs have.
@@ -131,6 +161,9 @@ func Of(f *format.Format, nodeBits int) ([]Usage, error) {
 			field.Seeds, field.Resets, field.Half = how.seeds, how.resets, how.half
 			if field.Seeds {
 				field.Half = guard
+			}
+			if how.same {
+				field.Kind = format.KindNode
 			}
 		}
 		return []Usage{{Layout: layout}}, nil

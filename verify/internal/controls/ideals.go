@@ -19,6 +19,8 @@ type Ideal struct {
 
 	// start returns a generator. The generator returns the next ID's fields below the highest field.
 	start func(*Source) func() integer.Words
+	// texts is used instead of start if an ID's digits are random.
+	texts func(*Source) func() string
 }
 
 // A Source has the clock and the random bits of an [Ideal].
@@ -47,8 +49,15 @@ func (d Ideal) Make(seed uint64, rate float64, n int) []string {
 		panic(err)
 	}
 	s := &Source{Rand: rand.New(rand.NewPCG(seed, 7)), now: d.Start(), rate: rate}
-	next := d.start(s)
 	lines := make([]string, n)
+	if d.texts != nil {
+		next := d.texts(s)
+		for i := range lines {
+			lines[i] = next()
+		}
+		return lines
+	}
+	next := d.start(s)
 	for i := range lines {
 		s.now = s.now.Add(time.Duration(s.ExpFloat64() / rate * float64(time.Second)))
 		id, err := f.FromWords(next())
@@ -300,8 +309,64 @@ const (
 	base36to8 = base36to4 * base36to4
 )
 
-// Ideals has at least one generator for each format with a time.
+// digits returns n random digits.
+func (s *Source) digits(alphabet string, n int) string {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = alphabet[s.IntN(len(alphabet))]
+	}
+	return string(b)
+}
+
+func digits(name, prefix, first string, n int, alphabet string) Ideal {
+	return Ideal{Format: name, Name: strings.TrimSuffix(prefix+"random", "_"),
+		texts: func(s *Source) func() string {
+			return func() string { return prefix + s.digits(first, 1) + s.digits(alphabet, n-1) }
+		}}
+}
+
+// uuid has random bits around a version.
+func uuid(name string, version uint64) Ideal {
+	return Ideal{Format: name, Name: "random", start: func(s *Source) func() integer.Words {
+		return func() integer.Words {
+			return number{}.random(s, 48).add(version, 4).add(s.bits(12), 12).add(2, 2).
+				add(s.bits(62), 62).Words
+		}
+	}}
+}
+
+const (
+	letters  = "abcdefghijklmnopqrstuvwxyz"
+	digits36 = "0123456789" + letters
+	digits62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters
+	digits64 = digits62 + "-_"
+)
+
+// Ideals has at least one generator for each format.
 var Ideals = []Ideal{
+	uuid("uuidv3", 3), uuid("uuidv4", 4), uuid("uuidv5", 5), uuid("uuidv8", 8),
+	{Format: "uuidv2", Name: "one user", start: func(s *Source) func() integer.Words {
+		seq, node := uint64(0), s.bits(48)
+		return func() integer.Words {
+			seq++ // few IDs are possible, so this one repeats them
+			return number{}.add(1000, 32).add(0x9414, 16).add(2, 4).add(0x1ec, 12).add(2, 2).
+				add(seq&63, 6).add(0, 8).add(node, 48).Words
+		}
+	}, Warns: true},
+	digits("nanoid", "", digits64, 21, digits64), digits("cuid2", "", letters, 24, digits36),
+	digits("stripe", "cus_", digits62, 14, digits62), digits("stripe", "pi_3", digits62, 23, digits62),
+	{Format: "nuid", Name: "one process", texts: func(s *Source) func() string {
+		prefix, n := s.digits(digits62, 12), s.Uint64N(1<<50)
+		return func() string {
+			n += 33 + s.Uint64N(300)
+			sequence, rest := make([]byte, 10), n
+			for i := range sequence {
+				sequence[len(sequence)-1-i] = digits62[rest%62]
+				rest /= 62
+			}
+			return prefix + string(sequence)
+		}
+	}},
 	unixTime("unix-s", time.Second), unixTime("unix-ms", ms),
 	unixTime("unix-us", time.Microsecond), unixTime("unix-ns", 1),
 	snowflake("snowflake-twitter", "from 0", epochTwitter, ms, 41, 12, 711, 10, false, zero(4095)),

@@ -40,14 +40,15 @@ type Clock struct {
 	ticks        uint64
 	first        uint64
 	last         uint64
-	divisor      uint64         // greatest common divisor of the steps between timestamps
-	misread      bool           // the check clock.bits explains faults of other checks
-	rounded      *integer.Place // the bit that says that a time is rounded, or nil
-	precise      bool           // in some IDs the bit is 0
-	maxPerTick   uint64         // largest number of consecutive IDs with the same timestamp
-	longestPause uint64         // largest step forward
+	divisor      uint64 // greatest common divisor of the steps between timestamps
+	maxPerTick   uint64 // largest number of consecutive IDs with the same timestamp
+	longestPause uint64 // largest step forward
 	timeline     timeline
 	live         *liveChecker
+
+	rounded *integer.Place // the bit that says that a time is rounded, or nil
+	precise bool           // in some IDs this bit is 0
+	misread bool           // the check clock.bits explains faults of other checks
 }
 
 const (

@@ -88,8 +88,8 @@ func (k *Clock) guessMistake() *guess {
 			if i > 0 {
 				since, weight = " since "+day(epoch), weight/4
 			}
-			if math.Abs(u.units/own-1) < 0.05 {
-				weight = 0.3 // such a unit is a mistake about this one
+			if f.Tick == 256*time.Millisecond && u.units == 4 {
+				weight = 0.3 // the two units are easily confused
 			}
 			add(k.unit, weight*k.freshness(to)/(decade*u.units), "the timestamps seem to be in %s%s, not in %s; "+
 				"then they are from %s to %s", u.name, since, unitName(f), day(from), day(to))

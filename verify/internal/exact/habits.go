@@ -54,7 +54,7 @@ const (
 // Open reports whether the generator's habits must be inferred from its IDs.
 func (o *Options) Open(f *sample.Format) bool {
 	usages, _ := o.layouts(f)
-	return !o.Unordered && (len(usages) > 1 || !f.Generates)
+	return !o.Unordered && f.Tick != 0 && (len(usages) > 1 || !f.Generates)
 }
 
 // A HabitSample has the first IDs of a source.
@@ -132,7 +132,7 @@ func (s *HabitSample) Habits(o *Options) Habits {
 		}
 	}
 	h.Continuing = f.Ordered && across.rises() && within.mayRise()
-	h.Rising = f.Ordered && within.mayRise() &&
+	h.Rising = f.Ordered && within.mayRise() && !unknown(f) &&
 		(h.Continuing || within.rises() || counts(f))
 	if f.Ordered && !h.Continuing && !counts(f) {
 		h.Free = s.free(&within)
@@ -237,6 +237,16 @@ func counts(f *sample.Format) bool {
 		}
 	}
 	return found
+}
+
+// unknown reports whether nobody knows what the bits after the time mean. Then the IDs of a tick may
+// be in any order.
+func unknown(f *sample.Format) bool {
+	return !slices.ContainsFunc(f.Layout, func(field format.Field) bool {
+		return field.Kind == format.KindCounter || field.Kind == format.KindRandom
+	}) && slices.ContainsFunc(f.Layout, func(field format.Field) bool {
+		return field.Kind == format.KindData
+	})
 }
 
 // fewTicks is how many ticks are enough to infer a node ID: random bits hardly stay the same in all

@@ -59,9 +59,8 @@ func (o *Options) layouts(f *sample.Format) (usages []usage.Usage, err error) {
 func (o *Options) Validate(f *sample.Format) error {
 	facts, _ := usage.FactsOf(f.Format)
 	switch {
-	case f.Tick == 0:
-		return fmt.Errorf("%s IDs have no time, and only formats with a time can be verified",
-			f.Name)
+	case !sample.Verifiable(f.Format):
+		return fmt.Errorf("%s IDs are all the same, so there is nothing to verify", f.Name)
 	case o.Stateless && !facts.Stateless:
 		return fmt.Errorf("%s has no stateless generators", f.Name)
 	case len(o.Nodes) > 0 && f.NodeCounter == 0:

@@ -41,6 +41,7 @@ type Rules struct {
 	counter        *counter        // Nil if the counter's steps are not checked.
 	counterRepeats *counterRepeats // Nil if the counter restarts in each tick.
 	firsts         firsts          // Used if counter is nil.
+	digits         []*digitField   // Of a format without a time.
 	sequences      []sequence      // Of another project's format.
 }
 
@@ -64,6 +65,10 @@ func New(c *Context) *Rules {
 				r.check(f.Name, fmt.Sprintf("the bits of the %s are %0*b", f.Name, f.Bits, f.Value),
 					fmt.Sprintf("the bits of the %s are not %0*b", f.Name, f.Bits, f.Value)), true})
 		}
+	}
+	if r.Format.Tick == 0 {
+		r.addTimeless()
+		return r
 	}
 	if r.Format.NodeCounter > 0 && (len(r.nodes) > 0 || !r.Options.Unordered) {
 		r.node = r.check("node", "each ID has the right node ID", "IDs have a wrong node ID")
@@ -95,6 +100,17 @@ func New(c *Context) *Rules {
 
 func (c *Context) check(name, title, wrong string) *findings.Check {
 	return c.Found.Check("rules."+name, title, wrong)
+}
+
+// addTimeless adds the random fields of a format without a time.
+func (r *Rules) addTimeless() {
+	digits := usage.DigitsOf(r.Format.Format)
+	for _, d := range digits {
+		r.digits = append(r.digits, newDigits(r.Fields, r.Format, d))
+	}
+	if digits == nil {
+		r.addRandoms()
+	}
 }
 
 // watch adds a check for each field that must not change, or has a largest value, in one of the
@@ -145,6 +161,9 @@ func (r *Rules) addRandoms() {
 func (r *Rules) CheckAny(list []integer.Words, line uint64) {
 	for i := range r.randoms {
 		r.randoms[i].add(list)
+	}
+	for _, d := range r.digits {
+		d.add(list)
 	}
 	if r.mixed != nil {
 		r.mixed.count(list)

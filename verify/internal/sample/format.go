@@ -74,6 +74,13 @@ func Timed(f *format.Format) *format.Format {
 	return f.Within[i]
 }
 
+// Verifiable reports whether IDs of the format differ, so that there is something to verify.
+func Verifiable(f *format.Format) bool {
+	return slices.ContainsFunc(f.Layout, func(field format.Field) bool {
+		return field.Kind != format.KindFixed && field.Kind != format.KindZero
+	})
+}
+
 // Timestamp returns an integer's timestamp, in ticks of f.Tick since f.Epoch.
 func (f *Format) Timestamp(w *integer.Words) uint64 {
 	if len(f.timestamp) == 1 {

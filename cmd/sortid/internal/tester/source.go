@@ -154,7 +154,7 @@ func formatOf(ctx context.Context, sources ...*source) (string, error) {
 	}
 	return "", console.UsageErrorf(
 		"cannot guess the format of %s; name the format before the files, "+
-			"as in \"sortid verify scru128\": one of %s", what, strings.Join(TimedNames(), ", "))
+			"as in \"sortid verify scru128\": one of %s", what, strings.Join(Names(), ", "))
 }
 
 func noIDs(s *source) error {

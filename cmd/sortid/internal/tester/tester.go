@@ -285,10 +285,10 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	return r, cmp.Or(failed, err)
 }
 
-// TimedNames returns the formats that verify knows.
-func TimedNames() (names []string) {
+// Names returns the formats that verify knows.
+func Names() (names []string) {
 	for _, f := range format.All() {
-		if f.Tick != 0 || len(f.Within) > 0 {
+		if verify.Knows(f) {
 			names = append(names, f.Name)
 		}
 	}
