@@ -11,6 +11,7 @@ import (
 
 type recorder struct {
 	http.ResponseWriter
+	id     [1]string // the value of the header X-Request-Id
 	status int
 	bytes  int64
 	err    error // why the server failed
@@ -50,12 +51,12 @@ var (
 func (m *monitor) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		id := scru128.NewString()
-		w.Header()["X-Request-Id"], w.Header()["X-Content-Type-Options"] = []string{id}, headerNoSniff
+		rec := &recorder{ResponseWriter: w, id: [1]string{scru128.NewString()}}
+		id, header := rec.id[0], w.Header()
+		header["X-Request-Id"], header["X-Content-Type-Options"] = rec.id[:], headerNoSniff
 		if m.draining.Load() { // the shutdown would cut off the connection's next request
-			w.Header()["Connection"] = headerClose
+			header["Connection"] = headerClose
 		}
-		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			if p := recover(); p == http.ErrAbortHandler {
 				defer panic(p) // after the request has been logged
