@@ -95,7 +95,7 @@ var shows = map[string]func(string) string{
 		return name
 	},
 	"words":    strings.NewReplacer("-", " ").Replace,
-	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-select", ", SELECT 1").Replace,
+	"together": strings.NewReplacer("-10000-held", ", 10,000 held", "-floor", ", the floor").Replace,
 }
 
 func table(title string, rows []string, show string, columns ...column) string {
