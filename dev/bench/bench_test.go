@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -388,27 +389,11 @@ func BenchmarkParse(b *testing.B) {
 
 // BenchmarkParallel shares one generator between all processors, so the IDs are in order.
 func BenchmarkParallel(b *testing.B) {
-	runLater(b)
-	parallel := func(name string, f func()) {
-		b.Run("lib="+name, func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					f()
-				}
-			})
-		})
-	}
-	parallel("scru64", func() { gen64.Generate() })
-	parallel("scru128", func() { scru128.New() })
-	parallel("scru160", func() { scru160.New() })
-	parallel("euid", func() { genE.Generate() })
-	parallel("uid60", func() { gen60.Generate() })
-	parallel("xid", func() { xid.New() })
-	parallel("ulid", func() { ulid.Make() })
-	parallel("google-uuid-v7", func() { google.NewV7() })
-	parallel("gofrs-uuid-v7", func() { gofrs.NewV7() })
-	parallel("ksuid", func() { ksuid.New() })
-	parallel("snowflake", func() { flake.Generate() })
+	parallel(b, runtime.GOMAXPROCS(0))
+
+	// uid60 and snowflake wait for the clock, with any number of goroutines.
+	shared(b, "uid60", 1, func() { gen60.Generate() })
+	shared(b, "snowflake", 1, func() { flake.Generate() })
 
 	// If each goroutine has its own generator, there is no contention, but only the IDs of one
 	// goroutine are in order.
@@ -417,6 +402,40 @@ func BenchmarkParallel(b *testing.B) {
 			g := must(scru128.NewGenerator(scru128.Options{}))
 			for pb.Next() {
 				g.Generate()
+			}
+		})
+	})
+}
+
+func BenchmarkParallel8(b *testing.B)  { parallel(b, 8) }
+func BenchmarkParallel64(b *testing.B) { parallel(b, 64) }
+
+func parallel(b *testing.B, goroutines int) {
+	perProcessor := max(1, goroutines/runtime.GOMAXPROCS(0))
+	for name, f := range sharing {
+		shared(b, name, perProcessor, f)
+	}
+}
+
+// sharing has functions that goroutines can call at the same time.
+var sharing = map[string]func(){
+	"scru64":         func() { gen64.Generate() },
+	"scru128":        func() { scru128.New() },
+	"scru160":        func() { scru160.New() },
+	"euid":           func() { genE.Generate() },
+	"xid":            func() { xid.New() },
+	"ulid":           func() { ulid.Make() },
+	"google-uuid-v7": func() { google.NewV7() },
+	"gofrs-uuid-v7":  func() { gofrs.NewV7() },
+	"ksuid":          func() { ksuid.New() },
+}
+
+func shared(b *testing.B, name string, perProcessor int, f func()) {
+	b.Run("lib="+name, func(b *testing.B) {
+		b.SetParallelism(perProcessor)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				f()
 			}
 		})
 	})

@@ -38,11 +38,5 @@ func init() {
 			sUUID, sErr = uuid.Parse(s)
 		}
 	})
-	later("Parallel", "stdlib-uuid-v7", func(b *testing.B) {
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				uuid.NewV7()
-			}
-		})
-	})
+	sharing["stdlib-uuid-v7"] = func() { uuid.NewV7() }
 }

@@ -38,6 +38,9 @@ func measureCLI(lines io.Writer, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if err := measureStart(lines, bin, dir, max(1, int(100*o.scale))); err != nil {
+		return err
+	}
 	n := int(20_000_000 * o.scale)
 	runs, err := prepare(bin, dir, n)
 	if err != nil {

@@ -32,7 +32,7 @@ func (d *document) write(w io.Writer, part string, o options) error {
 		"config":    func(key string) string { return d.Config[key] },
 		"figure":    d.figure, "total": d.total,
 		"rows": d.Rows, "fastest": d.fastest, "stores": d.stores, "single": single,
-		"values": d.of, "times": times, "calls": func() values { return d.calls }, "held": d.held,
+		"values": d.of, "times": times, "over": over, "calls": func() values { return d.calls }, "held": d.held,
 		"table": table, "column": d.column, "figures": figures, "operation": d.operation,
 		"rounded": d.rounded, "chart": d.chart,
 	}).Parse(parts)
@@ -63,6 +63,15 @@ func times(factor float64, v values) values {
 	return func(row string) (float64, bool) {
 		value, ok := v(row)
 		return factor * value, ok
+	}
+}
+
+// over divides by the value of one row.
+func over(row string, v values) values {
+	return func(other string) (float64, bool) {
+		value, ok := v(other)
+		by, also := v(row)
+		return value / by, ok && also && by > 0
 	}
 }
 
