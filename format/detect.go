@@ -121,13 +121,10 @@ func (c Candidate) unlikeliness(now time.Time) (hours int64) {
 	return (ms + max(past, -past)) / time.Hour.Milliseconds()
 }
 
-// Detect returns the IDs that a text may be, the most probable first. All of them are plausible, as
-// [ID.Plausible] reports, and have the constant fields that generators write. Detect tries the
-// encodings in Search.Guess of all formats. Hexadecimal numbers must have their full width.
-func Detect(text string) []Candidate { return AppendDetect(nil, text, time.Now()) }
-
-// AppendDetect is like [Detect], but appends the candidates to the parameter found. The parameter
-// now is the current time.
+// AppendDetect appends to found the IDs that a text may be, the most probable first. All of them
+// are plausible, as [ID.Plausible] reports, and have the constant fields that generators write. It
+// tries the encodings in Search.Guess of all formats. Hexadecimal numbers must have their full
+// width. The parameter now is the current time.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
 	return allWays.detect(found, text, now)
 }
@@ -237,8 +234,8 @@ func (w way) fits(text string, alphabets class) bool {
 	return true
 }
 
-// holds reports whether there is an ID inside. If the text is shorter than usual, that ID must be of
-// the usual format, because other random texts are as short.
+// holds reports whether there is an ID inside. If the text is shorter than usual, that ID must be
+// of the usual format, because other random texts are as short.
 func (id ID) holds(length int) bool {
 	f := id.inner()
 	return f != nil && (f == id.format.usual || length >= id.format.Text.Lengths[0])

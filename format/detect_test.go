@@ -15,7 +15,8 @@ import (
 
 // detectOurs returns the candidates of our formats.
 func detectOurs(text string) []Candidate {
-	return slices.DeleteFunc(Detect(text), func(c Candidate) bool { return !c.ID.format.Generates })
+	return slices.DeleteFunc(AppendDetect(nil, text, time.Now()),
+		func(c Candidate) bool { return !c.ID.format.Generates })
 }
 
 func TestDetectExamples(t *testing.T) {
@@ -72,7 +73,7 @@ func TestDetectSeveral(t *testing.T) {
 		t.Errorf("%v", found)
 	}
 	id := gencore.Must(SCRU64.ParseAs(Int, "119000000000000000"))
-	found = Detect(id.In(Hex)) // a scru64 ID of today reads as a uid60 of 2032
+	found = AppendDetect(nil, id.In(Hex), time.Now()) // a scru64 ID of today reads as a uid60 of 2032
 	for _, c := range found {
 		if !c.ID.Plausible(time.Now()) {
 			t.Errorf("%v is not plausible", c)

@@ -8,8 +8,8 @@ import (
 )
 
 // What is this ID?
-func ExampleDetect() {
-	for _, c := range format.Detect("01ARZ3NDEKTSV4RRFFQ69G5FAV") {
+func ExampleAppendDetect() {
+	for _, c := range format.AppendDetect(nil, "01ARZ3NDEKTSV4RRFFQ69G5FAV", time.Now()) {
 		fmt.Println(c.ID.Format().Name, c.Encoding, c.ID.Time())
 	}
 	// Output:

@@ -2,9 +2,10 @@
 // projects, such as UUIDs, ULIDs and Snowflakes. If you know the format, import the format's
 // package instead, for shorter and faster code.
 //
-// [Detect] lists the formats that a text may have. [Lookup] finds a [Format] by its name. A Format
-// has the format's layout, texts and time; it parses texts, and bounds ranges of time. An [ID] of
-// any format has fields and a time, and can be written in several encodings.
+// [AppendDetect] lists the formats that a text may have. [Lookup] finds a [Format] by its name. A
+// Format has the format's layout, texts and time; it parses texts, and bounds ranges of time.
+// [Format.With] describes Snowflakes with an epoch or a layout of their own. An [ID] of any format
+// has fields and a time, and can be written in several encodings.
 //
 // Package generate makes IDs of a format. Values of all types may be used by several goroutines at
 // once.
@@ -107,7 +108,7 @@ type TextRules struct {
 // chance.
 type Search struct {
 	// WordLike: many words look like IDs, so programs search for IDs only if the user names the
-	// format, and doubt what Detect finds.
+	// format, and doubt what AppendDetect finds.
 	WordLike bool `json:"word_like,omitempty"`
 	// Short: IDs are short and have no check. Programs do not search for them in Base64, in numbers
 	// such as 0x12, or in the letter case that generators do not use.
@@ -120,12 +121,13 @@ type Search struct {
 	// must be before the ID.
 	Labelled bool `json:"labelled,omitempty"`
 	// Mixed: a text in which digits and letters do not alternate as in random text may be a word.
-	// Programs do not search for such texts, and doubt what Detect finds. About 1 in 200 random IDs
-	// are such texts if they have 20 or more characters, and at most 1 in 30 if they have fewer.
+	// Programs do not search for such texts, and doubt what AppendDetect finds. About 1 in 200
+	// random IDs are such texts if they have 20 or more characters, and at most 1 in 30 if they have
+	// fewer.
 	Mixed bool `json:"mixed,omitempty"`
 	// Rarity is how seldom the format's IDs occur as decimal integers: 0, 1 or 2.
 	Rarity int `json:"rarity,omitempty"`
-	// Guess has the encodings in which [Detect] reads a text as an ID of the format.
+	// Guess has the encodings in which [AppendDetect] reads a text as an ID of the format.
 	Guess []Encoding `json:"-"`
 }
 
@@ -396,7 +398,8 @@ func (f *Format) cutPrefix(text string) (prefix, rest string) {
 
 func (p *prefixRule) allows(name string) bool {
 	switch {
-	case name == "" || len(name) < p.Min || len(name) > p.Max || !strings.ContainsRune(lower, rune(name[0])):
+	case name == "" || len(name) < p.Min || len(name) > p.Max,
+		!strings.ContainsRune(lower, rune(name[0])):
 		return false
 	case p.Known != nil:
 		return slices.Contains(p.Known, name)

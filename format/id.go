@@ -253,7 +253,7 @@ func (f *Format) wrongSymbol(input string, at int, is string) error {
 	return parseerr.Text(f.Name, input, -1, &symbolError{input[at], at, is}, "")
 }
 
-// A symbolError makes its text only on demand, because most texts that Detect tries have this
+// A symbolError makes its text only on demand, because most texts that AppendDetect tries have this
 // error.
 type symbolError struct {
 	symbol byte

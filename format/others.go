@@ -22,7 +22,7 @@ const (
 	digits64 = capitals + lower + digits + "-_"
 )
 
-// others is in the order in which Detect lists readings. Of formats that look alike, the more
+// others is in the order in which AppendDetect lists readings. Of formats that look alike, the more
 // common format is first.
 var others = slices.Concat(uuids, sortable, fielded, integers)
 

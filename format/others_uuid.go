@@ -8,8 +8,8 @@ import (
 // gregorian is the epoch of older UUIDs.
 var gregorian = time.Date(1582, time.October, 15, 0, 0, 0, 0, time.UTC)
 
-// The UUIDs of RFC 9562. If a version has no time, Detect reads only texts with hyphens, because
-// many 128-bit hashes look like such a UUID without hyphens.
+// The UUIDs of RFC 9562. If a version has no time, AppendDetect reads only texts with hyphens,
+// because many 128-bit hashes look like such a UUID without hyphens.
 var versions = []*Format{
 	uuid(1, "time and node", "c232ab00-9414-11ec-b3c8-9f6bdeced846", 100*time.Nanosecond,
 		timePart("time_low", 32, 0, "the low bits of the time since 1582, in units of 100 ns"),

@@ -176,7 +176,7 @@ func Detect(head []byte) (name string, ok bool) {
 	for line := range bytes.Lines(head) {
 		text, _ := textcodec.CutHexPrefix(bytes.TrimSpace(line))
 		var formats []*format.Format
-		for _, c := range format.Detect(string(text)) {
+		for _, c := range format.AppendDetect(nil, string(text), time.Now()) {
 			f := c.ID.Format()
 			if Knows(f) && (f.Generates || c.Encoding != format.Int) &&
 				(lines == 0 || slices.Contains(common, f)) {

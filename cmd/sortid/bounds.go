@@ -20,10 +20,17 @@ import (
 
 func boundsCommand(c *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:               "bounds FORMAT --from TIME [--to TIME]",
+		Use:               "bounds [FORMAT] --from TIME [--to TIME]",
 		Short:             "show the first ID of a time range and the first ID after it",
-		Args:              flags.OneFormat(format.Lookup),
 		ValidArgsFunction: flags.CompleteFormat(timedFormats()),
+	}
+	layout := flags.ChooseLayout(cmd)
+	one := flags.OneFormat(format.Lookup)
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 && layout.Given() {
+			return nil
+		}
+		return one(cmd, args)
 	}
 	q := &boundsQuery{console: c, changed: cmd.Flags().Changed, times: flags.ChooseSpan(cmd, "now")}
 	q.output = flags.Choose(cmd, "output", "o", "what to print", "",
@@ -35,9 +42,18 @@ func boundsCommand(c *console.Console) *cobra.Command {
 		"bytea", "blob")
 
 	cmd.RunE = func(_ *cobra.Command, args []string) (err error) {
-		if q.format, err = format.Lookup(args[0]); err != nil {
+		var named []*format.Format
+		for _, name := range args {
+			f, err := format.Lookup(name)
+			if err != nil {
+				return err
+			}
+			named = append(named, f)
+		}
+		if named, err = layout.Apply(named); err != nil {
 			return err
 		}
+		q.format = named[0]
 		return q.run()
 	}
 	return cmd

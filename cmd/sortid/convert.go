@@ -23,6 +23,7 @@ func convertCommand(c *console.Console) *cobra.Command {
 	}
 	given := flags.ChooseFormats(cmd, "format", "FORMAT",
 		"the format of all IDs (default: a guess for each)", format.All())
+	layout := flags.ChooseLayout(cmd)
 	encodings := []string{"text", "hex", "int", "uuid"}
 	from := flags.Choose(cmd, "from", "",
 		"the `ENCODING` of all IDs (default: a guess for each)", "", encodings...)
@@ -32,9 +33,12 @@ func convertCommand(c *console.Console) *cobra.Command {
 	cmd.RegisterFlagCompletionFunc("to",
 		cobra.FixedCompletions(targets(), cobra.ShellCompDirectiveNoFileComp))
 
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if to.name == "" {
 			return console.UsageErrorf("convert wants --to text, hex, int, uuid, time or a format")
+		}
+		if given.List, err = layout.Apply(given.List); err != nil {
+			return err
 		}
 		in := inspect.Reader{Format: given.One()}
 		for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {

@@ -37,6 +37,7 @@ func inspection(c *console.Console,
 	cmd *cobra.Command) func(cmd *cobra.Command, args []string) error {
 	given := flags.ChooseFormats(cmd, "format", "FORMAT",
 		"the format of all IDs (default: a guess for each)", format.All())
+	own := flags.ChooseLayout(cmd)
 	output := flags.Choose(cmd, "output", "o",
 		"a picture (card), a line with time, format and fields (short), or a line of JSON",
 		"card", "card", "short", "json")
@@ -45,7 +46,10 @@ func inspection(c *console.Console,
 	size := cmd.Flags().Int("node-bits", 0,
 		"the size of the node ID in `BITS`, to separate node ID and counter of "+sharedNames)
 
-	return func(cmd *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		if given.List, err = own.Apply(given.List); err != nil {
+			return err
+		}
 		in := inspect.Reader{Format: given.One()}
 		split := cmd.Flags().Changed("node-bits")
 		if split {
@@ -56,7 +60,6 @@ func inspection(c *console.Console,
 		write := map[string]writer{"short": inspect.AppendShort, "json": appendObject,
 			"card": cards(c)}[output.Value]
 		if cmd.Flags().Changed("template") {
-			var err error
 			if write, err = inspect.Template(*layout); err != nil {
 				return console.UsageErrorf("--template: %w", err)
 			}

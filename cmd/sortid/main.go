@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -135,8 +136,8 @@ func helpOrInspect(c *console.Console,
 
 // looksLikeCommand reports whether a text is more probably a misspelt command than an ID.
 func looksLikeCommand(text string) bool {
-	return !strings.ContainsAny(text, "0123456789") && !slices.ContainsFunc(format.Detect(text),
-		func(c format.Candidate) bool { return !c.WordLike })
+	return !strings.ContainsAny(text, "0123456789") && !slices.ContainsFunc(
+		format.AppendDetect(nil, text, time.Now()), func(c format.Candidate) bool { return !c.WordLike })
 }
 
 func addConsoleFlags(c *console.Console, root *cobra.Command) {

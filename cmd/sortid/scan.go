@@ -21,6 +21,7 @@ func scanCommand(c *console.Console) *cobra.Command {
 	s.formats = flags.ChooseFormats(cmd, "format", "FORMAT,...",
 		"the formats to look for, with commas between them (default "+
 			"formats whose IDs are easy to tell from other text)", format.All())
+	s.layout = flags.ChooseLayout(cmd)
 	s.output = flags.Choose(cmd, "output", "o", "what to print", "annotate", "annotate", "lines",
 		"ids", "json")
 	s.times = flags.ChooseSpan(cmd, "no end")
@@ -57,13 +58,17 @@ func scanCommand(c *console.Console) *cobra.Command {
 type scanning struct {
 	options     scan.Options
 	formats     *flags.Formats
+	layout      *flags.Layout
 	output      *flags.Choice
 	times       *flags.Span
 	only, count bool
 }
 
 // read sets the options that need more than the value of one flag.
-func (s *scanning) read() error {
+func (s *scanning) read() (err error) {
+	if s.formats.List, err = s.layout.Apply(s.formats.List); err != nil {
+		return err
+	}
 	r, err := s.times.Read(time.Now(), (&inspect.Reader{Format: s.formats.One()}).Time)
 	if err != nil {
 		return err

@@ -17,10 +17,13 @@ func sortCommand(c *console.Console) *cobra.Command {
 	var o scan.SortOptions
 	given := flags.ChooseFormats(cmd, "format", "FORMAT,...",
 		"the formats to look for, with commas between them (default as in scan)", format.All())
+	layout := flags.ChooseLayout(cmd)
 	cmd.Flags().BoolVarP(&o.Reverse, "reverse", "r", false, "print the latest lines first")
 	cmd.Flags().StringVar(&o.Dir, "tmp", "", "the `FOLDER` for temporary files")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.Formats = given.List
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if o.Formats, err = layout.Apply(given.List); err != nil {
+			return err
+		}
 		return scan.Sort(c, o, args)
 	}
 	return cmd

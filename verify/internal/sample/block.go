@@ -199,7 +199,7 @@ func otherFormat(f *Format, text []byte) (name string, ok bool) {
 	}) {
 		return "", false
 	}
-	for _, c := range format.Detect(string(text)) {
+	for _, c := range format.AppendDetect(nil, string(text), time.Now()) {
 		other := c.ID.Format()
 		if other.Generates && other != f.Format && slices.Contains(other.Text.Lengths, len(text)) {
 			return other.Name, true

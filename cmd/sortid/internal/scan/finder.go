@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -75,11 +76,10 @@ func (r textRule) prefixed() bool { return r.format.Text.PrefixCharacters != "" 
 // Without names, the finder looks for formats whose IDs are easy to tell from other text.
 func newFinder(now time.Time, named ...*format.Format) *finder {
 	f := &finder{now: now, only: len(named) > 0, shortest: maxRun}
-	for _, s := range format.All() {
-		if f.only && !slices.Contains(named, s) ||
-			!f.only && (s.Search.WordLike || s.Search.Named) {
-			continue
-		}
+	formats := slices.DeleteFunc(format.All(), func(s *format.Format) bool {
+		return f.only || s.Search.WordLike || s.Search.Named
+	})
+	for _, s := range append(formats, inOrder(named)...) {
 		for _, field := range s.Layout {
 			if field.Constant {
 				f.constants = append(f.constants,
@@ -109,6 +109,14 @@ func newFinder(now time.Time, named ...*format.Format) *finder {
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
 	return f
+}
+
+// inOrder returns formats in the order of the table. Formats that are not in the table are last.
+func inOrder(formats []*format.Format) []*format.Format {
+	all := format.All()
+	place := func(f *format.Format) uint { return uint(slices.Index(all, f)) } // -1 is the largest
+	return slices.SortedStableFunc(slices.Values(formats),
+		func(a, b *format.Format) int { return cmp.Compare(place(a), place(b)) })
 }
 
 func (f *finder) addText(s *format.Format) {
