@@ -34,16 +34,16 @@ func TestPostgresDeclaresFunctionsForThePlanner(t *testing.T) {
 		SELECT proname || ': ' || coalesce(obj_description(p.oid), 'no comment')
 		FROM pg_proc AS p
 		WHERE pronamespace = $1::regnamespace AND (obj_description(p.oid) IS NULL
-		  OR NOT (proisstrict OR proname LIKE 'reject%' OR provolatile = 'v')
-		  OR provolatile <> CASE WHEN proname ~ '_new|_at$|advance|begin|^clock|recover' THEN 'v' ELSE 'i' END
+		  OR NOT (proisstrict OR proname ~ '^(reject|is_)|_is_|_join' OR provolatile = 'v')
+		  OR provolatile <> CASE WHEN proname ~ '_new|_at$|advance|beg[iu]n|^clock|recover' THEN 'v' ELSE 'i' END
 		  OR proparallel <>
 		    CASE WHEN proname ~ 'ordered|counted|scru64_new|advance|begin|recover' THEN 'u' ELSE 's' END)`,
 		`"`+d.schema+`"`) {
 		t.Errorf("no comment, or wrong STRICT, volatility or parallel safety: %s", row)
 	}
-	if n := d.one("count(*) FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+
-		`"`); n < "40" {
-		t.Errorf("%s functions in the schema, want at least 40", n)
+	if many := d.one("count(*) >= 40 FROM pg_proc WHERE pronamespace = $1::regnamespace", `"`+d.schema+
+		`"`); many != "t" {
+		t.Error("less than 40 functions in the schema")
 	}
 }
 
@@ -235,6 +235,102 @@ func TestPostgresInstallsOneFormatAlone(t *testing.T) {
 	for _, bad := range []string{"", "a b", `a"`, "1a", strings.Repeat("a", 64), "a.b"} {
 		if text, err := Postgres(bad, format.Ours()); err == nil {
 			t.Errorf("schema %q: want an error, got %.100s", bad, text)
+		}
+	}
+}
+
+// The functions have the same results with operators, functions and types of the same names in a
+// schema before pg_catalog, each of which raises an error.
+func TestPostgresHoldsUnderHostileSearchPath(t *testing.T) {
+	d := install(t)
+	evil := d.schema + "_evil"
+	d.run(`CREATE SCHEMA "` + evil + `"`)
+	defer d.run(`DROP SCHEMA "` + evil + `" CASCADE`)
+	const basic = "'bool int2 int4 int8 numeric float8 text bytea uuid timestamp timestamptz " +
+		"interval bit varbit oid regclass name'"
+	d.run(`DO $do$
+		DECLARE
+			f record;
+			types oid[] := string_to_array(` + basic + `, ' ')::regtype[]::oid[];
+		BEGIN
+			SET LOCAL check_function_bodies = off;
+			FOR f IN SELECT proname, pg_get_function_identity_arguments(oid) AS args,
+					prorettype::regtype AS type
+				FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f'
+					AND proargtypes::oid[] <@ types AND prorettype = ANY (types) AND NOT proretset AND provariadic = 0
+			LOOP
+				EXECUTE format('CREATE FUNCTION "` + evil + `".%I(%s) RETURNS %s LANGUAGE plpgsql
+					AS $f$ BEGIN RAISE EXCEPTION ''evil function''; END $f$', f.proname,
+					f.args, f.type);
+			END LOOP;
+			FOR f IN SELECT oprname, oprleft::regtype AS l, oprright::regtype AS r,
+					oprresult::regtype AS type, 'op' || oid AS function
+				FROM pg_operator WHERE oprnamespace = 'pg_catalog'::regnamespace AND oprkind = 'b'
+					AND oprleft = ANY (types) AND oprright = ANY (types) AND oprresult = ANY (types)
+			LOOP
+				EXECUTE format('CREATE FUNCTION "` + evil + `".%I(%s, %s) RETURNS %s LANGUAGE plpgsql
+					AS $f$ BEGIN RAISE EXCEPTION ''evil operator''; END $f$', f.function, f.l, f.r, f.type);
+				EXECUTE format('CREATE OPERATOR "` + evil + `".%s
+					(FUNCTION = "` + evil + `".%I, LEFTARG = %s, RIGHTARG = %s)',
+					f.oprname, f.function, f.l, f.r);
+			END LOOP;
+		END $do$;
+		CREATE DOMAIN "` + evil + `".text AS pg_catalog.int4;
+		CREATE DOMAIN "` + evil + `".bytea AS pg_catalog.int4;
+		CREATE DOMAIN "` + evil + `".uuid AS pg_catalog.int4`)
+	if many := d.one("count(*) >= 1000 FROM pg_proc WHERE pronamespace = $1::regnamespace",
+		`"`+evil+`"`); many != "t" {
+		t.Fatal("less than 1000 evil functions and operators")
+	}
+	hostile := connect(t, d.url, d.schema)
+	hostile.run(`SET search_path = "` + evil + `", pg_catalog`)
+	for _, bad := range []string{"translate('a', 'b', 'c')", "int8send(1)", "1::int8 + 1::int8"} {
+		if code, message := hostile.code("SELECT " + bad); !strings.HasPrefix(message, "evil") {
+			t.Errorf("%s: %s %s, want an evil error", bad, code, message)
+		}
+	}
+	for _, f := range formats {
+		for _, v := range readVectors(t, f.name).Valid {
+			calls := []string{"F_text(F_parse('" + v.Text + "'))", "F_parse('" + v.Text + "')",
+				"F_time(F_parse('" + v.Text + "'))", "F_first(F_time(F_parse('" + v.Text + "')))",
+				"typed_parse('user', sortid.typed_text('user', F_text(F_parse('" + v.Text + "'))))"}
+			if f.typ == "uuid" {
+				calls = append(calls, "F_parse('"+f.stored(v.Text)+"')")
+			}
+			for _, call := range calls {
+				call = strings.Replace(f.sql("SELECT "+call), "typed_parse", "sortid.typed_parse", 1)
+				if got, err := hostile.queryError(call); err != nil || got[0] != d.query(call)[0] {
+					t.Errorf("%s: %q, %v; want %q", call, got, err, d.query(call))
+				}
+			}
+		}
+		for _, v := range readVectors(t, f.name).Invalid {
+			call := f.sql("SELECT F_parse($1)")
+			want, wantMessage := d.code(call, v.Text)
+			if code, message := hostile.code(call, v.Text); code != want || message != wantMessage {
+				t.Errorf("%s of %q: %s %s, want %s %s", call, v.Text, code, message, want, wantMessage)
+			}
+		}
+	}
+	calls := []string{"sortid.scru128_new(pg_catalog.now())", "sortid.euid_new(pg_catalog.now())",
+		"sortid.scru160_new(pg_catalog.now())", "sortid.version()", "sortid.recover()"}
+	for _, g := range generators {
+		calls = append(calls, g.text())
+	}
+	for range 2 {
+		for _, call := range calls {
+			if got, err := hostile.queryError("SELECT " + call); err != nil || len(got[0]) < 7 {
+				t.Errorf("%s: %q, %v", call, got, err)
+			}
+		}
+	}
+	for _, call := range []string{"sortid.scru64_new(9, 2)", "sortid.scru64_new(1, 2, pg_catalog.now())",
+		"sortid.uid60_new(pg_catalog.now())", "sortid.scru64_text(-1)", "sortid.uid60_text(-1)",
+		"sortid.scru160_text('')", "sortid.typed_text('A', 'x')", "sortid.typed_parse('a', 'b_x')",
+		"sortid.euid_new('infinity')"} {
+		want, _ := d.code("SELECT " + call)
+		if code, message := hostile.code("SELECT " + call); code != want {
+			t.Errorf("%s: %s %s, want %s", call, code, message, want)
 		}
 	}
 }

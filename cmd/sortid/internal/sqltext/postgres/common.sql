@@ -35,7 +35,7 @@ COMMENT ON FUNCTION sortid.time_ms(timestamptz) IS
 'The Unix time of a new ID at a given time, in milliseconds.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_time(format text, rule text) RETURNS bigint
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   RAISE EXCEPTION '%: no new ID at a given time, because only counters distinguish IDs of one node '
@@ -47,7 +47,7 @@ COMMENT ON FUNCTION sortid.reject_time(text, text) IS
 'Raises 0A000 with a hint, because a format has no new ID at a given time.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_clock(format text, ms bigint) RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   RAISE EXCEPTION '%: the clock shows % ms after 1970, which no ID can carry', format, ms
@@ -59,7 +59,7 @@ COMMENT ON FUNCTION sortid.reject_clock(text, bigint) IS
 
 CREATE OR REPLACE FUNCTION sortid.reject(format text, input text, reason text, code text = '22P02')
 RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   RAISE EXCEPTION '%: cannot parse "%": %', format,
@@ -70,21 +70,38 @@ $$;
 COMMENT ON FUNCTION sortid.reject(text, text, text, text) IS
 'Raises 22P02, or another given code, for an input that is not an ID.';
 
+-- A plpgsql body finds operators, types and functions by the search_path of the session, even in
+-- schemas before pg_catalog. So these bodies only call functions by schema and name. A body after
+-- RETURN is bound to its operators when it is made, and PostgreSQL copies it into the plan. It would
+-- not copy a STRICT function with AND, OR, BETWEEN or greatest.
+
+CREATE OR REPLACE FUNCTION sortid.has_length(text text, bytes int) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN octet_length(text) = bytes;
+COMMENT ON FUNCTION sortid.has_length(text, int) IS
+'Whether a text has this number of bytes.';
+
+CREATE OR REPLACE FUNCTION sortid.matches(text text, pattern text) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN text COLLATE "C" ~ pattern;
+COMMENT ON FUNCTION sortid.matches(text, text) IS
+'Whether a text matches a regular expression, in any locale.';
+
 CREATE OR REPLACE FUNCTION sortid.uuid_parse(format text, text text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 BEGIN
-  IF text COLLATE "C" !~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
+  IF NOT sortid.matches(text, '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$') THEN
     PERFORM sortid.reject(format, text, 'wrong length for an ID, and not a UUID');
   END IF;
-  RETURN text::uuid;
+  RETURN text::pg_catalog.uuid;
 END
 $$;
 COMMENT ON FUNCTION sortid.uuid_parse(text, text) IS
 'The ID of a UUID text, as to_jsonb writes it. Raises 22P02 for any other text.';
 
 CREATE OR REPLACE FUNCTION sortid.reject_length(format text, input text, want text) RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   PERFORM sortid.reject(format, input,
@@ -96,7 +113,7 @@ COMMENT ON FUNCTION sortid.reject_length(text, text, text) IS
 
 CREATE OR REPLACE FUNCTION sortid.reject_symbol(format text, input text, symbols text, name text)
 RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   good text := substring(input COLLATE "C" from '^[' || symbols || ']*');

@@ -6,6 +6,38 @@ RETURN (get_byte(bytes, i) << 16) | (get_byte(bytes, i + 1) << 8) | get_byte(byt
 COMMENT ON FUNCTION sortid.bytes3(bytea, int) IS
 'The number of the three bytes from an offset on.';
 
+CREATE OR REPLACE FUNCTION sortid.bytes7(bytes bytea) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (sortid.bytes3(bytes, 0) << 32) | (get_byte(bytes, 3)::bigint << 24)
+  | sortid.bytes3(bytes, 4);
+COMMENT ON FUNCTION sortid.bytes7(bytea) IS
+'The number of the first seven bytes.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_remainder(dividend bigint, low bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (dividend % 282429536481 << 24) | low;
+COMMENT ON FUNCTION sortid.scru128_remainder(bigint, bigint) IS
+'The remainder by 3^24, with 24 more bits.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_quotient(high bigint, low bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (high / 282429536481 << 24) | (low / 282429536481);
+COMMENT ON FUNCTION sortid.scru128_quotient(bigint, bigint) IS
+'The quotients of two numbers by 3^24: the second one has 24 bits.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_middle(top bigint, third bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (top % 282429536481 << 24) | (third / 282429536481);
+COMMENT ON FUNCTION sortid.scru128_middle(bigint, bigint) IS
+'The remainder of a number by 3^24, and the quotient of another one, which has 24 bits.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_digits(top bigint, middle bigint, low bigint)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN to_hex(top / 282429536481) || sortid.base36_text(middle) || sortid.base36_text(low);
+COMMENT ON FUNCTION sortid.scru128_digits(bigint, bigint, bigint) IS
+'The 25 digits of an ID, from three parts of one, twelve and twelve digits.';
+
 CREATE OR REPLACE FUNCTION sortid.scru128_text(id uuid) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
@@ -13,54 +45,77 @@ DECLARE
   -- Two divisions by 36^12 = 2^24 * 3^24 give the digits. Each division cuts off the low 24 bits,
   -- divides by 3^24, and appends the 24 bits to the remainder. The result has at most 63 bits, so
   -- it fits a bigint.
-  bytes  bytea := uuid_send(id);
-  first  bigint := (sortid.bytes3(bytes, 0) << 32) | (get_byte(bytes, 3)::bigint << 24)
-    | sortid.bytes3(bytes, 4);
-  second bigint := (first % 282429536481 << 24) | sortid.bytes3(bytes, 7);
-  third  bigint := (second % 282429536481 << 24) | sortid.bytes3(bytes, 10);
-  top    bigint := (first / 282429536481 << 24) | (second / 282429536481);
-  middle bigint := (top % 282429536481 << 24) | (third / 282429536481);
-  low    bigint := (third % 282429536481 << 24) | sortid.bytes3(bytes, 13);
+  bytes  pg_catalog.bytea := pg_catalog.uuid_send(id);
+  first  bigint := sortid.bytes7(bytes);
+  second bigint := sortid.scru128_remainder(first, sortid.bytes3(bytes, 7));
+  third  bigint := sortid.scru128_remainder(second, sortid.bytes3(bytes, 10));
+  top    bigint := sortid.scru128_quotient(first, second);
+  middle bigint := sortid.scru128_middle(top, third);
+  low    bigint := sortid.scru128_remainder(third, sortid.bytes3(bytes, 13));
 BEGIN
-  RETURN to_hex(top / 282429536481) || sortid.base36_text(middle) || sortid.base36_text(low);
+  RETURN sortid.scru128_digits(top, middle, low);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_text(uuid) IS
 'The text of a SCRU128 ID: 25 Base36 digits in lower case.';
 
+CREATE OR REPLACE FUNCTION sortid.scru128_carry(n bigint, lower bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (n & 16777215) * 282429536481 + (lower >> 24);
+COMMENT ON FUNCTION sortid.scru128_carry(bigint, bigint) IS
+'The low 24 bits of a number times 3^24, and the bits that a lower number carries.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_top(high bigint, middle bigint) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (high >> 24) * 282429536481 + (middle >> 24);
+COMMENT ON FUNCTION sortid.scru128_top(bigint, bigint) IS
+'The highest bits of an ID: the bits above the low 24 times 3^24, and what is carried.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_fits(top bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN top < 72057594037927936 /* 2^56 */;
+COMMENT ON FUNCTION sortid.scru128_fits(bigint) IS
+'Whether an ID with these highest bits has at most 128 bits.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_join(top bigint, high bigint, middle bigint, low bigint)
+RETURNS uuid
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (lpad(to_hex(top), 14, '0') || lpad(to_hex(high & 16777215), 6, '0')
+  || lpad(to_hex((middle & 16777215) << 24 | (low & 16777215)), 12, '0'))::uuid;
+COMMENT ON FUNCTION sortid.scru128_join(bigint, bigint, bigint, bigint) IS
+'The ID of its highest bits, and three times 24 bits.';
+
 CREATE OR REPLACE FUNCTION sortid.scru128_parse(text text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  digits bytea;
+  digits pg_catalog.bytea;
+  top    bigint;
   high   bigint;
   middle bigint;
   low    bigint;
 BEGIN
-  IF octet_length(text) = 36 THEN
+  IF sortid.has_length(text, 36) THEN
     RETURN sortid.uuid_parse('scru128', text);
-  ELSIF octet_length(text) <> 25 THEN
+  ELSIF NOT sortid.has_length(text, 25) THEN
     PERFORM sortid.reject_length('scru128', text, '25, or 36 of a UUID');
-  ELSIF text COLLATE "C" ~ '[^0-9A-Za-z]' THEN
+  ELSIF sortid.matches(text, '[^0-9A-Za-z]') THEN
     PERFORM sortid.reject_symbol('scru128', text, '0-9A-Za-z', 'a Base36 digit');
   END IF;
-  digits := text::bytea;
+  digits := text::pg_catalog.bytea;
   -- The ID is (first digit * 36^12 + middle) * 36^12 + low, where 36^12 = 2^24 * 3^24. Each step
   -- multiplies by 3^24, keeps 24 bits and carries the higher bits.
-  high := sortid.base36_value(digits, 0);
-  middle := sortid.base36_number(digits, 1);
   low := sortid.base36_number(digits, 13);
-  high := high * 282429536481 + (middle >> 24);
-  middle := (middle & 16777215) * 282429536481 + (low >> 24);
-  low := (middle & 16777215) << 24 | (low & 16777215);
-  middle := (high & 16777215) * 282429536481 + (middle >> 24);
-  high := (high >> 24) * 282429536481 + (middle >> 24);
-  IF high >= 72057594037927936 THEN -- 2^56
+  middle := sortid.base36_number(digits, 1);
+  top := sortid.scru128_carry(sortid.base36_value(digits, 0), middle);
+  middle := sortid.scru128_carry(middle, low);
+  high := sortid.scru128_carry(top, middle);
+  top := sortid.scru128_top(top, high);
+  IF NOT sortid.scru128_fits(top) THEN
     PERFORM sortid.reject('scru128', text,
       'larger than f5lxx1zz5pnorynqglhzmsp33, the largest ID', '22003');
   END IF;
-  RETURN (lpad(to_hex(high), 14, '0') || lpad(to_hex(middle & 16777215), 6, '0')
-    || lpad(to_hex(low), 12, '0'))::uuid;
+  RETURN sortid.scru128_join(top, high, middle, low);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_parse(text) IS
@@ -170,18 +225,31 @@ COMMENT ON FUNCTION sortid.scru128_advance() IS
 'The part of scru128_new_ordered that begins a new millisecond. '
 'Roles need no rights on the sequence for it.';
 
+CREATE OR REPLACE FUNCTION sortid.scru128_is_current(head bigint, ms bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN head >> 16 BETWEEN ms AND ms + 10000 AND head & 65535 < 49152;
+COMMENT ON FUNCTION sortid.scru128_is_current(bigint, bigint) IS
+'Whether a state of scru128_new_ordered is not before the clock, at most 10 seconds ahead of it, '
+'and has a counter that is not used up.';
+
+CREATE OR REPLACE FUNCTION sortid.scru128_fill(head bigint, random uuid) RETURNS uuid
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN encode(int8send(head)
+  || overlay(uuid_send(random) PLACING ''::bytea FROM 5 FOR 8), 'hex')::uuid;
+COMMENT ON FUNCTION sortid.scru128_fill(bigint, uuid) IS
+'The SCRU128 ID with these first 64 bits, and 64 random bits of a UUID.';
+
 CREATE OR REPLACE FUNCTION sortid.scru128_new_ordered() RETURNS uuid
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 AS $$
 DECLARE
   ms   bigint := sortid.clock_ms();
-  head bigint := nextval('sortid.scru128_state');
+  head bigint := pg_catalog.nextval('sortid.scru128_state');
 BEGIN
-  IF head >> 16 NOT BETWEEN ms AND ms + 10000 OR head & 65535 >= 49152 THEN
+  IF NOT sortid.scru128_is_current(head, ms) THEN
     head := sortid.scru128_advance();
   END IF;
-  RETURN encode(int8send(head)
-    || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 5 FOR 8), 'hex')::uuid;
+  RETURN sortid.scru128_fill(head, pg_catalog.gen_random_uuid());
 END
 $$;
 COMMENT ON FUNCTION sortid.scru128_new_ordered() IS

@@ -8,45 +8,63 @@ END
 $$;
 COMMENT ON DOMAIN sortid.scru160 IS 'A SCRU160 ID: its 20 bytes.';
 
+CREATE OR REPLACE FUNCTION sortid.scru160_reject(id bytea) RETURNS void
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.reject('scru160', id::text,
+  'wrong length of the binary form: ' || octet_length(id) || ' bytes, want 20');
+COMMENT ON FUNCTION sortid.scru160_reject(bytea) IS
+'Raises 22P02 for a bytea that does not have 20 bytes.';
+
+CREATE OR REPLACE FUNCTION sortid.scru160_symbols(hex text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.base32hex_text(('x' || left(hex, 10))::bit(40)::bigint)
+  || sortid.base32hex_text(('x' || substr(hex, 11, 10))::bit(40)::bigint)
+  || sortid.base32hex_text(('x' || substr(hex, 21, 10))::bit(40)::bigint)
+  || sortid.base32hex_text(('x' || substr(hex, 31))::bit(40)::bigint);
+COMMENT ON FUNCTION sortid.scru160_symbols(text) IS
+'The 32 base32hex symbols of 40 hexadecimal digits.';
+
 CREATE OR REPLACE FUNCTION sortid.scru160_text(id bytea) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  hex text := encode(id, 'hex');
+  hex pg_catalog.text := pg_catalog.encode(id, 'hex');
 BEGIN
-  IF octet_length(id) <> 20 THEN
-    PERFORM sortid.reject('scru160', id::text,
-      'wrong length of the binary form: ' || octet_length(id) || ' bytes, want 20');
+  IF NOT sortid.has_length(hex, 40) THEN
+    PERFORM sortid.scru160_reject(id);
   END IF;
-  RETURN sortid.base32hex_text(('x' || left(hex, 10))::bit(40)::bigint)
-    || sortid.base32hex_text(('x' || substr(hex, 11, 10))::bit(40)::bigint)
-    || sortid.base32hex_text(('x' || substr(hex, 21, 10))::bit(40)::bigint)
-    || sortid.base32hex_text(('x' || substr(hex, 31))::bit(40)::bigint);
+  RETURN sortid.scru160_symbols(hex);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_text(bytea) IS
 'The text of a SCRU160 ID: 32 base32hex symbols in upper case. The other text, of 40 '
 'hexadecimal digits, is encode(id, ''hex''). Raises 22P02 for a bytea that does not have 20 bytes.';
 
+CREATE OR REPLACE FUNCTION sortid.scru160_bytes(symbols bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN decode(sortid.base32hex_hex(symbols, 0) || sortid.base32hex_hex(symbols, 8)
+  || sortid.base32hex_hex(symbols, 16) || sortid.base32hex_hex(symbols, 24), 'hex');
+COMMENT ON FUNCTION sortid.scru160_bytes(bytea) IS
+'The 20 bytes of 32 base32hex symbols. All bytes must be such symbols.';
+
 CREATE OR REPLACE FUNCTION sortid.scru160_parse(text text) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  symbols bytea;
+  symbols pg_catalog.bytea;
 BEGIN
-  IF octet_length(text) = 40 THEN
-    IF text COLLATE "C" ~ '[^0-9A-Fa-f]' THEN
+  IF sortid.has_length(text, 40) THEN
+    IF sortid.matches(text, '[^0-9A-Fa-f]') THEN
       PERFORM sortid.reject_symbol('scru160', text, '0-9A-Fa-f', 'a hexadecimal digit');
     END IF;
-    RETURN decode(text, 'hex');
-  ELSIF octet_length(text) <> 32 THEN
+    RETURN pg_catalog.decode(text, 'hex');
+  ELSIF NOT sortid.has_length(text, 32) THEN
     PERFORM sortid.reject_length('scru160', text, '32 or 40');
-  ELSIF text COLLATE "C" ~ '[^0-9A-Va-v]' THEN
+  ELSIF sortid.matches(text, '[^0-9A-Va-v]') THEN
     PERFORM sortid.reject_symbol('scru160', text, '0-9A-Va-v', 'a base32hex symbol');
   END IF;
-  symbols := text::bytea;
-  RETURN decode(sortid.base32hex_hex(symbols, 0) || sortid.base32hex_hex(symbols, 8)
-    || sortid.base32hex_hex(symbols, 16) || sortid.base32hex_hex(symbols, 24), 'hex');
+  symbols := text::pg_catalog.bytea;
+  RETURN sortid.scru160_bytes(symbols);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_parse(text) IS
@@ -90,18 +108,24 @@ RETURN sortid.scru160_time(id::bytea);
 COMMENT ON FUNCTION sortid.scru160_partman_time(text) IS
 'The time decoder for pg_partman; the encoder is scru160_first.';
 
+-- Some bits of a UUID's bytes 7 and 9 are constant. Generators in programs start each millisecond's
+-- counter with a 0 as its highest bit. So this bit is 0 here, too.
+CREATE OR REPLACE FUNCTION sortid.scru160_fill(ms bigint, random uuid) RETURNS bytea
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN substr(int8send(ms), 3)
+  || set_byte(substr(uuid_send(random), 1, 6), 0, get_byte(uuid_send(random), 0) & 127)
+  || substr(uuid_send(random), 8, 1) || substr(uuid_send(random), 10);
+COMMENT ON FUNCTION sortid.scru160_fill(bigint, uuid) IS
+'The SCRU160 ID with a Unix time in milliseconds and the random bits of a UUID.';
+
 CREATE OR REPLACE FUNCTION sortid.scru160_at(ms bigint) RETURNS bytea
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
 AS $$
 DECLARE
   checked sortid.generated_ms := ms;
-  random  bytea := uuid_send(gen_random_uuid()); -- some bits of bytes 7 and 9 are constant
+  random  pg_catalog.uuid := pg_catalog.gen_random_uuid();
 BEGIN
-  -- Generators in programs start each millisecond's counter with a 0 as its highest bit. So this
-  -- bit is 0 here, too.
-  RETURN substr(int8send(checked), 3)
-    || set_byte(substr(random, 1, 6), 0, get_byte(random, 0) & 127)
-    || substr(random, 8, 1) || substr(random, 10);
+  RETURN sortid.scru160_fill(checked, random);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru160_at(bigint) IS

@@ -8,12 +8,18 @@ END
 $$;
 COMMENT ON DOMAIN sortid.scru64 IS 'A SCRU64 ID: its integer, from 0 to 36^12 - 1.';
 
+CREATE OR REPLACE FUNCTION sortid.is_scru64(id bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN id BETWEEN 0 AND 4738381338321616895;
+COMMENT ON FUNCTION sortid.is_scru64(bigint) IS
+'Whether an integer is a SCRU64 ID.';
+
 CREATE OR REPLACE FUNCTION sortid.scru64_text(id bigint) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 BEGIN
-  IF id NOT BETWEEN 0 AND 4738381338321616895 THEN
-    PERFORM sortid.reject('scru64', id::text,
+  IF NOT sortid.is_scru64(id) THEN
+    PERFORM sortid.reject('scru64', id::pg_catalog.text,
       'not from 0 to 4738381338321616895, the largest ID', '22003');
   END IF;
   RETURN sortid.base36_text(id);
@@ -26,13 +32,16 @@ COMMENT ON FUNCTION sortid.scru64_text(bigint) IS
 CREATE OR REPLACE FUNCTION sortid.scru64_parse(text text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
+DECLARE
+  digits pg_catalog.bytea;
 BEGIN
-  IF octet_length(text) <> 12 THEN
+  IF NOT sortid.has_length(text, 12) THEN
     PERFORM sortid.reject_length('scru64', text, '12');
-  ELSIF text COLLATE "C" ~ '[^0-9A-Za-z]' THEN
+  ELSIF sortid.matches(text, '[^0-9A-Za-z]') THEN
     PERFORM sortid.reject_symbol('scru64', text, '0-9A-Za-z', 'a Base36 digit');
   END IF;
-  RETURN sortid.base36_number(text::bytea, 0);
+  digits := text::pg_catalog.bytea;
+  RETURN sortid.base36_number(digits, 0);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_parse(text) IS
@@ -85,10 +94,20 @@ COMMENT ON TABLE sortid.scru64_begun IS
 'The time of the installation or, after a crash of the server, of the next call of scru64_new. '
 'Empty until this call. A standby that becomes the primary counts as crashed.';
 
-CREATE OR REPLACE FUNCTION sortid.scru64_begin(session timestamptz) RETURNS void
+CREATE OR REPLACE FUNCTION sortid.scru64_has_begun() RETURNS boolean
+LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN current_setting('scru64_new.begun', true)
+  IS NOT DISTINCT FROM 'sortid.scru64_state'::regclass::oid::text;
+COMMENT ON FUNCTION sortid.scru64_has_begun() IS
+'Whether the session has called scru64_begin.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_begin() RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  session timestamptz := coalesce(
+    (SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), now());
 BEGIN
   IF NOT EXISTS (SELECT FROM sortid.scru64_begun) THEN
     -- The ticks of forgotten IDs are at most two seconds after the crash: see sortid.advance.
@@ -98,9 +117,9 @@ BEGIN
   PERFORM set_config('scru64_new.begun', 'sortid.scru64_state'::regclass::oid::text, false);
 END
 $$;
-COMMENT ON FUNCTION sortid.scru64_begin(timestamptz) IS
+COMMENT ON FUNCTION sortid.scru64_begin() IS
 'The part of scru64_new for the first call in a session. '
-'After a crash it waits until 2.5 seconds after the given start of the session.';
+'After a crash it waits until 2.5 seconds after the start of the session.';
 
 CREATE OR REPLACE FUNCTION sortid.scru64_advance(node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
@@ -118,29 +137,48 @@ $$;
 COMMENT ON FUNCTION sortid.scru64_advance(int) IS
 'The part of scru64_new that begins a new tick. Roles need no rights on the sequence for it.';
 
+CREATE OR REPLACE FUNCTION sortid.is_node(node_id int, node_bits int) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN node_bits BETWEEN 1 AND 23 AND node_id BETWEEN 0 AND (1 << node_bits) - 1;
+COMMENT ON FUNCTION sortid.is_node(int, int) IS
+'Whether a node ID has a number of bits, from 1 to 23.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_is_current(id bigint, ms bigint, node_bits int)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN id >> 24 BETWEEN ms >> 8 AND (ms >> 8) + 39 -- 39 ticks are 10 seconds
+  AND id & 16777215 < 1 << (24 - node_bits);
+COMMENT ON FUNCTION sortid.scru64_is_current(bigint, bigint, int) IS
+'Whether a state of scru64_new is not before the clock, at most 10 seconds ahead of it, '
+'and has a counter that is not used up.';
+
+CREATE OR REPLACE FUNCTION sortid.scru64_with_node(id bigint, node_id int, node_bits int)
+RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN id | (node_id::bigint << (24 - node_bits));
+COMMENT ON FUNCTION sortid.scru64_with_node(bigint, int, int) IS
+'A state of scru64_new with a node ID: a new ID.';
+
 CREATE OR REPLACE FUNCTION sortid.scru64_new(node_id int, node_bits int) RETURNS bigint
 LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
 AS $$
 DECLARE
-  tick bigint := sortid.clock_ms() >> 8;
-  id   bigint;
+  ms bigint := sortid.clock_ms();
+  id bigint;
 BEGIN
-  IF node_bits NOT BETWEEN 1 AND 23 OR node_id NOT BETWEEN 0 AND (1 << node_bits) - 1 THEN
+  IF NOT sortid.is_node(node_id, node_bits) THEN
     RAISE EXCEPTION
       'scru64: % is no node ID of % bits: want 1 to 23 bits, and a node ID that fits into them',
       node_id, node_bits USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  id := nextval('sortid.scru64_state');
-  IF current_setting('scru64_new.begun', true)
-    IS DISTINCT FROM 'sortid.scru64_state'::regclass::oid::text THEN
-    PERFORM sortid.scru64_begin(
-      coalesce((SELECT backend_start FROM pg_stat_get_activity(pg_backend_pid())), now()));
+  id := pg_catalog.nextval('sortid.scru64_state');
+  IF NOT sortid.scru64_has_begun() THEN
+    PERFORM sortid.scru64_begin();
     id := sortid.scru64_advance(node_bits);
-  -- 39 ticks are 10 seconds, the most that the clock may be behind.
-  ELSIF id >> 24 NOT BETWEEN tick AND tick + 39 OR id & 16777215 >= 1 << (24 - node_bits) THEN
+  ELSIF NOT sortid.scru64_is_current(id, ms, node_bits) THEN
     id := sortid.scru64_advance(node_bits);
   END IF;
-  RETURN id | (node_id::bigint << (24 - node_bits));
+  RETURN sortid.scru64_with_node(id, node_id, node_bits);
 END
 $$;
 COMMENT ON FUNCTION sortid.scru64_new(int, int) IS

@@ -3,6 +3,7 @@
 
 CREATE OR REPLACE FUNCTION sortid.reject_prefix(prefix text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   RAISE EXCEPTION
@@ -13,14 +14,26 @@ $$;
 COMMENT ON FUNCTION sortid.reject_prefix(text) IS
 'Raises 22023 for a prefix that breaks the rules.';
 
+CREATE OR REPLACE FUNCTION sortid.is_prefix(prefix text) RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN sortid.matches(prefix, '^([a-z]([a-z_]{0,61}[a-z])?)?$');
+COMMENT ON FUNCTION sortid.is_prefix(text) IS
+'Whether a text is the prefix of typed IDs.';
+
+CREATE OR REPLACE FUNCTION sortid.typed_join(prefix text, id text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ltrim(prefix || '_', '_') || id;
+COMMENT ON FUNCTION sortid.typed_join(text, text) IS
+'A prefix, _ and the text of an ID. If the prefix is empty, only the text.';
+
 CREATE OR REPLACE FUNCTION sortid.typed_text(prefix text, id text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 BEGIN
-  IF prefix COLLATE "C" !~ '^([a-z]([a-z_]{0,61}[a-z])?)?$' THEN
+  IF NOT sortid.is_prefix(prefix) THEN
     PERFORM sortid.reject_prefix(prefix);
   END IF;
-  RETURN CASE WHEN prefix = '' THEN id ELSE prefix || '_' || id END;
+  RETURN sortid.typed_join(prefix, id);
 END
 $$;
 COMMENT ON FUNCTION sortid.typed_text(text, text) IS
@@ -29,6 +42,7 @@ COMMENT ON FUNCTION sortid.typed_text(text, text) IS
 
 CREATE OR REPLACE FUNCTION sortid.typed_parse(prefix text, text text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   -- Only the text of a uid60, of at most ten characters, can contain a _.
@@ -37,7 +51,7 @@ DECLARE
     ELSE substring(text from '^(.*)_') END;
   rest text := substr(text, length(prefix) + 2);
 BEGIN
-  IF prefix COLLATE "C" !~ '^([a-z]([a-z_]{0,61}[a-z])?)?$' THEN
+  IF NOT sortid.is_prefix(prefix) THEN
     PERFORM sortid.reject_prefix(prefix);
   ELSIF prefix = '' THEN
     RETURN text;

@@ -10,39 +10,69 @@ END
 $$;
 COMMENT ON DOMAIN sortid.uid60 IS 'A uid60: its integer, from 0 to 2^60 - 1.';
 
+CREATE OR REPLACE FUNCTION sortid.is_uid60(id bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN id BETWEEN 0 AND 1152921504606846975;
+COMMENT ON FUNCTION sortid.is_uid60(bigint) IS
+'Whether an integer is a uid60.';
+
+-- Nine bytes are twelve Base64 digits.
+CREATE OR REPLACE FUNCTION sortid.base64_text(id bigint) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ltrim(
+  translate(encode('\x00'::bytea || int8send(id), 'base64'), '+/', '-_'), 'A');
+COMMENT ON FUNCTION sortid.base64_text(bigint) IS
+'The Base64 digits of a number, without leading zeros (A).';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_join(digits text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN right(lpad(digits, greatest(length(digits), 4), 'A'), 2)
+  || left(lpad(digits, greatest(length(digits), 4), 'A'), -2);
+COMMENT ON FUNCTION sortid.uid60_join(text) IS
+'The text of a uid60: at least four digits, the last two of them first.';
+
 CREATE OR REPLACE FUNCTION sortid.uid60_text(id bigint) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  digits text;
+  digits pg_catalog.text;
 BEGIN
-  IF id NOT BETWEEN 0 AND 1152921504606846975 THEN
-    PERFORM sortid.reject('uid60', id::text,
+  IF NOT sortid.is_uid60(id) THEN
+    PERFORM sortid.reject('uid60', id::pg_catalog.text,
       'not from 0 to 1152921504606846975, the largest ID', '22003');
   END IF;
-  -- Nine bytes are twelve Base64 digits. The text leaves out leading zeros (A), and begins with
-  -- the last two digits.
-  digits := ltrim(translate(encode('\x00'::bytea || int8send(id), 'base64'), '+/', '-_'), 'A');
-  digits := lpad(digits, greatest(length(digits), 4), 'A');
-  RETURN right(digits, 2) || left(digits, -2);
+  digits := sortid.base64_text(id);
+  RETURN sortid.uid60_join(digits);
 END
 $$;
 COMMENT ON FUNCTION sortid.uid60_text(bigint) IS
 'The text of a uid60: 4 to 10 characters of 0-9A-Za-z_-. '
 'Texts do not sort by time. Raises 22003 for an integer that is not an ID.';
 
+CREATE OR REPLACE FUNCTION sortid.is_uid60_length(text text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN octet_length(text) BETWEEN 4 AND 10;
+COMMENT ON FUNCTION sortid.is_uid60_length(text) IS
+'Whether a text has the length of a uid60.';
+
+CREATE OR REPLACE FUNCTION sortid.uid60_number(text text) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN ('x' || right(encode(decode(
+    lpad(translate(substr(text, 3) || left(text, 2), '-_', '+/'), 12, 'A'),
+  'base64'), 'hex'), 16))::bit(64)::bigint;
+COMMENT ON FUNCTION sortid.uid60_number(text) IS
+'The uid60 of a text. All characters must be valid.';
+
 CREATE OR REPLACE FUNCTION sortid.uid60_parse(text text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 BEGIN
-  IF octet_length(text) NOT BETWEEN 4 AND 10 THEN
+  IF NOT sortid.is_uid60_length(text) THEN
     PERFORM sortid.reject_length('uid60', text, '4 to 10');
-  ELSIF text COLLATE "C" ~ '[^0-9A-Za-z_-]' THEN
+  ELSIF sortid.matches(text, '[^0-9A-Za-z_-]') THEN
     PERFORM sortid.reject_symbol('uid60', text, '0-9A-Za-z_-', 'one of A-Z, a-z, 0-9, - and _');
   END IF;
-  RETURN ('x' || right(encode(decode(
-      lpad(translate(substr(text, 3) || left(text, 2), '-_', '+/'), 12, 'A'),
-    'base64'), 'hex'), 16))::bit(64)::bigint;
+  RETURN sortid.uid60_number(text);
 END
 $$;
 COMMENT ON FUNCTION sortid.uid60_parse(text) IS
