@@ -1,2 +1,2 @@
-// Package browsertest tests the page and sortid.js in a browser and in Node.
+// Package browsertest tests the page in a browser, and the npm package.
 package browsertest

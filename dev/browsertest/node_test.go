@@ -2,11 +2,14 @@ package browsertest
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -17,17 +20,32 @@ import (
 // folder has the sources of the page and of the npm package.
 const folder = "../../cmd/sortid/web"
 
-func npm(t testing.TB, name string) string {
+func npm(t testing.TB, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command(testserver.Program(t, "npm"), "install", "--silent", "--no-audit", "--no-fund",
-		"--prefix", dir, name)
+	cmd := exec.Command(testserver.Program(t, "npm"), append([]string{"install", "--silent",
+		"--no-audit", "--no-fund", "--prefix", dir}, names...)...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		testserver.Missing(t, fmt.Sprintf("npm cannot install %s: %v\n%s", name, err, out),
+		testserver.Missing(t, fmt.Sprintf("npm cannot install %s: %v\n%s", names, err, out),
 			"connect to npm's registry")
 	}
 	return dir
+}
+
+// pack packs the npm package, and installs it in the folder. It returns the names of its files.
+func pack(t testing.TB, dir string) (files []string) {
+	t.Helper()
+	listed := decode[[]struct {
+		Filename string
+		Files    []struct{ Path string }
+	}](t, output(t, folder, "", "npm", "pack", "--silent", "--json", "--pack-destination", dir))
+	output(t, "", "", "npm", "install", "--silent", "--offline", "--no-audit", "--no-fund",
+		"--prefix", dir, filepath.Join(dir, listed[0].Filename))
+	for _, f := range listed[0].Files {
+		files = append(files, f.Path)
+	}
+	return files
 }
 
 // Node runs the tests of the npm package.
@@ -40,18 +58,108 @@ func TestNode(t *testing.T) {
 func TestNpm(t *testing.T) {
 	testserver.Long(t, "installs a package from npm")
 	node, dir := testserver.Program(t, "node", "nodejs"), npm(t, "scru128@3.0.6")
-	output(t, folder, "", "npm", "pack", "--silent", "--pack-destination", dir)
-	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
-	if err != nil || len(packed) != 1 {
-		t.Fatalf("npm packed %v, %v", packed, err)
+	got := pack(t, dir)
+	want := []string{"LICENSE", "README.md", "package.json", "sortid.d.ts", "lease.d.ts"}
+	for _, pattern := range []string{"*.js", "ours/*"} {
+		names, err := fs.Glob(os.DirFS(folder), pattern)
+		check(t, err)
+		want = append(want, slices.DeleteFunc(names, func(name string) bool {
+			return strings.HasPrefix(name, "page")
+		})...)
 	}
-	output(t, "", "", "npm", "install", "--silent", "--offline", "--no-audit", "--no-fund",
-		"--prefix", dir, packed[0])
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("npm packs %q, want %q", got, want)
+	}
 	script, err := os.ReadFile(folder + "/tests/scru128.peer.js")
 	check(t, err)
 	name := filepath.Join(dir, "peer.mjs")
 	check(t, os.WriteFile(name, script, 0o644))
 	output(t, "", "", node, "--test", name)
+
+	for _, id := range []string{example, "018bcfe5-68b1-7a5c-92d1-0123456789ab", "user_" + example,
+		"{C8EE934SR007G5Q94QKKXFRFV8B}", "1541815603606036480", "cus_NffrFeUfNV2Hib"} {
+		if got, want := output(t, dir, "", "npx", "sortid", id), run(t, "", "inspect", id); got != want {
+			t.Errorf("npx sortid %s prints\n%s\nwant\n%s", id, got, want)
+		}
+	}
+}
+
+// A program in TypeScript, which must compile with the declarations of the packed package.
+const typed = `
+import { scru128, detect, lookup, describe, facts, ID, ParseError } from "sortid";
+import { scru64, type BasicID } from "sortid/scru64";
+import { acquire } from "sortid/lease";
+
+const id: ID = scru128.generate();
+const milli: number | undefined = id.milli;
+const reason: string | undefined = detect("x").reason;
+const basic: BasicID = scru64.generator({ node: "5/8" }).generate();
+const text: string | undefined = describe(id).text;
+const node: number = (await acquire("https://localhost", "realm")).nodeId;
+const same: boolean = scru128.fromClone(structuredClone(id)).equals(id) || id < lookup("ulid").fromInt(1);
+console.log(milli, reason, basic.value, text, node, same, facts.scru64?.needs_node, ParseError);
+// @ts-expect-error: basic formats have no ranges
+scru64.bounds(1, 2);
+`
+
+func TestTypes(t *testing.T) {
+	testserver.Long(t, "installs a package from npm")
+	dir := npm(t, "typescript@7.0.2")
+	pack(t, dir)
+	check(t, os.WriteFile(filepath.Join(dir, "typed.mts"), []byte(typed), 0o644))
+	for _, module := range []string{"nodenext", "esnext"} {
+		resolution := map[string]string{"nodenext": "nodenext", "esnext": "bundler"}[module]
+		output(t, dir, "", "npx", "tsc", "--noEmit", "--strict", "--module", module,
+			"--moduleResolution", resolution, "--target", "es2023", "--lib", "es2023,dom", "--types", "",
+			"typed.mts")
+	}
+}
+
+const bundled = `import { scru128 } from "sortid/scru128";
+const id = scru128.generate();
+console.log(scru128.parse(String(id)).equals(id));
+`
+
+// Other bundlers make a small bundle, too. Other programs than Node run the package.
+func TestBundlersAndRuntimes(t *testing.T) {
+	if testserver.Soak(t) == 0 {
+		t.Skip("installs 300 MB from npm; to run this test: set SORTID_SOAK=1s")
+	}
+	for _, c := range []struct {
+		name     string
+		packages []string
+		command  []string
+		bundle   string
+	}{
+		{"rollup", []string{"rollup@4.68.8", "@rollup/plugin-node-resolve@16"},
+			[]string{"rollup", "-p", "node-resolve", "entry.mjs", "--file", "out.mjs"}, "out.mjs"},
+		{"webpack", []string{"webpack@5.113.0", "webpack-cli@7.3.1"},
+			[]string{"webpack", "--mode", "production", "--entry", "./entry.mjs", "--output-path", ".",
+				"--output-filename", "out.mjs"}, "out.mjs"},
+		{"deno", []string{"deno@2.9.6"}, []string{"deno", "run", "--allow-read", "entry.mjs"}, ""},
+		{"bun", []string{"bun@1.4.5"}, []string{"bun", "entry.mjs"}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := npm(t, c.packages...)
+			pack(t, dir)
+			check(t, os.WriteFile(filepath.Join(dir, "entry.mjs"), []byte(bundled), 0o644))
+			got := output(t, dir, "", "npx", c.command...)
+			if c.bundle != "" {
+				b, err := os.ReadFile(filepath.Join(dir, c.bundle))
+				check(t, err)
+				t.Logf("%d bytes", len(b))
+				if len(b) > 16<<10 { // rollup does not minify
+					t.Errorf("%d bytes", len(b))
+				}
+				got = output(t, dir, "", "node", c.bundle)
+			}
+			if !strings.Contains(got, "true") {
+				t.Errorf("it prints %s", got)
+			}
+		})
+	}
 }
 
 // The vectors pass in a browser, whose regular expressions and big integers differ from Node's.

@@ -1,9 +1,11 @@
 // The script of the page. Pasted text must only become text nodes, never HTML.
 
+import { nameOf, read } from "./read.js";
 import {
-  Finder, ParseError, Ratio, collisionProbability, count, detect, formatTime, formats, lookup,
-  odds, parseTime, plan, plausible, plausibleRange, seconds, strip, zoneOffset,
+  Finder, Ratio, collisionProbability, count, describe, facts as known, formatTime, formats, lookup,
+  odds, ours, parseTime, plan, seconds,
 } from "./sortid.js";
+import { SPANS, distance, grouped, plural, zoneTime } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const on = (id, type, listener) => $(id).addEventListener(type, listener);
@@ -48,8 +50,6 @@ const foreign = (text) =>
 
 const clip = (text, length) => (text.length > length ? text.slice(0, length) + "…" : text);
 const clamp = (n, most) => Math.max(0, Math.min(most, n));
-const grouped = (n) => n.toLocaleString("en");
-const plural = (n, unit) => `${grouped(n)} ${unit}${n === 1 ? "" : "s"}`;
 const sleep = (milli) => new Promise((resolve) => { setTimeout(resolve, milli); });
 
 async function copy(text, button) {
@@ -92,30 +92,6 @@ const complain = (view, error) =>
 // A sentence in which a time never breaks across two lines.
 const withTimes = (text) => text.split(/(\d{4,}-\d\d-\d\dT[\d:.]+Z)/)
   .map((part, i) => (i % 2 ? span("mono time-in", part) : part));
-
-const HOUR = 3600; // seconds
-const SPANS = Object.entries({
-  year: 365.25 * 24 * HOUR, month: (30 * 24 + 10) * HOUR, day: 24 * HOUR, hour: HOUR, minute: 60,
-  second: 1,
-});
-
-// How long a time is before or after now, in the two largest units.
-function distance(milli, now) {
-  const seconds = Math.abs(Math.floor(now / 1000) - Math.floor(milli / 1000));
-  if (seconds === 0) return "just now";
-  const [[unit, length], [smaller, part] = ["", Infinity]] =
-    SPANS.slice(SPANS.findIndex(([, length]) => seconds >= length));
-  const rest = Math.floor(seconds % length / part);
-  const words = plural(Math.floor(seconds / length), unit) +
-    (rest > 0 ? ` ${plural(rest, smaller)}` : "");
-  return milli < now ? `${words} ago` : `in ${words}`;
-}
-
-function zoneTime(milli, zone) {
-  const offset = Math.round(zoneOffset(milli, zone) / 60_000) * 60_000;
-  const ahead = (offset < 0 ? "-" : "+") + formatTime(Math.abs(offset)).slice(11, 16);
-  return formatTime(milli + offset).replace("T", " ").replace("Z", ` ${ahead}`);
-}
 
 const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "UTC";
 
@@ -212,7 +188,6 @@ function markFields(card, id) {
 
 /* An item is an ID with its encoding. It also says where the ID was and how it was read. */
 
-const nameOf = ({ id: { format } }) => (format.generates ? format.name : format.title);
 const lineOf = ({ line }) => grouped(line);
 const timeOf = ({ id }) => (id.milli === undefined ? "" : formatTime(id.milli));
 const as = ({ id: { format: { name, encodings } }, encoding, reason }) =>
@@ -299,7 +274,7 @@ class Search {
     let problem;
     if (word.length <= 100 && !/\s/.test(word)) {
       try {
-        this.items.push({ ...read(word, this.format, this.now, this.hashes), line, input: word });
+        this.items.push({ ...read(word, this), line, input: word });
         return;
       } catch (error) {
         problem = error;
@@ -319,60 +294,6 @@ class Search {
     this.faultCount++;
     if (this.faults.length < 20) this.faults.push({ line, word, problem });
   }
-}
-
-// Reads a word as an ID, or throws why it is not an ID.
-function read(word, format, now, hashes) {
-  const { text, stripped } = strip(word);
-  if (format) {
-    const reason = "the format was given";
-    try {
-      return { ...format.parseAny(word), reason };
-    } catch (error) {
-      if (stripped.length === 0) throw error;
-      return { ...format.parseAny(text), reason, stripped };
-    }
-  }
-  const [first, ...others] = detect(text, now);
-  if (/^[0-9a-fA-F]{40}$/.test(text) && !hashes.accept(first !== undefined) && first) {
-    throw new Error("probably a hash, like other texts here; to see it anyway, read it as scru160");
-  }
-  if (!first) throw { get message() { return why(text); } }; // computed only if it is shown
-  const timed = first.id.timed ? ", and its time is plausible" : "";
-  const doubt = first.wordLike ? ", but many words look like that" : "";
-  return { ...first, reason: first.reason + timed + doubt, others, stripped };
-}
-
-// Returns why a word is not an ID. It tries our formats first, then a lost or added character, then
-// other formats.
-function why(word) {
-  const { length } = word;
-  const characters = plural(length, "character");
-  const day = (milli) => formatTime(milli).split("T")[0];
-  const usual = ({ text: { lengths = [], usual_lengths: usual = lengths } }) => usual;
-  const wrong = (format) => {
-    const { name } = format;
-    try {
-      const { id } = format.parseAny(word);
-      const { from, to } = plausibleRange(format);
-      const fault = plausible(id) ? "no generator makes such an ID" : `as ${name} its time ` +
-        `would be ${formatTime(id.milli)}, and plausible times are ${day(from)} to ${day(to)}`;
-      return `${fault}; to see it anyway, read it as ${name}`;
-    } catch (error) {
-      const shaped = error instanceof ParseError && usual(format).includes(length);
-      return shaped && `${name}: ${error.detail}`;
-    }
-  };
-  const nearly = (format) => {
-    const want = usual(format).find((n) => Math.abs(n - length) === 1);
-    if (!want || !format.hasSymbols(word) || /^[0-9a-f]+$/i.test(word)) return undefined;
-    const what = length < want ? "lost" : "added";
-    return `it has ${characters}, but ${format.name} has ${want}: was one ${what}?`;
-  };
-  const first = (among, reason) => among.map(reason).find((words) => words);
-  return first(ours, wrong) ?? first(ours, nearly) ?? first(others, wrong) ??
-    (/^[0-9]+$/.test(word) ? "it is larger than the largest ID of any format"
-      : `its length of ${characters} fits no format`);
 }
 
 const CARDS = 4; // more IDs than this are shown in a table
@@ -547,7 +468,7 @@ function row(item) {
 
 function record({ id, encoding, input, line, column }) {
   const prefix = id.prefix.slice(0, -1) || undefined;
-  return { ...id.toJSON(), text: String(id), input, prefix, encoding, line, column };
+  return { ...describe(id), text: String(id), input, prefix, encoding, line, column };
 }
 
 const chosenFormat = () => ($("read-as").value ? lookup($("read-as").value) : undefined);
@@ -625,9 +546,8 @@ async function openFile(file) {
 
 /* The formats: the page shows them until there is an ID */
 
-const ours = formats.filter((format) => format.generates);
 const others = formats.filter((format) => !format.generates);
-const [best] = [...ours].sort((a, b) => a.plan.preference - b.plan.preference);
+const [best] = [...ours].sort((a, b) => known[a.name].plan.preference - known[b.name].plan.preference);
 const WIDEST = Math.max(...formats.map((format) => format.width));
 
 const tryButton = (text) => makeButton(mono(text), () => lookAt(text), { class: "plain" });
@@ -689,14 +609,15 @@ let making = 0; // the newest request; older ones show no result
 
 function makeChanged() {
   making++;
-  const { encodings, generatorOptions: known } = lookup($("make-format").value);
+  const { name: format, encodings } = lookup($("make-format").value);
+  const options = known[format].options.filter(({ name }) => /^(node|worker|ext)$/.test(name));
   const encoding = $("make-encoding").value;
   offer($("make-encoding"), encodings, encodings.includes(encoding) ? encoding : "text");
-  fill($("make-options"), known.map(({ name, value, needed = false }) =>
+  fill($("make-options"), options.map(({ name, value, needed = false }) =>
     make("label", {}, `${name}, ${value} `, make("input", {
       id: `make-${name}`, name, required: needed, placeholder: needed ? "" : "none", size: 16,
     }))));
-  $("make-about").textContent = known.map(({ name, usage }) => `${name}: ${usage}.`).join(" ");
+  $("make-about").textContent = options.map(({ name, usage }) => `${name}: ${usage}.`).join(" ");
   $("make-status").textContent = "";
   $("make-result").hidden = true;
 }
@@ -724,7 +645,7 @@ async function makeSome() {
   // Wait, because after a reload of the page, a generator with the same node ID could make the IDs
   // of the last tick again.
   const end = ids.at(-1).milli + format.tick;
-  if (format.needs_node && Date.now() < end) {
+  if (known[format.name].needs_node && Date.now() < end) {
     $("make-status").textContent = "Waiting until the time of the last ID is over …";
     while (Date.now() < end) await sleep(end - Date.now());
     if (run !== making) return;

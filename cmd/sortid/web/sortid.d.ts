@@ -38,10 +38,10 @@ export declare class ParseError extends Error {
 /** The error of a generator that cannot make an ID now. */
 export declare class GeneratorError extends Error {}
 
-/** An immutable ID. */
-export declare class ID {
-  private constructor();
-  readonly format: Format;
+/** An immutable ID, as "sortid/scru128" and the other entries for one format make it. */
+export declare class BasicID {
+  protected constructor();
+  readonly format: BasicFormat;
   readonly value: bigint;
   /** The prefix with the underscore; "" in most formats. */
   readonly prefix: string;
@@ -51,17 +51,36 @@ export declare class ID {
   readonly hex: string;
   readonly int: string;
   /** undefined if the format does not have 128 bits. */
-  readonly uuid: string | undefined;
+  readonly uuid?: string | undefined;
   /** The bytes, big-endian. */
   readonly bytes: Uint8Array;
   /** undefined if the ID has no time. */
   readonly time: Date | undefined;
   /** The time in Unix milliseconds. */
   readonly milli: number | undefined;
-  /** The format that the time is from: the ID's own, or the format of an ID inside this ID. */
-  readonly timed: Format | undefined;
   /** The values of the fields that have a name. */
   readonly fields: Readonly<Record<string, bigint>>;
+  field(field: Pick<Field, "low" | "bits">): bigint;
+  /** The order of the integers. With a < b, JavaScript compares IDs in the same way. */
+  compare(other: { readonly value: bigint }): -1 | 0 | 1;
+  /** Whether both have the same value and format. Prefixes can differ. */
+  equals(other: unknown): boolean;
+  /** The ID in the first of its format's encodings. */
+  toString(): string;
+  /** The same as toString(). */
+  toJSON(): string;
+  [Symbol.toPrimitive](hint: "number"): bigint;
+  [Symbol.toPrimitive](hint: string): string | bigint;
+}
+
+/** An ID with all that sortid knows about it. */
+export declare class ID extends BasicID {
+  private constructor();
+  readonly format: Format;
+  /** The format of the ID inside this one, such as the UUID in a TypeID; usually undefined. */
+  readonly inner: Format | undefined;
+  /** The format that the time is from: the ID's own, or the inner format. */
+  readonly timed: Format | undefined;
   /** Remarks, such as "the timestamp is reserved: no generator makes this ID". */
   readonly notes: string[];
   /**
@@ -70,14 +89,8 @@ export declare class ID {
    */
   withPrefix(prefix: string): ID;
   in(encoding: Encoding): string;
-  field(field: Pick<Field, "low" | "bits">): bigint;
   /** The timestamp, in ticks of a format; default: the ID's own format. */
   ticks(format?: Format): bigint;
-  compare(other: ID): -1 | 0 | 1;
-  equals(other: ID): boolean;
-  /** The ID in the first of its format's encodings. */
-  toString(): string;
-  toJSON(): Record<string, unknown>;
 }
 
 export interface GeneratorOptions {
@@ -98,7 +111,7 @@ export interface GeneratorOptions {
 }
 
 /** A generator's IDs strictly increase, even if the clock goes back by up to ten seconds. */
-export interface IDGenerator {
+export interface IDGenerator<T = ID> {
   /**
    * The next ID. If a tick has no more IDs, scru64 and scru128 use the next tick, ahead of the
    * clock. The other formats wait for the next tick; uid60 has 512 IDs in a millisecond. If the
@@ -106,30 +119,49 @@ export interface IDGenerator {
    * the clock, scru64 and uid60 throw a GeneratorError. scru128, scru160
    * and euid go back to the clock's time.
    */
-  generate(): ID;
+  generate(): T;
 }
 
-export interface FormatOption {
-  name: string;
-  value?: string;
-  usage: string;
-  needed?: boolean;
+/** The generator's IDs are of type T. */
+interface Makes<T> {
+  /** A new generator. Throws a RangeError for wrong options. */
+  generator(options?: GeneratorOptions): IDGenerator<T>;
+  /** The next ID of a generator without options, which all callers share. */
+  generate(): T;
 }
 
-/** A format. It also has the members that "sortid formats -o json" prints for it. */
-export declare class Format {
-  private constructor();
+/** A format, as "sortid/scru128" and the other entries for one format export it. */
+export declare class BasicFormat implements Makes<BasicID> {
+  protected constructor();
   readonly name: string;
-  readonly title: string;
-  readonly summary: string;
-  readonly source: string;
-  /** Whether sortid makes IDs of the format. If not, members such as plan and sql are absent. */
-  readonly generates: boolean;
-  /** The number of bits that IDs use. */
-  readonly bits: number;
   /** The size of an ID's integer in bits: 64 for uid60, although its IDs use only 60. */
   readonly width: number;
   readonly max: bigint;
+  readonly layout: readonly Pick<Field, "name" | "bits" | "low">[];
+  /** In milliseconds, like tick, firstMilli and last. */
+  readonly epoch?: number;
+  readonly tick?: number;
+  /** The first and the last time of generated IDs. */
+  readonly firstMilli?: number;
+  readonly last?: number;
+  /** The ID of a text. Throws a ParseError for a text that is not an ID. */
+  parse(text: string): BasicID;
+  fromInt(value: bigint | number | string): BasicID;
+  fromBytes(bytes: ArrayLike<number>): BasicID;
+  generator(options?: GeneratorOptions): IDGenerator<BasicID>;
+  generate(): BasicID;
+}
+
+/** A format. It also has members that "sortid formats -o json" prints for it. */
+export declare class Format extends BasicFormat implements Makes<ID> {
+  private constructor();
+  readonly title: string;
+  readonly summary: string;
+  readonly source: string;
+  /** Whether sortid makes IDs of the format. */
+  readonly generates: boolean;
+  /** The number of bits that IDs use. */
+  readonly bits: number;
   readonly layout: readonly Field[];
   /** The fields of the timestamp. */
   readonly timestamp: readonly Field[];
@@ -155,19 +187,8 @@ export declare class Format {
     readonly reserved?: boolean;
     readonly [name: string]: unknown;
   };
-  /** In milliseconds, like tick, firstMilli and last. */
-  readonly epoch?: number;
-  readonly tick?: number;
-  /** The first and the last time of generated IDs. */
-  readonly firstMilli?: number;
-  readonly last?: number;
-  readonly lastTick?: bigint;
+  readonly lastTick: bigint;
   readonly plausibleFrom?: number;
-  readonly options?: readonly FormatOption[];
-  /** The options that generator() accepts. */
-  readonly generatorOptions: readonly FormatOption[];
-  readonly needs_node?: boolean;
-  readonly [name: string]: unknown;
   /**
    * The ID of a text in the first of the format's encodings. All methods that read texts throw a
    * ParseError for a text that is not an ID.
@@ -186,24 +207,36 @@ export declare class Format {
   checkEncoding(encoding: Encoding): void;
   /** Whether a text has a length that texts of the format have. */
   hasLength(text: string): boolean;
-  /** Whether all characters are symbols of the format's texts. */
-  hasSymbols(text: string): boolean;
   /** Whether a value from 0 to max is an ID of the format. */
   admits(value: bigint): boolean;
   fromInt(value: bigint | number | string): ID;
-  fromBytes(bytes: Uint8Array): ID;
+  /** The ID of what structuredClone or postMessage made of an ID. */
+  fromClone(clone: { readonly value: bigint; readonly prefix?: string }): ID;
+  fromBytes(bytes: ArrayLike<number>): ID;
   fromFields(values: Record<string, bigint | number | string>): ID;
   /** The smallest ID of the tick that contains a time. Throws a RangeError if ordered is false. */
   first(time: Time): ID;
   /** The first ID of a time range, and the first ID after the range. */
   bounds(from: Time, to: Time): { first: ID; end: ID };
-  generator(options?: GeneratorOptions): IDGenerator;
-  /** The next ID of a generator without options, which all callers share. */
+  generator(options?: GeneratorOptions): IDGenerator<ID>;
   generate(): ID;
 }
 
+/** What users must know about a format, with the names of "sortid formats -o json". */
+export interface Facts {
+  readonly options?: readonly {
+    readonly name: string; readonly usage: string; readonly value?: string; readonly needed?: boolean;
+  }[];
+  readonly needs_node?: boolean;
+  readonly [name: string]: unknown;
+}
+
+export declare const facts: Readonly<Record<string, Facts>>;
+
 /** First the formats that sortid makes, then other formats. */
 export declare const formats: readonly Format[];
+/** The formats that sortid makes. */
+export declare const ours: readonly Format[];
 export declare const scru64: Format;
 export declare const scru128: Format;
 export declare const scru160: Format;
@@ -221,8 +254,19 @@ export interface Candidate {
   wordLike: boolean;
 }
 
-/** The ways to read a text of unknown format as an ID, most probable first. */
-export declare function detect(text: string, now?: number): Candidate[];
+/**
+ * The ways to read a text of unknown format as an ID, most probable first. If there are none, the
+ * empty list has a reason, such as "as scru128 it has 24 of 25 characters: was one lost?"
+ */
+export declare function detect(
+  text: string, now?: number,
+): Candidate[] & { readonly reason?: string };
+
+/** What is known about an ID, with the names of the JSON of "sortid inspect -o json". */
+export declare function describe(id: ID): {
+  format: string; text?: string; hex?: string; int?: string; uuid?: string; time?: string;
+  fields: Record<string, string>; notes?: string[];
+};
 
 /** Removes characters that are often around an ID, such as quotes, and says what it removed. */
 export declare function strip(text: string): { text: string; stripped: string[] };

@@ -74,7 +74,7 @@ test("errors name the wrong input", () => {
     /"_" at offset 34/);
   assert.throws(() => scru64.parseAs("uuid", "017fef39-c264-1ba5-6a94-83188841e05a"),
     /have no encoding "uuid"/);
-  assert.throws(() => scru64.fromInt(36n ** 12n), /larger than zzzzzzzzzzzz/);
+  assert.throws(() => scru64.fromInt(36n ** 12n), /larger than 4738381338321616895, the largest ID/);
   assert.throws(() => uid60.parseAs("int", (1n << 60n).toString()), /larger/);
   assert.throws(() => scru160.parseAs("int", "9".repeat(100_000)), /larger/);
   assert.throws(() => scru128.parseAs("int", "-1"), /decimal digit/);

@@ -12,21 +12,39 @@ test("sortid.d.ts declares every export, and nothing else", () => {
 });
 
 test("package.json names files that exist", () => {
-  const { files, exports } = JSON.parse(read("package.json"));
-  const { types, default: script } = exports["."];
-  for (const name of [...files, types, script]) assert.ok(read(name).length > 0, name);
+  const { bin, exports } = JSON.parse(read("package.json"));
+  for (const entry of [{ default: bin.sortid }, exports["."], exports["./lease"]]) {
+    for (const name of Object.values(entry)) assert.ok(read(name).length > 0, name);
+  }
 });
 
-test("the README's example runs", async () => {
-  const { href } = new URL("../sortid.js", import.meta.url);
-  const [, code] = read("README.md").match(/```js\n([^]*?)```/);
-  const example = code.replace('"sortid"', JSON.stringify(href));
-  const printed = [];
-  const body = example.replace(/^import (\{.*\}) from (.*);$/m, "const $1 = await import($2);");
-  const run = new Function("console", `return (async () => {${body}})()`);
-  await run({ log: (value) => printed.push(String(value)) });
-  const logs = example.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm);
-  const wanted = [...logs].map(([, comment]) => comment);
-  assert.ok(wanted.length >= 5);
-  wanted.forEach((want, i) => { if (want !== "a new ID") assert.equal(printed[i], want); });
+test("each entry for one format has types, and makes what the whole package reads", async () => {
+  for (const { name } of sortid.ours) {
+    assert.match(read(`ours/${name}.d.ts`), new RegExp(`^export declare const ${name}:`, "m"));
+    const entry = await import(`sortid/${name}`);
+    const id = entry[name].generator({ node: "5/8", worker: "5/8" }).generate();
+    const whole = sortid[name].parse(String(id));
+    assert.ok(whole.equals(id) && id.equals(whole), name);
+    for (const member of ["text", "int", "hex", "milli", "fields", "bytes"]) {
+      assert.deepEqual(id[member], whole[member], `${name}, ${member}`);
+    }
+    assert.equal(id.uuid, whole.uuid);
+    assert.ok(entry[name].fromBytes(id.bytes).equals(id) && entry[name].fromInt(id.int).equals(id));
+    assert.throws(() => entry[name].parse("?"), entry.ParseError);
+    assert.equal(sortid.ParseError, entry.ParseError);
+  }
 });
+
+const examples = read("README.md").matchAll(/```js\n([^]*?)```/g);
+for (const [i, [, code]] of [...examples].entries()) {
+  test(`example ${i + 1} of the README prints what it says`, async () => {
+    const printed = [];
+    const body = code.replace(/^import (\{.*\}) from (".*");$/gm,
+      (line, names, from) => `const ${names} = await load(${from});`);
+    const run = new Function("console", "load", `return (async () => {${body}})()`);
+    await run({ log: (...values) => printed.push(values.join(" ")) }, (name) => import(name));
+    const wanted = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, want]) => want);
+    assert.ok(wanted.length > 0 && printed.length === wanted.length);
+    wanted.forEach((want, j) => { if (want !== "a new ID") assert.equal(printed[j], want); });
+  });
+}

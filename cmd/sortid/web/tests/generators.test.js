@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  GeneratorError, euid, formats as all, scru128, scru160, scru64, uid60,
+  GeneratorError, euid, facts, formats as all, scru128, scru160, scru64, uid60,
 } from "../sortid.js";
 
 const formats = all.filter((format) => format.generates);
@@ -61,7 +61,7 @@ test("a clock that goes back by more than ten seconds", () => {
     const generator = format.generator({ now: () => now, ...node(format) });
     generator.generate();
     now -= 20_000;
-    if (format.needs_node) {
+    if (facts[format.name].needs_node) {
       assert.throws(() => generator.generate(), GeneratorError, format.name);
       now += 20_000;
       generator.generate();
