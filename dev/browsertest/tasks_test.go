@@ -84,7 +84,7 @@ func TestWrong(t *testing.T) {
 	tb := open(t, "")
 	for _, text := range []string{"C8EE934SR007G5Q94QKKXFRFV8C", "0372ijojuxuhjsfkeryi2mrt!",
 		"0372ijojuxuhjsfkeryi2mrt", "n1.txt", "f5lxx1zz5pnorynqglhzmsp33", strings.Repeat("9", 50),
-		"Zm9vYmFyYmF6cXV4cXV1eHF1dXU=", "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "zzzzzzzzzzzz",
+		"Zm9vYmFyYmF6cXV4cXV1eHF1dXU=", "f81d4fae-7dec-1100-a765-00a0c91e6bf6", "zzzzzzzzzzzz",
 		"d41d8cd98f00b204e9800998ecf8427e", "order_0003q6pa000bmaageby9bea4zzf7keaj-7ze4",
 	} {
 		tb.paste(text)
