@@ -44,7 +44,8 @@ func TestDocuments(t *testing.T) {
 	postgres := testserver.Postgres(t)
 	here := strings.NewReplacer("127.0.0.1:8420", address, "--listen :8420", "--listen 127.0.0.1:0",
 		"postgres://localhost/ids", "'"+postgres+"'", "curl ", "curl -sS ",
-		"psql ", "cat >postgres.sql #", "mariadb ", "cat >mariadb.sql #", "node app.js",
+		"psql ", "cat >postgres.sql #", "mariadb ", "cat >mariadb.sql #", "duckdb -init ", "cat ",
+		"node app.js",
 		"sleep 1000", "python3 app.py", "sleep 1000", "gunicorn -c gunicorn.conf.py app:app",
 		"sleep 1000")
 	commands := readDocuments(t)

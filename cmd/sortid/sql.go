@@ -28,7 +28,8 @@ func sqlCommand(c *console.Console) *cobra.Command {
 	cmd.AddCommand(postgres,
 		sqlDialect(c, "mysql", "for MariaDB 10.11 and later, and MySQL 8", sqltext.MySQL,
 			sqltext.Table.MySQL),
-		sqlDialect(c, "sqlite", "for SQLite 3.42 and later", sqltext.SQLite, nil))
+		sqlDialect(c, "sqlite", "for SQLite 3.42 and later", sqltext.SQLite, nil),
+		sqlDialect(c, "duckdb", "for DuckDB 1.3 and later", sqltext.DuckDB, nil))
 	return cmd
 }
 
@@ -43,9 +44,11 @@ func sqlDialect(c *console.Console, name, short string,
 		Args:              flags.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	formats := flags.ChooseFormats(cmd, "only", "FORMAT,...", "the formats to print", format.Ours())
-	formats.List = format.Ours()
-	cmd.Flags().Lookup("only").DefValue = "all"
+	formats := flags.ChooseFormats(cmd, "formats", "FORMAT,...",
+		"the formats to print, also formats of other projects whose IDs have a time", format.All())
+	cmd.Flags().Lookup("formats").DefValue = "all"
+	cmd.Flags().Var(formats, "only", "the former name of --formats")
+	cmd.Flags().MarkHidden("only")
 	p := &partitions{}
 	if table != nil {
 		p.addFlags(cmd)
@@ -54,6 +57,9 @@ func sqlDialect(c *console.Console, name, short string,
 		t, err := p.read(cmd, formats.List)
 		if err != nil {
 			return err
+		}
+		if formats.List == nil {
+			formats.List = sqltext.WithOthers(all)
 		}
 		text := ""
 		if t == nil {
@@ -79,7 +85,7 @@ type partitions struct {
 func (p *partitions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.name, "table", "",
-		"print a partitioned table with this `NAME`, for IDs of the format in --only, by default "+
+		"print a partitioned table with this `NAME`, for IDs of the format in --formats, by default "+
 			plan.Preferred().Name)
 	p.by = flags.Choose(cmd, "partition-by", "", "with --table: the length of a partition", "month",
 		"month", "day")
@@ -100,10 +106,10 @@ func (p *partitions) read(cmd *cobra.Command, formats []*format.Format) (*sqltex
 	}
 	t := &sqltext.Table{Name: p.name, Format: plan.Preferred(), From: time.Now(),
 		Months: p.months, Daily: p.by.Value == "day"}
-	if changed("only") {
+	if changed("formats") || changed("only") {
 		if len(formats) != 1 {
 			return nil, console.UsageErrorf(
-				"a table has IDs of one format; --only names %d", len(formats))
+				"a table has IDs of one format; --formats names %d", len(formats))
 		}
 		t.Format = formats[0]
 	}

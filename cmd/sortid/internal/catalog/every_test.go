@@ -31,6 +31,9 @@ func TestEveryFormat(t *testing.T) {
 		if _, err := sqltext.SQLite(one); err != nil {
 			t.Error(err)
 		}
+		if _, err := sqltext.DuckDB(one); err != nil {
+			t.Error(err)
+		}
 		facts := plan.FactsOf(f)
 		if facts == nil {
 			lacks("cmd/sortid/internal/plan/facts.go")

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/samples"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru160"
 )
@@ -23,14 +23,6 @@ type tested struct {
 	max         string
 }
 
-func largest(f *format.Format) format.ID {
-	var row struct{ Max string }
-	if err := json.Unmarshal(gencore.Must(f.MarshalJSON()), &row); err != nil {
-		panic(err)
-	}
-	return gencore.Must(f.ParseAs(format.Int, row.Max))
-}
-
 var formats = func() (list []tested) {
 	for _, s := range format.Ours() {
 		first, last := s.First, s.Last
@@ -38,7 +30,7 @@ var formats = func() (list []tested) {
 			first, last = first.Add(-s.Tick), last.Add(s.Tick)
 		}
 		list = append(list, tested{s, s.Name, FactsOf(s).Postgres, first, last.Add(time.Nanosecond),
-			largest(s).String()})
+			samples.Largest(s).String()})
 	}
 	return list
 }()
@@ -88,7 +80,7 @@ func (f tested) random(r *rand.Rand) string {
 		b[i] = byte(r.Uint32())
 	}
 	n, limit := new(big.Int).SetBytes(b),
-		new(big.Int).SetBytes(largest(f.Format).Bytes())
+		new(big.Int).SetBytes(samples.Largest(f.Format).Bytes())
 	id, err := f.ParseAs(format.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
 	if err != nil {
 		panic(err)

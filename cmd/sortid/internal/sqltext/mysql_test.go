@@ -299,7 +299,7 @@ func TestMySQLExamples(t *testing.T) {
 	db, _ := openMySQL(t)
 	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
 	for _, f := range formats {
-		list := example(check.Must(read("mysql", []string{f.name}, nil))(t))
+		list := example(check.Must(read("mysql", []string{f.name}, nil, nil, nil))(t))
 		if len(list) < 4 {
 			t.Fatalf("%s: %d statements", f.name, len(list))
 		}
@@ -366,7 +366,7 @@ func TestSQLiteMakesIDsAtGivenTime(t *testing.T) {
 	db := openSQLite(t)
 	for _, name := range []string{"scru128", "scru160", "euid"} {
 		f := formatOf(name)
-		_, expression, _ := strings.Cut(check.Must(read("sqlite", []string{name}, nil))(t),
+		_, expression, _ := strings.Cut(check.Must(read("sqlite", []string{name}, nil, nil, nil))(t),
 			"A new ID of this time is")
 		expression, _, _ = strings.Cut(expression, ".\n")
 		at := time.Date(2020, 2, 29, 23, 59, 59, 999e6, time.UTC)

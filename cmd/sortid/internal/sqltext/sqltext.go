@@ -10,10 +10,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sortid/sortid/cmd/sortid/internal/sqlgen"
 	"github.com/sortid/sortid/format"
 )
 
-//go:embed postgres mysql sqlite
+//go:embed postgres mysql sqlite duckdb
 var files embed.FS
 
 const DefaultSchema = "sortid"
@@ -22,16 +23,19 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
 	}
-	names := []string{"header", "common", "typed"}
-	formats = inOrder(formats)
-	for _, f := range formats {
+	names := []string{"header"}
+	ours, others := split(formats)
+	if len(ours) > 0 {
+		names = append(names, "common", "typed")
+	}
+	for _, f := range ours {
 		for _, part := range FactsOf(f).parts {
 			if !slices.Contains(names, part) {
 				names = append(names, part)
 			}
 		}
 	}
-	text, err := read("postgres", names, formats)
+	text, err := read("postgres", names, ours, others, sqlgen.Postgres)
 	return withVersion(inSchema(text, schema)), err
 }
 
@@ -45,32 +49,68 @@ func withVersion(text string) string {
 }
 
 func MySQL(formats []*format.Format) (string, error) {
-	return read("mysql", []string{"header", "common"}, inOrder(formats))
+	ours, others := split(formats)
+	return read("mysql", []string{"header", "common"}, ours, others, sqlgen.MySQL)
 }
 
 func SQLite(formats []*format.Format) (string, error) {
-	return read("sqlite", []string{"header"}, inOrder(formats))
+	ours, others := split(formats)
+	return read("sqlite", []string{"header"}, ours, others, sqlgen.SQLite)
 }
 
-func inOrder(formats []*format.Format) []*format.Format {
-	return slices.DeleteFunc(format.Ours(),
-		func(f *format.Format) bool { return !slices.Contains(formats, f) })
+// DuckDB returns macros, all of them from the table of formats.
+func DuckDB(formats []*format.Format) (string, error) {
+	ours, others := split(formats)
+	return read("duckdb", []string{"header"}, nil, append(ours, others...), sqlgen.DuckDB)
 }
 
-// read joins files of a folder, with empty lines between them: first the named files, then the
-// formats' files.
-func read(folder string, names []string, formats []*format.Format) (string, error) {
-	for _, f := range formats {
+// WithOthers returns our formats, and the formats of other projects for which a function of this
+// package has SQL.
+func WithOthers(text func([]*format.Format) (string, error)) []*format.Format {
+	return append(format.Ours(), sqlgen.Formats(func(f *format.Format) (string, error) {
+		return text([]*format.Format{f})
+	})...)
+}
+
+// split returns our formats and the others, each in the order of the table.
+func split(formats []*format.Format) (ours, others []*format.Format) {
+	for _, f := range format.All() {
+		switch {
+		case !slices.Contains(formats, f):
+		case f.Generates:
+			ours = append(ours, f)
+		default:
+			others = append(others, f)
+		}
+	}
+	return ours, others
+}
+
+// read joins files of a folder, with empty lines between them: first the named files, then our
+// formats' files. Then it appends what the function write has for the other formats.
+func read(folder string, names []string, ours, others []*format.Format,
+	write func(*format.Format) (string, error)) (string, error) {
+	for _, f := range ours {
 		names = append(names, f.Name)
 	}
-	texts := make([]string, len(names))
-	for i, name := range names {
+	if _, err := files.Open(folder + "/others.sql"); err == nil && len(others) > 0 {
+		names = append(names, "others")
+	}
+	var texts []string
+	for _, name := range names {
 		b, err := files.ReadFile(folder + "/" + name + ".sql")
 		if err != nil {
 			return "", fmt.Errorf("no SQL for %s and %s: sqltext has no file %s/%[1]s.sql", name, folder,
 				folder)
 		}
-		texts[i] = string(b)
+		texts = append(texts, string(b))
+	}
+	for _, f := range others {
+		text, err := write(f)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "\n"), nil
 }

@@ -135,7 +135,7 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 }
 
 func mysqlDefault(f *format.Format) (string, error) {
-	text, err := read("mysql", nil, []*format.Format{f})
+	text, err := read("mysql", nil, []*format.Format{f}, nil, nil)
 	_, rest, ok := strings.Cut(text, " DEFAULT (")
 	if !ok {
 		return "", err

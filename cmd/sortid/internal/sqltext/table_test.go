@@ -164,7 +164,7 @@ func TestTableErrors(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	_, err := read("mysql", []string{"header", "none"}, nil)
+	_, err := read("mysql", []string{"header", "none"}, nil, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "mysql/none.sql") {
 		t.Error(err)
 	}
