@@ -176,10 +176,10 @@ func (f *Format) Read(text string) (Candidate, error) {
 // encodingOf returns the encoding that fits the length and alphabet, or the format's own text if
 // none fits.
 func (f *Format) encodingOf(text string) Encoding {
-	c := classify(text)
-	_, rest := f.cutPrefix(text)
-	switch {
-	case f.hasTextLength(len(rest)):
+	if _, rest := f.cutPrefix(text); f.hasTextLength(len(rest)) {
+		return Text
+	}
+	switch c := classify(text); {
 	case len(text) == textcodec.UUIDLen && f.hasEncoding(UUID):
 		return UUID
 	case len(text) == 2*f.Size && c&classHex != 0 && f.hasEncoding(Hex):

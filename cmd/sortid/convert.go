@@ -40,8 +40,8 @@ func convertCommand(c *console.Console) *cobra.Command {
 		if given.List, err = layout.Apply(given.List); err != nil {
 			return err
 		}
-		in := inspect.Reader{Format: given.One()}
-		for _, encoding := range []format.Encoding{format.Encoding(from.Value), to.encoding} {
+		in := inspect.Reader{Format: given.One(), From: format.Encoding(from.Value)}
+		for _, encoding := range []format.Encoding{in.From, to.encoding} {
 			if in.Format == nil || encoding == "" {
 				continue
 			}
@@ -52,35 +52,11 @@ func convertCommand(c *console.Console) *cobra.Command {
 		parallel := in.Format != nil
 		return input.Texts(c, args, parallel, func(b []byte, text string,
 			now time.Time) ([]byte, error) {
-			r, err := in.ReadAs(format.Encoding(from.Value), text, now)
-			switch {
-			case err != nil:
-				return b, err
-			case to.name == "time":
-				return r.AppendTime(b)
+			r, err := in.Read(text, now)
+			if err == nil {
+				b, err = to.append(b, &r)
 			}
-			if to.format == nil && len(r.Others) > 0 {
-				if text := r.Agreed(to.encoding); text != "" {
-					return append(append(b, text...), '\n'), nil
-				}
-			}
-			if err := r.Sure(); err != nil {
-				return b, err
-			}
-			if to.format != nil {
-				id, err := r.ID.As(to.format)
-				if err != nil {
-					return b, err
-				}
-				return append(append(b, id.String()...), '\n'), nil
-			}
-			if err := catalog.CheckEncoding(r.ID.Format(), to.encoding); err != nil {
-				return b, err
-			}
-			if to.encoding == format.Text {
-				b = append(b, r.Prefix...)
-			}
-			return append(r.ID.Append(b, to.encoding), '\n'), nil
+			return append(b, '\n'), err
 		})
 	}
 	return cmd
@@ -91,6 +67,35 @@ type target struct {
 	name     string
 	encoding format.Encoding
 	format   *format.Format
+}
+
+// append appends what to write for a reading.
+func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
+	if t.name == "time" {
+		return r.AppendTime(b)
+	}
+	if t.format == nil && len(r.Others) > 0 {
+		if text := r.Agreed(t.encoding); text != "" {
+			return append(b, text...), nil
+		}
+	}
+	if err := r.Sure(); err != nil {
+		return b, err
+	}
+	if t.format != nil {
+		id, err := r.ID.As(t.format)
+		if err != nil {
+			return b, err
+		}
+		return id.Append(b, t.format.Encodings[0]), nil
+	}
+	if err := catalog.CheckEncoding(r.ID.Format(), t.encoding); err != nil {
+		return b, err
+	}
+	if t.encoding == format.Text {
+		b = append(b, r.Prefix...)
+	}
+	return r.ID.Append(b, t.encoding), nil
 }
 
 func (t *target) String() string { return t.name }

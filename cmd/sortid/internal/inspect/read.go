@@ -66,9 +66,12 @@ type Reading struct {
 // hashLength is the number of hexadecimal digits of a SHA-1.
 const hashLength = 40
 
-// A Reader reads texts as IDs of Format. If Format is nil, it guesses the format.
+// A Reader reads texts as IDs of Format, in the encoding From. If Format is nil, it guesses the
+// format. If From is empty, it reads all encodings.
 type Reader struct {
 	Format *format.Format
+	From   format.Encoding
+
 	hashes Ratio // of texts with hashLength digits
 	uuids  UUIDs
 
@@ -78,32 +81,40 @@ type Reader struct {
 
 // Read reads a text at the time now. Reading.Others is valid until the next call. If Format is set,
 // goroutines may share the Reader.
-func (in *Reader) Read(text string, now time.Time) (Reading, error) {
-	r := Reading{Input: text, now: now}
+func (in *Reader) Read(text string, now time.Time) (r Reading, err error) {
+	r.Input, r.now = text, now
 	if in.Format != nil {
-		return r.parseGiven(in.Format, in.Format.Read)
+		err = in.parseGiven(&r)
+		return r, err
 	}
-	text, r.Stripped = strip(text)
-	in.candidates = format.AppendDetect(in.candidates[:0], text, now)
+	if err = in.guess(&r); err == nil && in.From != "" {
+		err = r.keep(in.From)
+	}
+	return r, err
+}
+
+func (in *Reader) guess(r *Reading) error {
+	var text string
+	text, r.Stripped = strip(r.Input)
+	in.candidates = format.AppendDetect(in.candidates[:0], text, r.now)
 	all := in.guesses[:0]
 	for _, c := range in.candidates {
 		all = append(all, Guess{Candidate: c})
 	}
 	if len(text) == hashLength && isHex(text) && !in.hashes.Accept(len(all) > 0) && len(all) > 0 {
-		return r,
-			fmt.Errorf(
-				"%s is probably a hash, like other texts of the input; use --format %s if it is an ID",
-				Quote(text), all[0].Name())
+		return fmt.Errorf(
+			"%s is probably a hash, like other texts of the input; use --format %s if it is an ID",
+			Quote(text), all[0].Name())
 	}
 	if len(all) == 0 {
-		return r, unreadable(text, now)
+		return unreadable(text, r.now)
 	}
 	if len(text) == uuidLength {
 		in.judgeUUID(all)
 	}
 	in.guesses = all
 	r.Guess, r.Others = all[0], all[1:]
-	return r, nil
+	return nil
 }
 
 // Time returns the time of an ID. If the ID is not in the reader's format, Time guesses the format.
@@ -124,19 +135,27 @@ func (in *Reader) Time(text string) (time.Time, error) {
 
 // parseGiven parses the input. It first tries the unchanged input, because the function strip
 // could damage a uid60.
-func (r Reading) parseGiven(in *format.Format,
-	parse func(string) (format.Candidate, error)) (_ Reading, err error) {
+func (in *Reader) parseGiven(r *Reading) (err error) {
 	r.Given = true
-	if r.Candidate, err = parse(r.Input); err != nil {
+	if r.Candidate, err = in.parse(r.Input); err != nil {
 		var bare string
 		if bare, r.Stripped = strip(r.Input); r.Stripped != nil {
-			r.Candidate, err = parse(bare)
+			r.Candidate, err = in.parse(bare)
+		}
+		if errors.Is(err, sortid.ErrLayout) {
+			err = otherVersion(r.Input, in.Format, err)
 		}
 	}
-	if errors.Is(err, sortid.ErrLayout) {
-		err = otherVersion(r.Input, in, err)
+	return err
+}
+
+func (in *Reader) parse(text string) (c format.Candidate, err error) {
+	if in.From == "" {
+		return in.Format.Read(text)
 	}
-	return r, err
+	c.Encoding = in.From
+	c.ID, err = in.Format.ParseAs(in.From, text)
+	return c, err
 }
 
 // otherVersion returns an error that names the version of the text, if it is the only difference.
@@ -163,31 +182,19 @@ func version(f *format.Format) (v uint64, ok bool) {
 	return 0, false
 }
 
-// ReadAs is like Read, but for a text in an encoding; "" means any.
-func (in *Reader) ReadAs(from format.Encoding, text string, now time.Time) (Reading, error) {
-	if in.Format != nil && from != "" {
-		r := Reading{Input: text, now: now}
-		return r.parseGiven(in.Format, func(text string) (c format.Candidate, err error) {
-			c.Encoding = from
-			c.ID, err = in.Format.ParseAs(from, text)
-			return c, err
-		})
-	}
-	r, err := in.Read(text, now)
-	if err != nil || from == "" {
-		return r, err
-	}
+// keep keeps only the readings in an encoding.
+func (r *Reading) keep(e format.Encoding) error {
 	fit := slices.DeleteFunc(append([]Guess{r.Guess}, r.Others...),
-		func(g Guess) bool { return g.Encoding != from })
+		func(g Guess) bool { return g.Encoding != e })
 	if slices.ContainsFunc(fit, Guess.Ours) { // any UUID or number could be an ID of another format
 		fit = slices.DeleteFunc(fit, func(g Guess) bool { return !g.Ours() })
 	}
 	if len(fit) == 0 {
-		return r, fmt.Errorf("no format reads %s as %s with a plausible time, only as %s; "+
-			"use --format to choose a format", Quote(text), from, r.As())
+		return fmt.Errorf("no format reads %s as %s with a plausible time, only as %s; "+
+			"use --format to choose a format", Quote(r.Input), e, r.As())
 	}
 	r.Guess, r.Others = fit[0], fit[1:]
-	return r, nil
+	return nil
 }
 
 const uuidLength = 36
@@ -256,7 +263,7 @@ func (r *Reading) Agreed(e format.Encoding) (text string) {
 	return text
 }
 
-// AppendTime appends the time in a line. It fails if readings have different times, or if the only
+// AppendTime appends the time. It fails if readings have different times, or if the only
 // reading is not [Reading.Sure].
 func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	t := r.Time()
@@ -268,7 +275,7 @@ func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 	if t.IsZero() {
 		return b, fmt.Errorf("%s is %s, which has no time in it", Quote(r.Input), r.As())
 	}
-	return append(words.AppendTime(b, t), '\n'), nil
+	return words.AppendTime(b, t), nil
 }
 
 // Reason says why the text was read in this way.
