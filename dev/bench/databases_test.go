@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -155,6 +157,7 @@ func measurePostgres(t *testing.T) {
 	p.run("CREATE SEQUENCE plain")
 	p.functions()
 	p.defaults()
+	p.indexes()
 	p.copies()
 }
 
@@ -224,7 +227,7 @@ func (p *postgres) functions() {
 		FROM (SELECT gen_random_uuid() AS id, n FROM generate_series(1, %d) AS n) AS ids;
 		ANALYZE samples`, p.calls))
 	calls := []string{
-		"gen_random_uuid()", "nextval('plain')", "sortid.scru128_text(u)",
+		"gen_random_uuid()", "nextval('plain')", "u::text", "sortid.scru128_text(u)",
 		"sortid.scru128_parse(t)", "sortid.scru128_time(u)", "sortid.scru128_first(at)",
 		"sortid.scru64_text(i)", "sortid.scru64_time(i)", "sortid.scru64_first(at)",
 		"sortid.euid_text(u)", "sortid.euid_parse(e)",
@@ -245,14 +248,7 @@ func (p *postgres) functions() {
 }
 
 func (p *postgres) defaults() {
-	defaults := map[string]string{
-		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
-		"nextval":             "bigint DEFAULT nextval('plain')",
-		"scru128_new":         "uuid DEFAULT sortid.scru128_new()",
-		"scru128_new_counted": "uuid DEFAULT sortid.scru128_new_counted()",
-		"scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
-		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)",
-	}
+	defaults := p.generators()
 	names := slices.Sorted(maps.Keys(defaults))
 	for range *rounds {
 		for _, name := range names {
@@ -281,6 +277,79 @@ func (p *postgres) defaults() {
 		Write(os.Stdout, "DefaultsOnto", name, float64(p.checkpoint)/took*1e9, "rows/s")
 		p.run("DROP TABLE filled")
 	}
+}
+
+// generators returns the types of key columns with a DEFAULT.
+func (p *postgres) generators() map[string]string {
+	list := map[string]string{
+		"gen_random_uuid":     "uuid DEFAULT gen_random_uuid()",
+		"nextval":             "bigint DEFAULT nextval('plain')",
+		"scru128_new":         "uuid DEFAULT sortid.scru128_new()",
+		"scru128_new_counted": "uuid DEFAULT sortid.scru128_new_counted()",
+		"scru128_new_ordered": "uuid DEFAULT sortid.scru128_new_ordered()",
+		"scru64_new":          "bigint DEFAULT sortid.scru64_new(1, 4)",
+	}
+	if p.number("SELECT count(to_regproc('uuidv7'))") > 0 { // PostgreSQL 18
+		list["uuidv7"] = "uuid DEFAULT uuidv7()"
+	}
+	return list
+}
+
+// clients is how many sessions insert single rows.
+const clients = 4
+
+// indexes measures the bytes of index for a row: if statements insert many rows, if clients insert
+// single rows, and if they insert single rows into a table whose other rows have UUIDv4.
+func (p *postgres) indexes() {
+	defaults := p.generators()
+	Write(os.Stdout, "Sizes", "IndexSize", p.checkpoint, "old")
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+		size := func() float64 { return p.number("SELECT pg_relation_size('filled_pkey')") }
+		create := func() {
+			p.run("DROP TABLE IF EXISTS filled; CREATE TABLE filled (id " + defaults[name] +
+				" PRIMARY KEY, n int)")
+		}
+		create()
+		for left := p.checkpoint; left > 0; left -= 10_000 {
+			p.run(fmt.Sprintf("INSERT INTO filled (n) SELECT generate_series(1, %d)", min(left, 10_000)))
+		}
+		values := []any{size() / float64(p.checkpoint), "B/bulk"}
+		create()
+		single := p.checkpoint / 5
+		p.insertSingle(single)
+		values = append(values, size()/float64(single), "B/single")
+		if strings.HasPrefix(defaults[name], "uuid ") {
+			create()
+			p.run(fmt.Sprintf("INSERT INTO filled (id) SELECT gen_random_uuid() FROM generate_series(1, %d)",
+				p.checkpoint))
+			before := size()
+			p.insertSingle(single)
+			values = append(values, (size()-before)/float64(single), "B/mixed")
+		}
+		Write(os.Stdout, "IndexSize", name, values...)
+	}
+	p.run("DROP TABLE filled")
+}
+
+// insertSingle lets clients insert rows, each in a transaction of its own.
+func (p *postgres) insertSingle(rows int) {
+	errs := make([]error, clients)
+	var group sync.WaitGroup
+	for i := range clients {
+		group.Go(func() {
+			conn, err := pgx.Connect(p.t.Context(), p.url)
+			for range rows / clients {
+				if err == nil {
+					_, err = conn.Exec(p.t.Context(), "INSERT INTO filled (n) VALUES (1)")
+				}
+			}
+			if errs[i] = err; conn != nil {
+				conn.Close(context.Background())
+			}
+		})
+	}
+	group.Wait()
+	check(p.t, errors.Join(errs...))
 }
 
 // copies measures CopyFrom without the time to make the IDs.
