@@ -81,6 +81,8 @@ func (c Candidate) rank(alphabets class) int {
 		return -2
 	case c.WordLike && !f.Generates:
 		return 16
+	case !f.Generates && c.Prefix != "":
+		r = 7 // a prefix is rarely a coincidence
 	case !f.Generates:
 		r = 8
 	}
@@ -99,7 +101,7 @@ func (c Candidate) rank(alphabets class) int {
 // these handicaps.
 const (
 	year            = 365 * 24 * time.Hour
-	handicapUnusual = 6 * year  // a field is larger than usual
+	handicapUnusual = 8 * year  // a field is larger than usual
 	handicapRare    = 8 * year  // for each step of Rarity
 	handicapAhead   = 30 * year // the time is later than tomorrow
 )

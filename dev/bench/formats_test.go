@@ -203,12 +203,12 @@ func TestOthersExamples(t *testing.T) {
 		"507f1f77bcf86cd799439011":             "objectid 2012-10-17T21:13:27.000Z",
 		"user_01h455vb4pex5vsknk084sn02q":      "typeid 2023-06-30T03:34:18.518Z",
 		"175928847299117063": "snowflake-discord 2016-04-30T11:18:25.796Z, " +
-			"snowflake-instagram 2012-04-23T14:46:14.619Z, snowflake-twitter 2012-03-03T13:01:20.453Z, " +
-			"sonyflake 2017-12-27T16:16:04.490Z, snowid 2025-04-30T11:18:25.796Z, " +
-			"tsid 2021-04-30T11:18:25.796Z",
+			"snowflake-twitter 2012-03-03T13:01:20.453Z, sonyflake 2017-12-27T16:16:04.490Z, " +
+			"snowid 2025-04-30T11:18:25.796Z, tsid 2021-04-30T11:18:25.796Z, " +
+			"snowflake-instagram 2012-04-23T14:46:14.619Z",
 		"1541815603606036480": "snowflake-twitter 2022-06-28T16:07:40.105Z, " +
-			"snowflake-discord 2026-08-25T14:24:45.448Z, snowflake-instagram 2017-06-21T04:19:24.445Z, " +
-			"unix-ns 2018-11-10T02:06:43.606Z, snowflake-spaceflake 2026-08-25T14:24:45.448Z",
+			"snowflake-discord 2026-08-25T14:24:45.448Z, unix-ns 2018-11-10T02:06:43.606Z, " +
+			"snowflake-spaceflake 2026-08-25T14:24:45.448Z, snowflake-instagram 2017-06-21T04:19:24.445Z",
 		"d41d8cd98f00b204e9800998ecf8427e":     "", // MD5
 		"f81d4fae-7dec-11d0-a765-00a0c91e6bf6": "uuidv1 1997-02-03T17:43:12.216Z",
 		"00000000-0000-0000-0000-000000000000": "uuid-nil",

@@ -32,12 +32,12 @@ export const fixedBits = ({ layout }) =>
 // The lower the rank, the more probable the reading. UUIDs come first, because a text seldom has a
 // UUID's variant and version by chance. Decimal integers follow, then our formats, then other
 // formats, and at last texts that look like words.
-function rank({ id: { format }, encoding, wordLike }, text) {
+function rank({ id: { format, prefix }, encoding, wordLike }, text) {
   const { generates } = format;
   if (encoding === "int") return -1;
   if (fixedBits(format) > 4) return -2;
   if (wordLike && !generates) return 16;
-  return (generates ? Object.keys(shapes).indexOf(encoding) : 8) +
+  return (generates ? Object.keys(shapes).indexOf(encoding) : prefix ? 7 : 8) +
     (usualCase(format, encoding, text) ? 0 : 4);
 }
 
@@ -47,7 +47,7 @@ function unlikeliness({ id }, now) {
   const { search = {}, layout } = id.format;
   const unusual = layout.filter((f) => f.usual && id.field(f) > BigInt(f.usual)).length;
   const past = now - id.milli;
-  const years = (search.rarity ?? 0) * 8 + unusual * 6 + (past < -DAY ? 30 : 0);
+  const years = (search.rarity ?? 0) * 8 + unusual * 8 + (past < -DAY ? 30 : 0);
   return Math.floor((years * 365 * DAY + Math.abs(past)) / 3_600_000);
 }
 
