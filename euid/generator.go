@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
@@ -97,11 +98,35 @@ func New() (id ID) {
 // NewString is like [New], but returns the text.
 func NewString() string { return New().String() }
 
+// NewAt is [Generator.GenerateAt] of the process-wide generator.
+func NewAt(t time.Time) (ID, error) { return global.GenerateAt(t) }
+
 // Generate returns the next ID. It can fail with [sortid.ErrOverflow], [sortid.ErrClockRollback],
 // [sortid.ErrTimeRange] or [sortid.ErrEntropy]. With [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id, false)
 	return id, err
+}
+
+// GenerateAt returns an ID of t's millisecond, for example for an old row. It makes the ID from 79 new
+// random bits, so the ID is unique, but IDs of one millisecond are in no order. It does not change which
+// IDs Generate returns. If IDs cannot have the time, the error matches [sortid.ErrTimeRange].
+// With an extension, fewer bits are random: at least 64.
+func (g *Generator) GenerateAt(t time.Time) (ID, error) {
+	return gencore.At(&g.core, t, func(timestamp int64) (ID, error) {
+		if timestamp < 0 || timestamp > MaxTimestamp {
+			return ID{}, g.core.NoTimeError(timestamp)
+		}
+		high, err := g.core.Rand.Uint32()
+		if err != nil {
+			return ID{}, g.core.EntropyError(err)
+		}
+		low, err := g.core.Rand.Uint64()
+		if err != nil {
+			return ID{}, g.core.EntropyError(err)
+		}
+		return FromUint128(uint64(timestamp)<<22|uint64(high)&g.randomMask|g.extension, low), nil
+	})
 }
 
 // GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches

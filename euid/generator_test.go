@@ -22,7 +22,12 @@ func newGenerator(t testing.TB, s conformance.Setup, own ...Options) *Generator 
 }
 
 func subject(own ...Options) conformance.Generator[ID] {
+	at := 79
+	for _, o := range own {
+		at -= max(o.ExtensionLength, bits.Len16(o.Extension))
+	}
 	return conformance.Generator[ID]{
+		AtBits: at,
 		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
 			return newGenerator(t, s, own...)
 		},

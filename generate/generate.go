@@ -27,6 +27,10 @@ import (
 type Generator interface {
 	// Next returns the next ID.
 	Next(ctx context.Context) (format.ID, error)
+	// NextAt returns an ID of the time at. It is unique, but in no order within a tick, and does not
+	// change what Next returns. If the format cannot make such IDs safely, the error matches
+	// [errors.ErrUnsupported].
+	NextAt(at time.Time) (format.ID, error)
 	// NewBatch returns an empty batch.
 	NewBatch() Batch
 }
@@ -279,6 +283,7 @@ func (c *fixedClock) follow(t time.Time) {
 
 type source[T any] interface {
 	GenerateContext(context.Context) (T, error)
+	GenerateAt(time.Time) (T, error)
 	FillContext(context.Context, []T) error
 }
 
@@ -296,6 +301,17 @@ func (g *generator[T]) id(v T) format.ID { return g.toID(g.format, v) }
 
 func (g *generator[T]) Next(ctx context.Context) (format.ID, error) {
 	v, err := g.next(ctx)
+	if err != nil {
+		return format.ID{}, err
+	}
+	return g.id(v), nil
+}
+
+func (g *generator[T]) NextAt(at time.Time) (format.ID, error) {
+	v, err := g.source.GenerateAt(at)
+	if errors.Is(err, sortid.ErrTimeRange) {
+		err = timeError(g.format, at)
+	}
 	if err != nil {
 		return format.ID{}, err
 	}

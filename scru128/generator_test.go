@@ -26,7 +26,7 @@ func subject(own ...Options) conformance.Generator[ID] {
 			return newGenerator(t, s, own...)
 		},
 		Tick: time.Millisecond, Default: sortid.RollbackReset,
-		Burst: 1 << 24, Leads: true,
+		Burst: 1 << 24, Leads: true, AtBits: 80,
 		Range:  [2]time.Time{time.UnixMilli(1), time.UnixMilli(MaxTimestamp - 1)},
 		Random: []byte{12: 0xff, 0xff, 0xff, 0xff},
 		Core:   func(g conformance.Gen[ID]) *gencore.Core { return &g.(*Generator).core },

@@ -3,6 +3,7 @@ package scru160
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
@@ -148,12 +149,44 @@ func New() (id ID) {
 // NewString is like [New], but returns the text.
 func NewString() string { return New().String() }
 
+// NewAt is [Generator.GenerateAt] of the process-wide generator.
+func NewAt(t time.Time) (ID, error) { return global.GenerateAt(t) }
+
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
 // or [sortid.ErrEntropy]. With a lease it can also fail with [sortid.ErrLeaseExpired] or
 // [sortid.ErrLeaseClosed]. With a full counter or [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (id ID, err error) {
 	err = g.generate(context.Background(), &id)
 	return id, err
+}
+
+// GenerateAt returns an ID of t's tick, for example for an old row. It makes the ID from 112 new
+// random bits, so the ID is unique, but IDs of one tick are in no order. It does not change which
+// IDs Generate returns. If IDs cannot have the time, the error matches [sortid.ErrTimeRange].
+// A node ID and microseconds take the place of random bits. A generator with a lease fails with
+// [sortid.ErrOption], because the lease grants only future ticks.
+func (g *Generator) GenerateAt(t time.Time) (ID, error) {
+	return gencore.At(&g.core, t, func(tick int64) (id ID, err error) {
+		timestamp, micro := tick, int64(0)
+		if g.micros {
+			timestamp, micro = tick/1000, tick%1000
+		}
+		if timestamp <= 0 || timestamp >= MaxTimestamp {
+			return ID{}, g.core.NoTimeError(tick)
+		}
+		counter, err := g.core.Rand.Uint32()
+		if err != nil {
+			return ID{}, g.core.EntropyError(err)
+		}
+		mid, lo, err := g.entropy()
+		if err != nil {
+			return ID{}, err
+		}
+		c := uint64(counter) & g.maxCounter
+		hi := uint64(timestamp)<<16 | uint64(micro)<<6 | c>>g.ext
+		id.put(hi, c<<(64-g.ext)|g.node|mid&g.randomMask, lo)
+		return id, nil
+	})
 }
 
 // GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches

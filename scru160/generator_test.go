@@ -27,7 +27,14 @@ func subject(burst, random int, own ...Options) conformance.Generator[ID] {
 	random16 := 1<<random - 1
 	mask := append(make([]byte, 8), byte(random16>>8), byte(random16))
 	mask = append(mask, bytes.Repeat([]byte{0xff}, 10)...)
+	at := 112
+	for _, o := range own {
+		if at -= o.NodeBits; o.Microseconds {
+			at -= 10
+		}
+	}
 	return conformance.Generator[ID]{
+		AtBits: at,
 		New: func(t testing.TB, s conformance.Setup) conformance.Gen[ID] {
 			return newGenerator(t, s, own...)
 		},

@@ -40,6 +40,13 @@ func (phantom[P]) Prefix() string {
 // the format's range.
 func New[I ID[P, T], P Prefixer, T Free[T]]() ID[P, T] { return ID[P, T]{id: formatOf[T]().new()} }
 
+// NewAt returns a new ID of t's tick, for example for an old row; see [scru128.NewAt]. The error
+// matches [sortid.ErrTimeRange] if IDs cannot have the time.
+func NewAt[I ID[P, T], P Prefixer, T Free[T]](t time.Time) (ID[P, T], error) {
+	id, err := formatOf[T]().newAt(t)
+	return ID[P, T]{id: id}, err
+}
+
 // Generate returns the next ID of g, or the error of g.
 func Generate[I ID[P, T], P Prefixer, T Inner[T]](
 	g interface{ Generate() (T, error) }) (ID[P, T], error) {

@@ -34,7 +34,8 @@ type Free[T any] interface {
 const maxText = scru160.TextLen
 
 type format[T Inner[T]] struct {
-	new   func() T // nil for scru64 and uid60
+	new   func() T                   // nil for scru64 and uid60
+	newAt func(time.Time) (T, error) // nil for scru64 and uid60
 	first func(time.Time) T
 	value func(T) (driver.Value, error) // for a column of the native type
 	size  int                           // of the binary form
@@ -43,6 +44,7 @@ type format[T Inner[T]] struct {
 var formats = []any{
 	&format[scru128.ID]{
 		new:   scru128.New,
+		newAt: scru128.NewAt,
 		first: scru128.First,
 		value: func(id scru128.ID) (driver.Value, error) { return scru128.UUID(id).Value() },
 		size:  scru128.Size,
@@ -54,12 +56,14 @@ var formats = []any{
 	},
 	&format[scru160.ID]{
 		new:   scru160.New,
+		newAt: scru160.NewAt,
 		first: scru160.First,
 		value: func(id scru160.ID) (driver.Value, error) { return scru160.Bytes(id).Value() },
 		size:  scru160.Size,
 	},
 	&format[euid.ID]{
 		new:   euid.New,
+		newAt: euid.NewAt,
 		first: euid.First,
 		value: func(id euid.ID) (driver.Value, error) { return euid.UUID(id).Value() },
 		size:  euid.Size,

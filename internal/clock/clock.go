@@ -73,7 +73,8 @@ func UnixMilli(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-func unixMicro(t time.Time) int64 {
+// UnixMicro is like [UnixMilli], in microseconds.
+func UnixMicro(t time.Time) int64 {
 	if s := t.Unix(); s < -farAway || s > farAway {
 		return max(-farAway, min(s, farAway)) * 1_000_000
 	}
@@ -90,7 +91,7 @@ func (c *Clock) Milli(counter uint64) int64 {
 	return c.read()
 }
 
-func (c *Clock) Micro() int64 { return unixMicro(c.now()) }
+func (c *Clock) Micro() int64 { return UnixMicro(c.now()) }
 
 func (c *Clock) read() int64 {
 	if c.now == nil {

@@ -22,6 +22,7 @@ import (
 type Gen[T any] interface {
 	Generate() (T, error)
 	GenerateContext(context.Context) (T, error)
+	GenerateAt(time.Time) (T, error)
 	Fill([]T) error
 	FillContext(context.Context, []T) error
 	All() iter.Seq2[T, error]
@@ -51,6 +52,10 @@ type Generator[T ID[T]] struct {
 	// Random is a mask: the bits of the binary form that are random in each ID.
 	Random []byte
 	Core   func(Gen[T]) *gencore.Core
+
+	// AtBits is how many bits of an ID of a given time are random. 0 means that the generator makes
+	// no such IDs.
+	AtBits int
 
 	// Range has the first and the last time of an ID.
 	Range [2]time.Time
@@ -155,6 +160,7 @@ func (g *Generator[T]) Run(t *testing.T) {
 	t.Run("Concurrent", g.testConcurrent)
 	t.Run("Allocations", g.testAllocations)
 	t.Run("Zero", g.testZero)
+	t.Run("At", g.testAt)
 	if !g.Unordered {
 		t.Run("SmallRollback", g.testSmallRollback)
 		t.Run("RandomWalk", g.testRandomWalk)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/internal/clock"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 const NoTick = -1 << 63
@@ -260,6 +261,42 @@ type aheadError struct{ text string }
 func (e *aheadError) Error() string { return e.text }
 
 func (e *aheadError) Is(target error) bool { return target == sortid.ErrClockRollback }
+
+// At makes an ID of a given time. It calls makeID with the time's tick. While it runs, the generator
+// is locked. It may use Rand, but must not change the generator's other state.
+func At[ID any](c *Core, t time.Time, makeID func(tick int64) (ID, error)) (id ID, err error) {
+	if c.format == nil {
+		return id, errZero
+	}
+	counter := clock.Counter()
+	c.Lock()
+	defer c.Unlock()
+	if c.lease != nil {
+		return id, c.OptionError("Lease", "it grants only future ticks, not %s",
+			t.UTC().Format(clock.Layout))
+	}
+	c.Rand.Tick(c.Time(c.Now(counter)).UnixMilli())
+	tick := (clock.UnixMilli(t) - c.format.Epoch) >> c.format.Shift
+	if c.micros {
+		tick = clock.UnixMicro(t)
+	}
+	return makeID(tick)
+}
+
+// NoTimeError returns the error for a given time that IDs cannot have.
+func (c *Core) NoTimeError(tick int64) error {
+	return parseerr.Kindf(sortid.ErrTimeRange, "%s: no ID can have the time %s", c.format.Name,
+		c.Time(tick).Format(clock.Layout))
+}
+
+// RefuseAt returns the error of a format whose generators cannot make IDs of a given time.
+func RefuseAt(f *Format) error {
+	return fmt.Errorf("%s: %w: only counters distinguish the IDs of one node ID, "+
+		"and nobody knows which counters of an earlier time are free; for old rows, "+
+		"use a Generator with a node ID that no other generator ever has, "+
+		"and a Clock that returns the rows' times in ascending order",
+		f.Name, errors.ErrUnsupported)
+}
 
 func Must[G any](g G, err error) G {
 	if err != nil {

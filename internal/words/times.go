@@ -17,7 +17,7 @@ const AcceptedTimes = `2006-01-02, "2006-01-02 15:04", "2006-01-02 15:04:05", ` 
 var layouts = func() (all []string) {
 	for _, sep := range []string{"T", " "} {
 		for _, clock := range []string{"15:04:05", "15:04"} {
-			for _, zone := range []string{"", "Z07:00", " Z07:00"} {
+			for _, zone := range []string{"", "Z07:00", " Z07:00", "Z07"} { // Z07 is PostgreSQL's
 				all = append(all, "2006-01-02"+sep+clock+zone)
 			}
 		}
