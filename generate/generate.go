@@ -82,6 +82,7 @@ type maker struct {
 	options   []Option
 	node      string // the option for the node ID; empty if there is none
 	needsNode bool
+	refusesAt func() error // the error of NextAt; nil if it makes IDs
 	new       func(*format.Format, Options) (Generator, error)
 }
 
@@ -118,6 +119,14 @@ func NodeOption(f *format.Format) (Option, bool) {
 
 // NeedsNode reports whether IDs are certain to be unique only with node IDs.
 func NeedsNode(f *format.Format) bool { return makers[f.Name].needsNode }
+
+// CheckAt returns the error of [Generator.NextAt] if it always fails for the format.
+func CheckAt(f *format.Format) error {
+	if refuses := makers[f.Name].refusesAt; refuses != nil {
+		return refuses()
+	}
+	return nil
+}
 
 func (m *maker) option(name string) (Option, bool) {
 	for _, o := range m.options {

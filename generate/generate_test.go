@@ -550,3 +550,46 @@ func TestMakers(t *testing.T) {
 		t.Errorf("%d makers for %d formats", len(makers), len(format.Ours()))
 	}
 }
+
+// IDs of given times are unique, and do not move the generator. A format that cannot make them
+// refuses in CheckAt, too.
+func TestNextAt(t *testing.T) {
+	at := time.Date(2024, 1, 1, 12, 0, 0, 0, time.UTC)
+	for _, f := range format.Ours() {
+		o := Options{Values: map[string]string{}}
+		if NeedsNode(f) {
+			if node, _ := NodeOption(f); node.Needed {
+				o.Values[node.Name] = "42/8"
+			}
+		}
+		g, err := New(f, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := CheckAt(f)
+		seen := map[format.ID]bool{}
+		for range 100 {
+			id, err := g.NextAt(at)
+			if refused != nil {
+				if !errors.Is(err, errors.ErrUnsupported) || id.Format() != nil {
+					t.Errorf("%s: %v, %v, want %v", f.Name, id, err, refused)
+				}
+				continue
+			}
+			if seen[id] = true; err != nil || !id.Time().Equal(at) {
+				t.Errorf("%s: %v of %v, %v, want %v", f.Name, id, id.Time(), err, at)
+			}
+		}
+		if refused == nil && len(seen) != 100 {
+			t.Errorf("%s: %d of 100 IDs are distinct", f.Name, len(seen))
+		}
+		for _, wrong := range []time.Time{f.First.Add(-f.Tick), f.Last.Add(f.Tick)} {
+			if _, err := g.NextAt(wrong); refused == nil && !errors.Is(err, sortid.ErrTimeRange) {
+				t.Errorf("%s at %v: %v, want ErrTimeRange", f.Name, wrong, err)
+			}
+		}
+		if id, err := g.Next(t.Context()); err != nil || time.Since(id.Time()) > time.Hour {
+			t.Errorf("%s: then the next ID is %v, %v", f.Name, id, err)
+		}
+	}
+}

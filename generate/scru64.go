@@ -23,7 +23,8 @@ var scru64Maker = maker{
 			fields: []string{"OverflowGuard"}},
 	}, commonOptions...),
 	node: "node", needsNode: true,
-	new: newSCRU64,
+	refusesAt: func() error { _, err := scru64.NewAt(time.Time{}); return err },
+	new:       newSCRU64,
 }
 
 func scru64ID(f *format.Format, id scru64.ID) format.ID {

@@ -1,6 +1,8 @@
 package generate
 
 import (
+	"time"
+
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/uid60"
 )
@@ -13,7 +15,8 @@ var uid60Maker = maker{
 			fields: []string{"WorkerID", "WorkerIDSize"}},
 	}, commonOptions...),
 	node: "worker", needsNode: true,
-	new: newUID60,
+	refusesAt: func() error { _, err := uid60.NewAt(time.Time{}); return err },
+	new:       newUID60,
 }
 
 func uid60ID(f *format.Format, id uid60.ID) format.ID {

@@ -9,6 +9,7 @@ import (
 	"github.com/sortid/sortid/cmd/sortid/internal/catalog"
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/flags"
+	"github.com/sortid/sortid/cmd/sortid/internal/input"
 	"github.com/sortid/sortid/cmd/sortid/internal/nodeid"
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/generate"
@@ -36,7 +37,8 @@ func newCommand(c *console.Console) *cobra.Command {
 	f.Lookup("rate").DefValue = "0"
 	m.output = flags.Choose(cmd, "output", "o", "the `ENCODING` of the IDs", "text", "text", "hex",
 		"int", "uuid", "json")
-	f.StringVar(&m.at, "at", "", "make IDs of this `TIME` (see sortid bounds --help)")
+	f.StringVar(&m.at, "at", "", "make IDs of this `TIME` (see sortid bounds --help), "+
+		"or with - an ID for each line of standard input, which is a time")
 	f.StringVar(&m.lease.URL, "lease", "",
 		"lease the node ID from the store or the server at this `URL`, such as bolt:PATH "+
 			"(see sortid lease --help)")
@@ -94,6 +96,9 @@ type making struct {
 
 // run checks all flags before it leases a node ID.
 func (m *making) run() error {
+	if m.at == "-" {
+		return m.runTimes()
+	}
 	how, err := m.how()
 	if err != nil {
 		return err
@@ -122,6 +127,54 @@ func (m *making) run() error {
 		m.settle(last)
 	}
 	return console.Cause(ctx, err)
+}
+
+// runTimes makes an ID for each time in standard input.
+func (m *making) runTimes() error {
+	for _, name := range []string{"count", "forever", "rate", "lease"} {
+		if m.cmd.Flags().Changed(name) {
+			return console.UsageErrorf("--at - makes one ID for each line, so --%s has no use", name)
+		}
+	}
+	if err := generate.CheckAt(m.format); err != nil {
+		return console.UsageError(err)
+	}
+	appendID, err := m.encoder()
+	if err != nil {
+		return err
+	}
+	var o generate.Options
+	if o.Values, err = m.options.Values(m.format, false); err != nil {
+		return err
+	}
+	g, err := generate.New(m.format, o)
+	if err != nil {
+		return console.UsageError(flags.OptionError(err))
+	}
+	return input.Texts(m.console, nil, true, func(b []byte, text string, now time.Time) ([]byte,
+		error) {
+		at, err := flags.ReadTime(text, now)
+		if err != nil {
+			return b, err
+		}
+		id, err := g.NextAt(at)
+		if err != nil {
+			return b, err
+		}
+		return append(appendID(b, id), '\n'), nil
+	})
+}
+
+// encoder returns the function that appends an ID in the chosen encoding.
+func (m *making) encoder() (func([]byte, format.ID) []byte, error) {
+	if m.output.Value == "json" {
+		return func(b []byte, id format.ID) []byte { return id.AppendJSON(b) }, nil
+	}
+	encoding := format.Encoding(m.output.Value)
+	if err := catalog.CheckEncoding(m.format, encoding); err != nil {
+		return nil, console.UsageError(err)
+	}
+	return func(b []byte, id format.ID) []byte { return id.Append(b, encoding) }, nil
 }
 
 func (m *making) how() (how productionOptions, err error) {

@@ -98,6 +98,15 @@ func TimeOf(name, text string, now time.Time) (time.Time, error) {
 	return timeIn(name, text, now, time.UTC)
 }
 
+// ReadTime is like TimeOf, but for a text that is not a flag's, and not empty.
+func ReadTime(text string, now time.Time) (time.Time, error) {
+	if words.IsDay(text) {
+		t, _, err := words.Day(text, now, time.UTC)
+		return t, err
+	}
+	return words.ParseTime(text, now, time.UTC)
+}
+
 // Times lists the times that flags accept.
 const Times = words.AcceptedTimes + ", or the start of today or yesterday"
 
