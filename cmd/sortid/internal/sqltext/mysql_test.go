@@ -348,6 +348,28 @@ func TestMySQLClient(t *testing.T) {
 	}
 }
 
+// A dump has the functions only with --routines.
+func TestMySQLDump(t *testing.T) {
+	db, u := openMySQL(t)
+	execAll(t, db, statements(check.Must(MySQL(format.Ours()))(t)))
+	other, v := openMySQL(t)
+	server := []string{"-h", u.Hostname(), "-P", u.Port(), "-u", u.User.Username(), "--protocol=tcp"}
+	program := testserver.Program(t, "mariadb-dump", "mysqldump")
+	client := testserver.Program(t, "mariadb", "mysql")
+	for _, routines := range []bool{false, true} {
+		args := append(slices.Clone(server), u.Path[1:])
+		if routines {
+			args = append(args, "--routines")
+		}
+		dump := output(t, "", program, args...)
+		output(t, dump, client, append(slices.Clone(server), v.Path[1:])...)
+		got, err := row(t, other, "SELECT scru128_text(scru128_parse('0372ijojuxuhjsfkeryi2mrtm'))")
+		if (err == nil) != routines || routines && got[0] != "0372ijojuxuhjsfkeryi2mrtm" {
+			t.Errorf("after a dump, with --routines: %v: %q, %v", routines, got, err)
+		}
+	}
+}
+
 func openSQLite(t *testing.T) *sql.DB {
 	t.Helper()
 	testserver.Long(t, "tests functions of a database")

@@ -168,10 +168,10 @@ func TestPostgresRoleCannotMoveSequences(t *testing.T) {
 // after the last IDs.
 func TestPostgresContinuesAfterRestore(t *testing.T) {
 	testserver.Long(t, "tests functions of a database")
-	server := testserver.StartPostgres(t)
+	server := testserver.StartPostgres(t, "wal_level=logical")
 	admin := connect(t, server.URL, DefaultSchema)
 	admin.run("CREATE ROLE plain LOGIN PASSWORD 'pass'")
-	for _, name := range []string{"a", "b"} {
+	for _, name := range []string{"a", "b", "c"} {
 		admin.run("CREATE DATABASE " + name + " OWNER plain")
 	}
 	at := func(name string) string {
@@ -215,6 +215,75 @@ func TestPostgresContinuesAfterRestore(t *testing.T) {
 	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", at("b"))
 	if ok := b.one("sortid.scru128_new_ordered() > max(b::text)::uuid FROM events"); ok != "t" {
 		t.Error("out of order after the file was run again")
+	}
+
+	// After a rename, the file for the new name mends the functions, and keeps the state.
+	b.run("ALTER SCHEMA sortid RENAME TO ids")
+	b.schema = "ids"
+	if code, _ := b.code("SELECT ids.scru128_new_ordered()"); code != "3F000" {
+		t.Errorf("after a rename alone: code %s, want 3F000", code)
+	}
+	output(t, check.Must(Postgres("ids", format.Ours()))(t), "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X",
+		"-1", at("b"))
+	b.run("INSERT INTO events (n) VALUES (2000)")
+	if ok := b.one("ids.scru128_new_ordered() > max(b::text)::uuid AND min(at) > '2020-01-01' " +
+		"FROM events"); ok != "t" {
+		t.Error("out of order after the schema was renamed")
+	}
+
+	// The dump of only a table's schema needs the functions. A subscriber of logical replication
+	// does not get the state of the sequences, and continues by its clock.
+	a.run("ALTER TABLE events SET SCHEMA public; CREATE PUBLICATION events FOR TABLE events")
+	output(t, text, "psql", "-q", "-v", "ON_ERROR_STOP=1", "-X", "-1", at("c"))
+	tables := output(t, "", "pg_dump", "--no-owner", "--schema-only", "--no-publications", "-n", "public",
+		at("a"))
+	output(t, strings.Replace(tables, "CREATE SCHEMA public;", "", 1), "psql", "-q", "-v",
+		"ON_ERROR_STOP=1", "-X", at("c"))
+	place := check.Must(url.Parse(server.URL))(t)
+	of := func(name string) string { place.Path = "/" + name; return place.String() }
+	publisher, c := connect(t, of("a"), DefaultSchema), connect(t, of("c"), DefaultSchema)
+	publisher.one("pg_create_logical_replication_slot('events', 'pgoutput')")
+	c.run("CREATE SUBSCRIPTION events CONNECTION '" + of("a") +
+		"' PUBLICATION events WITH (create_slot = false, slot_name = events)")
+	if !check.Soon(func() bool { return c.one("count(*) FROM events") == "1000" }) {
+		t.Fatal("the subscriber does not get the rows")
+	}
+	if got := c.one("last_value FROM sortid.scru128_state"); got != "0" {
+		t.Errorf("the subscriber's sequence is at %s, want 0: the document says so", got)
+	}
+	time.Sleep(3 * time.Second) // as the document says
+	c.run("INSERT INTO events (n) VALUES (1001)")
+	if ok := c.one(`bool_and(x.a > y.a AND x.b > y.b) FROM events AS x, events AS y
+		WHERE x.n = 1001 AND y.n < 1001`); ok != "t" {
+		t.Error("the subscriber's first IDs are not the largest")
+	}
+	c.run("DROP SUBSCRIPTION events")
+}
+
+// As in docs/databases.md, an estimate for a time range within one part of the histogram is one
+// row, and a larger histogram helps.
+func TestPostgresEstimatesTimeRanges(t *testing.T) {
+	d := install(t)
+	d.run(`CREATE TABLE events (id uuid PRIMARY KEY, n bigint UNIQUE);
+		INSERT INTO events SELECT sortid.scru128_new(t), sortid.scru64_first(t)
+		FROM generate_series(timestamptz '2026-01-01', timestamptz '2026-01-03', '1 second') AS t;
+		ANALYZE events`)
+	estimate := func(column, format string) int {
+		plan := d.query(fmt.Sprintf("EXPLAIN SELECT * FROM events WHERE %[1]s >= sortid.%[2]s_first("+
+			"'2026-01-01 12:00+00') AND %[1]s < sortid.%[2]s_first('2026-01-01 12:10+00')", column, format))
+		_, rows, _ := strings.Cut(plan[0], "rows=")
+		rows, _, _ = strings.Cut(rows, " ")
+		return check.Must(strconv.Atoi(rows))(t)
+	}
+	if n := estimate("id", "scru128"); n > 10 {
+		t.Errorf("the estimate for 600 rows is %d, so the document needs no advice", n)
+	}
+	if n := estimate("n", "scru64"); n < 300 || n > 1200 {
+		t.Errorf("scru64: the estimate for 600 rows is %d", n)
+	}
+	d.run("ALTER TABLE events ALTER COLUMN id SET STATISTICS 1000; ANALYZE events")
+	if n := estimate("id", "scru128"); n < 300 || n > 1200 {
+		t.Errorf("with a larger histogram, the estimate for 600 rows is %d", n)
 	}
 }
 
