@@ -550,9 +550,9 @@ const closeTime = 5 * time.Second
 // Close ends the lease and gives the node ID and its unused ticks back. Generators may still make
 // IDs in ticks that they have claimed. These IDs are unique, too.
 //
-// Close stops when ctx ends. But if ctx has ended before the call, Close takes up to 5 seconds, so
-// the context of a program that was told to stop still gives the node ID back. If Close fails, call
-// it again. If nobody does, the node ID becomes free half a window after the current window ends.
+// Close stops when ctx ends. But if ctx has ended before the call, Close takes up to 5 seconds. So a
+// program can pass the context that told it to stop. If Close fails, call it again. If nobody does,
+// the node ID becomes free half a window after the current window ends.
 func (l *Lease) Close(ctx context.Context) error {
 	used := l.window.Close()
 	l.stop()

@@ -47,8 +47,7 @@ func (k *kind) wrongPrefix(s string, separator int) error {
 	return parseerr.Text(name, s, -1, reason, want)
 }
 
-// afterPrefix returns the error of a text of which the ID's text, from the offset, has the error
-// err.
+// afterPrefix returns the error of the whole text s. Err is the error of the part from the offset.
 func afterPrefix(s string, offset int, err error) error {
 	var inner *sortid.ParseError
 	if offset == 0 || !errors.As(err, &inner) {

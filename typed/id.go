@@ -200,8 +200,12 @@ func (ID[P, T]) column() {}
 // A Text is an [ID] that a database stores as text with the prefix. It has the methods of an ID.
 type Text[P Prefixer, T Inner[T]] struct{ ID[P, T] }
 
-func (Text[P, T]) column(hidden) {} // so that a Text is no Column
+// A Text is no Column, because this method hides ID.column.
+//
+//lint:ignore U1000 nobody calls it
+func (Text[P, T]) column(hidden) {}
 
+//lint:ignore U1000 only the hiding methods use it
 type hidden struct{}
 
 // Value returns the text with the prefix.
@@ -214,6 +218,7 @@ func (t *Text[P, T]) Scan(src any) error { return scanText(t, src) }
 // text encodings it is the text with the prefix. It has the methods of an ID.
 type Bytes[P Prefixer, T Inner[T]] struct{ ID[P, T] }
 
+//lint:ignore U1000 it hides ID.column
 func (Bytes[P, T]) column(hidden) {}
 
 // Value returns the binary form.
