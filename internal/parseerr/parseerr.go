@@ -3,6 +3,7 @@ package parseerr
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/sortid/sortid"
 )
@@ -43,7 +44,10 @@ func Field(format, name string, value, limit uint64) error {
 }
 
 func Integer[T int64 | uint64](format string, v T, want string) error {
-	decimal := fmt.Sprint(v)
+	decimal := strconv.FormatInt(int64(v), 10)
+	if v >= 0 {
+		decimal = strconv.FormatUint(uint64(v), 10)
+	}
 	return &sortid.ParseError{Format: format, Input: decimal, Length: len(decimal), Offset: -1,
 		Want: want, Err: sortid.ErrRange}
 }

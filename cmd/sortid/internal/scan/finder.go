@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -272,8 +273,10 @@ func (f *finder) judge(text []byte, from, start, end int) (match, bool) {
 	if f.hex[n] != nil || f.ints[n] != nil {
 		kinds := kindsOf(text[start:end])
 		if f.ints[n] != nil && kinds == digit && text[start] != '0' {
-			if m, ok := f.parseFirst(f.ints[n], format.Int, text, start, end); ok {
-				return m, true
+			for _, s := range f.ints[n] {
+				if m, ok := f.parse(s, format.Int, text, start, end); ok {
+					return m, true
+				}
 			}
 		}
 		if f.hex[n] != nil && kinds&^hexDigits == 0 {
@@ -418,22 +421,46 @@ func (f *finder) generated(id format.ID) bool {
 	return true
 }
 
+// accepts reports whether an ID is probably no accident.
+func (f *finder) accepts(id format.ID) bool {
+	return id.Plausible(f.now) && f.generated(id) &&
+		(f.only || id.Format().Tick != 0 || !id.Time().IsZero())
+}
+
 func (f *finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 	end int) (match, bool) {
 	// The ID does not keep the string, so the string can share the text's memory.
 	id, err := s.ParseAs(e, unsafe.String(&text[start], end-start))
-	if err != nil || !id.Plausible(f.now) || !f.generated(id) ||
-		!f.only && s.Tick == 0 && id.Time().IsZero() {
+	if err != nil || !f.accepts(id) {
 		return match{}, false
 	}
 	return match{start, end, id, e}, true
+}
+
+// parseHex parses hexadecimal digits or a UUID as an ID of the first of the formats that has it. It
+// decodes the digits only once, because most of them are no IDs.
+func (f *finder) parseHex(formats []*format.Format, e format.Encoding, text []byte, start,
+	end int) (match, bool) {
+	var raw [24]byte
+	if e == format.UUID {
+		textcodec.DecodeUUID((*[16]byte)(raw[8:]), text[start:end])
+	} else {
+		hex.Decode(raw[24-(end-start)/2:], text[start:end])
+	}
+	w := integer.FromBytes(&raw)
+	for _, s := range formats {
+		if id, err := s.FromWords(w); err == nil && f.accepts(id) {
+			return match{start, end, id, e}, true
+		}
+	}
+	return match{}, false
 }
 
 func (f *finder) judgeHex(text []byte, start, end int, kinds byte) (match, bool) {
 	if kinds&lower != 0 && kinds&upper != 0 {
 		return match{}, false
 	}
-	m, ok := f.parseFirst(f.hex[end-start], format.Hex, text, start, end)
+	m, ok := f.parseHex(f.hex[end-start], format.Hex, text, start, end)
 	if ok && !f.only && m.ID.Format().Search.Labelled {
 		return m, labelled(text, start)
 	}
@@ -451,16 +478,6 @@ func labelled(text []byte, start int) bool {
 	return i > 1 && text[i-1]|0x20 == 'd' && text[i-2]|0x20 == 'i'
 }
 
-func (f *finder) parseFirst(formats []*format.Format, e format.Encoding, text []byte, start,
-	end int) (m match, ok bool) {
-	for _, s := range formats {
-		if m, ok = f.parse(s, e, text, start, end); ok {
-			break
-		}
-	}
-	return m, ok
-}
-
 // judgeUUID does the work of the method judge for text[start:end], which has a UUID's length.
 func (f *finder) judgeUUID(text []byte, start, end int) (match, bool) {
 	if start < 0 || text[start+8] != '-' || text[start+13] != '-' || text[start+18] != '-' ||
@@ -474,7 +491,7 @@ func (f *finder) judgeUUID(text []byte, start, end int) (match, bool) {
 	if kinds&^hexDigits != 0 {
 		return match{}, false
 	}
-	m, ok := f.parseFirst(f.uuids, format.UUID, text, start, end)
+	m, ok := f.parseHex(f.uuids, format.UUID, text, start, end)
 	if f.only || ok && !m.ID.Format().Generates {
 		return m, ok
 	}
