@@ -132,12 +132,15 @@ func (k *Clock) guessBits(own float64,
 	add func(check *findings.Check, weight float64, text string, args ...any)) {
 	f, now := k.f, k.o.Now()
 	size := bits.Len64(f.LastTimestamp())
+	// The times must be recent, and in order.
 	recent := func(ticks func(integer.Words) uint64) bool {
-		n := 0
+		n, last := 0, uint64(0)
 		for _, v := range k.outsiders {
-			if ts := ticks(v); ts <= f.LastTimestamp() && k.recent(f.TimeOf(ts)) {
+			ts := ticks(v)
+			if ts >= last && ts <= f.LastTimestamp() && k.recent(f.TimeOf(ts)) {
 				n++
 			}
+			last = ts
 		}
 		return n > len(k.outsiders)*9/10 && n >= fewOutsiders
 	}
@@ -215,6 +218,10 @@ func unitName(f *sample.Format) string {
 		return "milliseconds"
 	case time.Microsecond:
 		return "microseconds"
+	case 100 * time.Nanosecond:
+		return "units of 100 ns"
+	case time.Nanosecond:
+		return "nanoseconds"
 	}
 	return "units of " + words.Span(f.Tick, 1)
 }
