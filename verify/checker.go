@@ -276,6 +276,9 @@ func (c *checker) finish() *report.Report {
 	}
 	c.found.JudgeChances()
 	r.Fields = c.fields.Judge(&c.found)
+	if c.o.Sources != nil {
+		c.o.Sources.compare(&c.found, c.f.Name, cmp.Or(c.o.Source, "standard input"), &c.fields)
+	}
 	if err := c.fields.Flush(); err != nil {
 		c.readFailed(err)
 	}

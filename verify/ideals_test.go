@@ -45,6 +45,29 @@ func TestIdeals(t *testing.T) {
 	}
 }
 
+// Sources share random values only if their generators had the same random numbers.
+func TestSources(t *testing.T) {
+	for _, name := range []string{"uuidv4", "uuidv7", "ulid", "ksuid", "nanoid", "cuid"} {
+		i := slices.IndexFunc(controls.Ideals, func(d controls.Ideal) bool { return d.Format == name })
+		d := controls.Ideals[i]
+		o := Options{Now: func() time.Time { return controls.Now.AddDate(0, 1, 0) }, Source: "first",
+			Sources: new(Sources)}
+		judge(t, d, 10, 1, check(t, name, d.Make(1, 10, 6000), o))
+		o.Source = "second"
+		judge(t, d, 10, 2, check(t, name, d.Make(2, 10, 50_000), o))
+		o.Source = "a fork of the second"
+		r := check(t, name, d.Make(2, 10, 9000), o)
+		for _, c := range r.Failed() {
+			if !strings.HasSuffix(c.Name, ".shared") || !strings.Contains(c.Detail, "in second") {
+				t.Errorf("%s: %s: %s", name, c.Name, c.Detail)
+			}
+		}
+		if r.Status != report.Fail {
+			t.Errorf("%s: the fork passes", name)
+		}
+	}
+}
+
 func judge(t *testing.T, d controls.Ideal, rate float64, seed uint64, r *report.Report) {
 	t.Helper()
 	if r.Status == report.Fail || r.Status == report.Warn && !d.Warns {

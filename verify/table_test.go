@@ -75,10 +75,11 @@ func TestTable(t *testing.T) {
 // checks.
 func everyCheck(t *testing.T) (all []report.Outcome) {
 	add := func(f *format.Format, lines []string, own Options) {
-		accepted := 0
+		accepted, together := 0, new(Sources)
 		for _, o := range []Options{own, {Unordered: true, NodeBits: own.NodeBits},
 			{Stateless: true}, {Live: true, NodeBits: own.NodeBits}, {NodeBits: 8},
 			{Unordered: true, Nodes: []string{"42/8", "43/8"}}} {
+			o.Sources = together
 			r, err := Check(t.Context(), f.Name, strings.NewReader(controls.Text(lines)), o)
 			if err != nil {
 				continue // the format does not have the option

@@ -78,6 +78,9 @@ type Options struct {
 	Raw   string
 	RawTo io.Writer
 
+	// Sources compares the random values of several sources. It may be nil.
+	Sources *Sources
+
 	// Progress is called from time to time.
 	Progress func(Progress)
 	// Now reads this machine's clock. The default is time.Now.

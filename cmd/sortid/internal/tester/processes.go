@@ -176,6 +176,7 @@ func (p *generatorProcess) end() {
 func (v *Tester) checkProcesses(name string, all []*generatorProcess) error {
 	bar := v.Console.NewProgress("IDs", -1)
 	defer bar.End()
+	v.Options.Sources = new(verify.Sources)
 	var mu sync.Mutex // guards total and bar
 	total := uint64(0)
 	errs := make([]error, len(all))

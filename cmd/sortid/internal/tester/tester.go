@@ -86,6 +86,7 @@ func (v *Tester) Run(name string, files []string) error {
 	}
 	p := &printer{tester: v, out: bufio.NewWriter(to)}
 	ctx := untilSignal()
+	v.Options.Sources = new(verify.Sources)
 	for _, file := range files {
 		s := v.source(file)
 		r, err := v.one(ctx, name, s)
