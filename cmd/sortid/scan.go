@@ -39,9 +39,24 @@ func scanCommand(c *console.Console) *cobra.Command {
 		"read the files in folders (default the current folder), but follow no symbolic links")
 	f.StringArrayVar(&s.options.Include, "include", nil,
 		"read only files whose base name matches this `PATTERN`, such as '*.log'; may be repeated")
+	f.BoolVarP(&s.options.Binary, "text", "a", false, "read binary files as if they were text")
+	f.BoolVarP(&s.files, "files-with-matches", "l", false, "print only the names of files with IDs")
+	f.BoolVarP(&s.options.Invert, "invert-match", "v", false, "print only the lines without IDs")
+	f.UintVarP(&s.after, "after-context", "A", 0, "print `N` lines after each line with IDs")
+	f.UintVarP(&s.before, "before-context", "B", 0, "print `N` lines before each line with IDs")
+	f.UintVarP(&s.around, "context", "C", 0, "print `N` lines before and after each line with IDs")
 	f.Bool("help", false, "help for scan") // -h is --no-filename
-	cmd.MarkFlagsMutuallyExclusive("only-matching", "output")
-	cmd.MarkFlagsMutuallyExclusive("count", "output")
+	for _, what := range []string{"count", "only-matching", "files-with-matches"} {
+		cmd.MarkFlagsMutuallyExclusive(what, "output")
+		for _, name := range lineFlags {
+			cmd.MarkFlagsMutuallyExclusive(name, what)
+		}
+	}
+	for _, name := range lineFlags {
+		cmd.MarkFlagsMutuallyExclusive(name, "output")
+	}
+	cmd.MarkFlagsMutuallyExclusive("files-with-matches", "count")
+	cmd.MarkFlagsMutuallyExclusive("files-with-matches", "only-matching")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.read(); err != nil {
@@ -55,13 +70,18 @@ func scanCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
+// lineFlags choose lines, as -o lines does.
+var lineFlags = []string{"invert-match", "after-context", "before-context", "context"}
+
 type scanning struct {
-	options     scan.Options
-	formats     *flags.Formats
-	layout      *flags.Layout
-	output      *flags.Choice
-	times       *flags.Span
-	only, count bool
+	options scan.Options
+	formats *flags.Formats
+	layout  *flags.Layout
+	output  *flags.Choice
+	times   *flags.Span
+
+	only, count, files    bool
+	before, after, around uint
 }
 
 // read sets the options that need more than the value of one flag.
@@ -80,7 +100,14 @@ func (s *scanning) read() (err error) {
 		s.options.Output = scan.Count
 	case s.only:
 		s.options.Output = scan.Only
+	case s.files:
+		s.options.Output = scan.Files
+	case s.options.Invert || s.before > 0 || s.after > 0 || s.around > 0:
+		s.options.Output = scan.Lines
 	}
+	const most = 1 << 20 // lines in memory
+	s.options.Before = int(min(max(s.before, s.around), most))
+	s.options.After = int(min(max(s.after, s.around), most))
 	for _, pattern := range s.options.Include {
 		if _, err := filepath.Match(pattern, ""); err != nil {
 			return console.UsageErrorf("--include %q: want a pattern such as '*.log'", pattern)

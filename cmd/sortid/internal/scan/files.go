@@ -28,6 +28,7 @@ type files struct {
 
 	name   string // of the current file, for people
 	walked bool   // whether the file was found in a folder
+	binary bool   // whether to read binary files, too
 	// The function part is called for each part of a file: text[from:]. text[:from] is context for
 	// the finder. The parameter offset is where the text begins in the file.
 	part func(text []byte, from int, offset int64) error
@@ -100,7 +101,7 @@ func (f *files) parts(r io.Reader) error {
 		m, err := r.Read(buf[n:])
 		f.progress.Show(f.in.N)
 		if first {
-			if err := checkText(buf[:m]); err != nil {
+			if err := checkText(buf[:m]); err != nil && !(f.binary && err == errBinary) {
 				return err
 			}
 		}

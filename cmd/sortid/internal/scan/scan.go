@@ -25,6 +25,11 @@ type Options struct {
 	Include   []string // Patterns of file names; none: all.
 	Names     *bool    // Lines begin with the file's name; nil: if there are several files.
 	Numbers   bool     // Lines begin with their number.
+	Binary    bool     // Read binary files as if they were text.
+
+	// For Lines.
+	Invert        bool // The lines without IDs.
+	Before, After int  // How many lines to print before and after each line.
 }
 
 type Output string
@@ -36,6 +41,7 @@ const (
 	IDs      Output = "ids"      // Where IDs are, their formats and times.
 	JSON     Output = "json"     // Everything about each ID.
 	Count    Output = "count"    // The number of lines with IDs.
+	Files    Output = "files"    // The names of files with IDs.
 )
 
 type scan struct {
@@ -47,10 +53,11 @@ type scan struct {
 	from, to      int64  // Unix milliseconds
 	before, after string // around the time in annotations
 
-	line     int   // The number of the current line.
-	start    int64 // The current line's offset in the file.
-	midLine  bool  // Whether the last annotated line has no end yet.
-	counted  int
+	line    int   // The number of the current line.
+	start   int64 // The current line's offset in the file.
+	midLine bool  // Whether the last annotated line has no end yet.
+	counted int
+	selection
 	matching int // How many lines of the file have IDs.
 	found    bool
 	out      []byte
@@ -64,7 +71,7 @@ func newScan(c *console.Console, o Options, now time.Time) *scan {
 		out: make([]byte, 0, 2*bufferSize),
 	}
 	s.options.Numbers = o.Numbers || o.Output == IDs
-	s.files.part = s.write
+	s.files.part, s.files.binary = s.write, o.Binary
 	if !o.From.IsZero() {
 		s.from = o.From.UnixMilli()
 	}
@@ -134,7 +141,13 @@ func (s *scan) file(name string) error {
 		s.out = append(s.out, '\n')
 	}
 	s.line, s.start, s.midLine, s.counted, s.matching = 1, 0, false, 0, 0
-	if err := s.files.open(name); err != nil || s.options.Output != Count {
+	s.selection = selection{printed: s.selection.printed, apart: true}
+	err := s.files.open(name)
+	if s.options.Output == Files && s.matching > 0 {
+		s.out = append(append(s.out, s.files.name...), '\n')
+		return s.flush()
+	}
+	if err != nil || s.options.Output != Count {
 		return err
 	}
 	s.options.Numbers = false
@@ -145,8 +158,14 @@ func (s *scan) file(name string) error {
 
 func (s *scan) write(text []byte, from int, offset int64) error {
 	s.scanPart(text, from, offset)
+	if s.options.Output == Files && s.matching > 0 {
+		return errEnough
+	}
 	return s.flush()
 }
+
+// errEnough ends the reading of a file.
+var errEnough = errors.New("the rest of the file does not matter")
 
 func (s *scan) flush() error {
 	_, err := s.files.console.Out.Write(s.out)
@@ -169,8 +188,15 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 		if ms < s.from || ms >= s.to {
 			return
 		}
+		if s.options.selects() {
+			s.note(text, from, m.Start)
+			return
+		}
 		s.found = true
 		switch s.options.Output {
+		case Files:
+			s.matching++
+			return
 		case Annotate:
 			if !t.IsZero() {
 				s.copy(text[done:m.End])
@@ -214,7 +240,9 @@ func (s *scan) scanPart(text []byte, from int, offset int64) {
 			s.appendJSON(m, text, offset+int64(m.Start)-s.start+1)
 		}
 	})
-	if s.options.Output == Annotate {
+	if s.options.selects() {
+		s.selectLines(text, from)
+	} else if s.options.Output == Annotate {
 		s.copy(text[done:])
 	} else if s.options.Output != Lines || s.options.Numbers {
 		s.count(text[counted:], offset+int64(counted))
