@@ -56,7 +56,7 @@ BEGIN
   ELSIF prefix = '' THEN
     RETURN text;
   ELSIF NOT starts_with(text, prefix || '_')
-    OR length(found) > length(prefix) AND right(found, 1) <> '_' AND length(rest) > 10 THEN
+    OR length(found) > length(prefix) AND length(rest) > 10 THEN
     PERFORM sortid.reject('typed', text,
       'wrong prefix' || coalesce(' "' || left(found, 64) || '"', ': there is none')
       || ', want "' || prefix || '"');
