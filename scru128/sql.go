@@ -3,6 +3,7 @@ package scru128
 import (
 	"database/sql/driver"
 
+	"github.com/sortid/sortid/internal/bsonvalue"
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
@@ -26,6 +27,17 @@ func (id *ID) Scan(src any) error {
 	default:
 		return parseerr.Scan(name, src, "a text of 25 or 36 characters, or 16 bytes")
 	}
+}
+
+// MarshalBSONValue returns the 16 bytes as a BSON value, which sorts like the ID. MongoDB's driver
+// calls it, from version 2 on.
+func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
+	return bsonvalue.Binary(id[:])
+}
+
+// UnmarshalBSONValue reads a BSON value as [ID.Scan] does.
+func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
+	return bsonvalue.Scan(typ, data, id.Scan)
 }
 
 // Value returns the 36 characters.

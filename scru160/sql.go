@@ -3,6 +3,7 @@ package scru160
 import (
 	"database/sql/driver"
 
+	"github.com/sortid/sortid/internal/bsonvalue"
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
@@ -25,6 +26,17 @@ func (id *ID) Scan(src any) error {
 	default:
 		return parseerr.Scan(name, src, "a text of 32 or 40 characters, or 20 bytes")
 	}
+}
+
+// MarshalBSONValue returns the 20 bytes as a BSON value, which sorts like the ID. MongoDB's driver
+// calls it, from version 2 on.
+func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
+	return bsonvalue.Binary(id[:])
+}
+
+// UnmarshalBSONValue reads a BSON value as [ID.Scan] does.
+func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
+	return bsonvalue.Scan(typ, data, id.Scan)
 }
 
 // Value returns the 40 hexadecimal digits.

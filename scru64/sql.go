@@ -3,6 +3,7 @@ package scru64
 import (
 	"database/sql/driver"
 
+	"github.com/sortid/sortid/internal/bsonvalue"
 	"github.com/sortid/sortid/internal/parseerr"
 )
 
@@ -40,6 +41,20 @@ func (id *ID) Scan(src any) error {
 	default:
 		return parseerr.Scan(name, src, "an integer, a text of 12 characters, or 8 bytes")
 	}
+}
+
+// MarshalBSONValue returns the integer as a BSON value. MongoDB's driver calls it, from version 2
+// on.
+func (id ID) MarshalBSONValue() (typ byte, data []byte, err error) {
+	if _, err := FromUint64(uint64(id)); err != nil {
+		return 0, nil, err
+	}
+	return bsonvalue.Int64(int64(id))
+}
+
+// UnmarshalBSONValue reads a BSON value as [ID.Scan] does.
+func (id *ID) UnmarshalBSONValue(typ byte, data []byte) error {
+	return bsonvalue.Scan(typ, data, id.Scan)
 }
 
 // Text is an ID that a database stores as text. Texts sort like IDs.
