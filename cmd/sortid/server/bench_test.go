@@ -4,28 +4,43 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
-// BenchmarkRequest measures requests for one ID without a log. "empty" only sends a constant.
+// BenchmarkRequest measures requests for one ID with a log. "empty" only sends a constant, and
+// "headers" also sends the header fields of an answer.
 func BenchmarkRequest(b *testing.B) {
-	s := check.Must(New(Config{Store: lease.NewMemory(), NodeBits: 1}))(b)
+	log := check.Must(os.Create(filepath.Join(b.TempDir(), "log")))(b)
+	defer log.Close()
+	s := check.Must(New(Config{Store: lease.NewMemory(), NodeBits: 1,
+		Logger: slog.New(slog.NewJSONHandler(log, nil))}))(b)
 	b.Cleanup(func() { s.Close(b.Context()) })
 	waitReady(b, s)
 	answer := []byte(strings.Repeat("0", 25) + "\n")
 	empty := func(w http.ResponseWriter, _ *http.Request) { w.Write(answer) }
+	headers := func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h["X-Request-Id"], h["X-Content-Type-Options"] = []string{string(answer[:25])}, headerNoSniff
+		h["Content-Type"], h["Cache-Control"] = []string{api.TypeText}, []string{"no-store"}
+		w.Write(answer)
+	}
 	for _, c := range []struct {
 		name, path string
 		server     func() *http.Server
 	}{
 		{"empty", "/", func() *http.Server { return &http.Server{Handler: http.HandlerFunc(empty)} }},
+		{"headers", "/", func() *http.Server { return &http.Server{Handler: http.HandlerFunc(headers)} }},
 		{"scru64", "/v1/ids/scru64", s.HTTPServer},
 		{"scru128", "/v1/ids/scru128", s.HTTPServer},
 	} {
