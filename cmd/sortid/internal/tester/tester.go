@@ -90,8 +90,11 @@ func (v *Tester) Run(name string, files []string) error {
 	for _, file := range files {
 		s := v.source(file)
 		r, err := v.one(ctx, name, s)
-		if r != nil && r.Bytes == 0 && s.stdin && v.Output == "report" && ctx.Err() == nil {
-			return noIDs(s)
+		if r != nil && r.Bytes == 0 && s.stdin && ctx.Err() == nil {
+			if v.Output == "report" {
+				return noIDs(s)
+			}
+			v.Console.Say("%v", noIDs(s))
 		}
 		switch {
 		case errors.Is(err, sortid.ErrOption) || console.IsUsageError(err) || err != nil &&
@@ -243,6 +246,12 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.IDs == 0 && r.Sources[0].Lines == 0 && len(all) == 1 && all[0].stdin && !r.Interrupted {
+		if v.Output == "report" {
+			return noIDs(all[0])
+		}
+		v.Console.Say("%v", noIDs(all[0]))
+	}
 	err = p.end(r)
 	if v.Output == "list" && r.Status != report.Pass && (err == nil || err == console.ErrReported) {
 		if failed := report.UniqueText(v.Console.Err, r, report.Style{}); failed != nil {
@@ -258,10 +267,14 @@ func (v *Tester) Unique(name string, files []string) (err error) {
 func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Source,
 	out io.Writer) (*report.Unique, error) {
 	var failed error
+	var bar *console.Progress
+	defer func() { bar.End() }()
 	write := map[string]func(io.Writer, report.Duplicate) error{
 		"json": report.DuplicateJSON, "list": report.DuplicateText}[v.Output]
 	if write != nil {
 		v.Duplicates.Each = func(d report.Duplicate) {
+			bar.End() // the search is over, and what it found comes now
+			bar = nil
 			if failed == nil {
 				failed = write(out, d)
 			}
@@ -269,7 +282,6 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 	}
 	if !v.Console.InTerminal || !slices.ContainsFunc(
 		sources, func(s duplicates.Source) bool { return s.Name == "standard input" }) {
-		var bar *console.Progress
 		var last duplicates.Progress
 		v.Duplicates.Progress = func(p duplicates.Progress) {
 			if bar == nil || p.Stage != last.Stage || p.Total != last.Total {
@@ -280,7 +292,6 @@ func (v *Tester) find(ctx context.Context, name string, sources []duplicates.Sou
 			last = p
 			bar.Show(uint64(p.Done))
 		}
-		defer func() { bar.End() }()
 	}
 	r, err := duplicates.Find(ctx, name, sources, v.Duplicates)
 	return r, cmp.Or(failed, err)
