@@ -3,17 +3,18 @@ package input
 import (
 	"io"
 	"os"
+	"sync/atomic"
 )
 
-// A Counter counts the bytes that it reads.
+// A Counter adds the number of bytes that it reads to N.
 type Counter struct {
 	From io.Reader
-	N    uint64
+	N    *atomic.Uint64
 }
 
-func (c *Counter) Read(b []byte) (int, error) {
+func (c Counter) Read(b []byte) (int, error) {
 	n, err := c.From.Read(b)
-	c.N += uint64(n)
+	c.N.Add(uint64(n))
 	return n, err
 }
 

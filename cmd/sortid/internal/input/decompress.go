@@ -14,20 +14,50 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// Decompress decompresses r if it is compressed. To find out, it waits only for the first bytes.
-func Decompress(r io.Reader) (io.Reader, error) {
+// Decompress decompresses r if it is compressed. To find out, it waits only for the first bytes. A
+// goroutine decompresses while the caller works on what it has read, until the caller calls Close.
+func Decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, 64<<10)
+	var plain io.ReadCloser
 	switch {
 	case begins(b, gzipMagic):
-		return gzip.NewReader(b)
+		d, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, err
+		}
+		plain = d
 	case begins(b, zstdMagic):
 		d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, err
 		}
-		return d.IOReadCloser(), nil
+		plain = d.IOReadCloser()
+	default:
+		return io.NopCloser(b), nil
 	}
-	return b, nil
+	out, in := io.Pipe()
+	go func() {
+		defer plain.Close()
+		in.CloseWithError(forward(in, plain, b))
+	}()
+	return out, nil
+}
+
+// forward copies what it decompresses from b. It writes large pieces, but before it could wait for
+// input it writes what it has. A piece costs a change of goroutines.
+func forward(w io.Writer, plain io.Reader, b *bufio.Reader) error {
+	out := bufio.NewWriterSize(w, 256<<10)
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := plain.Read(piece)
+		_, closed := out.Write(piece[:n])
+		if err != nil || b.Buffered() == 0 {
+			closed = out.Flush()
+		}
+		if err != nil || closed != nil {
+			return err
+		}
+	}
 }
 
 // begins reports whether b begins with magic. It stops at the first byte that differs, because

@@ -62,3 +62,47 @@ func TestCutShort(t *testing.T) {
 		}
 	}
 }
+
+// What a compressor flushes can be read at once, and Close ends a read that waits.
+func TestDecompressPrompt(t *testing.T) {
+	for name, compressor := range map[string]func(io.Writer) (flusher, error){
+		"gzip": func(w io.Writer) (flusher, error) { return gzip.NewWriter(w), nil },
+		"zstd": func(w io.Writer) (flusher, error) { return zstd.NewWriter(w) },
+	} {
+		in, out := io.Pipe()
+		go func() {
+			w, err := compressor(out)
+			for range 2 {
+				if err == nil {
+					_, err = io.WriteString(w, "line\n")
+				}
+				if err == nil {
+					err = w.Flush()
+				}
+			}
+			if err != nil {
+				out.CloseWithError(err)
+			}
+		}()
+		plain := check.Must(Decompress(in))(t)
+		got := make([]byte, 10)
+		if _, err := io.ReadFull(plain, got); err != nil || string(got) != "line\nline\n" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		closed := make(chan error)
+		go func() {
+			_, err := plain.Read(got)
+			closed <- err
+		}()
+		check.OK(t, plain.Close())
+		if err := <-closed; err == nil {
+			t.Errorf("%s: a read after Close: no error", name)
+		}
+		in.Close()
+	}
+}
+
+type flusher interface {
+	io.Writer
+	Flush() error
+}

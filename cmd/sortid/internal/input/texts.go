@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
@@ -62,7 +63,7 @@ type writer struct {
 
 	mu   sync.Mutex // for reading
 	in   *blockReader
-	read Counter
+	read atomic.Uint64 // bytes
 	size int64         // of standard input, in bytes; negative if it is unknown
 	turn chan struct{} // job.after of the last job
 
@@ -136,9 +137,9 @@ func (w *writer) lines(in io.Reader) error {
 		fmt.Fprintln(w.console.Err,
 			"sortid: reading IDs from the terminal, one in a line; Ctrl-D ends")
 	}
-	w.in, w.turn = newBlockReader(&w.read), make(chan struct{})
+	w.in, w.turn = newBlockReader(Counter{in, &w.read}), make(chan struct{})
 	close(w.turn)
-	w.read, w.size = Counter{From: in}, SizeOf(in)
+	w.size = SizeOf(in)
 	if w.size >= 0 && !w.console.OutTerminal {
 		w.progress = w.console.NewProgress("bytes", w.size)
 	} else {
@@ -194,7 +195,7 @@ func (w *writer) next() (j job) {
 	w.turn = j.after
 	j.done = uint64(w.in.n)
 	if w.size >= 0 {
-		j.done = w.read.N
+		j.done = w.read.Load()
 	}
 	return j
 }

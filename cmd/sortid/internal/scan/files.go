@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
 	"github.com/sortid/sortid/cmd/sortid/internal/input"
@@ -23,7 +24,7 @@ const stdin = "-"
 type files struct {
 	console  *console.Console
 	progress *console.Progress
-	in       input.Counter // counts the bytes of all files
+	read     atomic.Uint64 // bytes of all files
 	buf      []byte
 
 	name   string // of the current file, for people
@@ -60,7 +61,8 @@ func (f *files) begin(names []string) {
 
 // open reads a file. It adds the file's name to errors, except to errors from the function part.
 func (f *files) open(name string) error {
-	f.in.From, f.name = f.console.In, "standard input"
+	in := f.console.In
+	f.name = "standard input"
 	if name == stdin {
 		if f.console.InTerminal && !f.console.Quiet {
 			fmt.Fprintln(f.console.Err, "sortid: reading text from the terminal; Ctrl-D ends")
@@ -71,10 +73,11 @@ func (f *files) open(name string) error {
 			return err
 		}
 		defer file.Close()
-		f.in.From, f.name = file, name
+		in, f.name = file, name
 	}
-	r, err := input.Decompress(&f.in)
+	r, err := input.Decompress(input.Counter{From: in, N: &f.read})
 	if err == nil {
+		defer r.Close()
 		err = f.parts(r)
 	}
 	if err == nil || errors.As(err, new(partError)) {
@@ -99,7 +102,7 @@ func (f *files) parts(r io.Reader) error {
 	offset := int64(0) // of buf[0] in the file
 	for first := true; ; first = false {
 		m, err := r.Read(buf[n:])
-		f.progress.Show(f.in.N)
+		f.progress.Show(f.read.Load())
 		if first {
 			if err := checkText(buf[:m]); err != nil && !(f.binary && err == errBinary) {
 				return err

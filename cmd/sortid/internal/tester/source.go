@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/sortid/sortid/cmd/sortid/internal/console"
@@ -44,15 +43,11 @@ func (v *Tester) source(name string) *source {
 type sourceLines struct {
 	buffered *bufio.Reader
 	file     io.ReadCloser
-	plain    io.Reader // the decompressed file
+	plain    io.ReadCloser // the decompressed file
 	closed   atomic.Bool
-	mu       sync.Mutex // held during a read
 }
 
 func (l *sourceLines) Read(b []byte) (n int, err error) {
-	defer l.free()
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.closed.Load() {
 		return 0, os.ErrClosed
 	}
@@ -61,16 +56,8 @@ func (l *sourceLines) Read(b []byte) (n int, err error) {
 
 func (l *sourceLines) Close() error {
 	l.closed.Store(true)
-	l.free()
+	l.plain.Close()
 	return l.file.Close()
-}
-
-// free closes the decompressor when the source is closed and no read is running.
-func (l *sourceLines) free() {
-	if c, ok := l.plain.(io.Closer); ok && l.closed.Load() && l.mu.TryLock() {
-		defer l.mu.Unlock()
-		c.Close()
-	}
 }
 
 func (l *sourceLines) Position() int64 {
