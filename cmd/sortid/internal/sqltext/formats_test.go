@@ -146,5 +146,5 @@ func manyIDs(t *testing.T) int {
 	if testserver.Soak(t) > 0 {
 		return 1_000_000
 	}
-	return 50_000
+	return 10_000
 }

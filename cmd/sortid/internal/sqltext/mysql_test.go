@@ -158,7 +158,7 @@ func TestMySQLCodecs(t *testing.T) {
 				t.Errorf("%s %q (%s): %q, %v", f.name, v.Text, v.Note, got, err)
 			}
 		}
-		for range manyIDs(t) / 100 {
+		for range manyIDs(t) / 20 {
 			text := f.random(r)
 			if got, err := row(t, db, query, text, text, text); err != nil ||
 				got[0] != f.stored(text) || got[1] != text {
@@ -441,7 +441,7 @@ func TestSQLite(t *testing.T) {
 			}
 			stores(id.String(), at)
 		}
-		for range manyIDs(t) / 50 {
+		for range manyIDs(t) / 10 {
 			stores(f.random(r), "")
 		}
 		for _, at := range mysqlTimes(f) {
