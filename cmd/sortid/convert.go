@@ -24,12 +24,11 @@ func convertCommand(c *console.Console) *cobra.Command {
 	given := flags.ChooseFormats(cmd, "format", "FORMAT",
 		"the format of all IDs (default: a guess for each)", format.All())
 	layout := flags.ChooseLayout(cmd)
-	encodings := []string{"text", "hex", "int", "uuid"}
-	from := flags.Choose(cmd, "from", "",
-		"the `ENCODING` of all IDs (default: a guess for each)", "", encodings...)
+	from := chooseFrom(cmd)
 	var to target
 	cmd.Flags().Var(&to, "to",
-		"what to write: text, hex, int, uuid, time, or the `FORMAT` to convert to")
+		"what to write: text, hex, int, uuid, base58, base62, base64, time, or the `FORMAT` "+
+			"to convert to")
 	cmd.RegisterFlagCompletionFunc("to",
 		cobra.FixedCompletions(targets(), cobra.ShellCompDirectiveNoFileComp))
 
@@ -42,7 +41,7 @@ func convertCommand(c *console.Console) *cobra.Command {
 		}
 		in := inspect.Reader{Format: given.One(), From: format.Encoding(from.Value)}
 		for _, encoding := range []format.Encoding{in.From, to.encoding} {
-			if in.Format == nil || encoding == "" {
+			if in.Format == nil || encoding == "" || slices.Contains(inspect.Bases, string(encoding)) {
 				continue
 			}
 			if err := catalog.CheckEncoding(in.Format, encoding); err != nil {
@@ -62,6 +61,13 @@ func convertCommand(c *console.Console) *cobra.Command {
 	return cmd
 }
 
+// chooseFrom adds the flag for the encoding of the input.
+func chooseFrom(cmd *cobra.Command) *flags.Choice {
+	names := []string{"text", "hex", "int", "uuid"}
+	return flags.Choose(cmd, "from", "", "the `ENCODING` of all IDs (default: a guess for each)", "",
+		append(names, inspect.Bases...)...)
+}
+
 // A target is what to write: an encoding, the time or a format.
 type target struct {
 	name     string
@@ -74,7 +80,15 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 	if t.name == "time" {
 		return r.AppendTime(b)
 	}
-	if t.format == nil && len(r.Others) > 0 {
+	if slices.Contains(inspect.Bases, t.name) {
+		text := r.InBase(t.name)
+		if slices.ContainsFunc(r.Others,
+			func(g inspect.Guess) bool { return g.InBase(t.name) != text }) {
+			return b, r.Sure()
+		}
+		return append(b, text...), nil
+	}
+	if t.encoding != "" && len(r.Others) > 0 {
 		if text := r.Agreed(t.encoding); text != "" {
 			return append(b, text...), nil
 		}
@@ -102,7 +116,7 @@ func (t *target) String() string { return t.name }
 func (t *target) Type() string   { return "FORMAT" }
 func (t *target) Set(name string) error {
 	*t = target{name: strings.ToLower(name)}
-	if t.name == "time" {
+	if t.name == "time" || slices.Contains(inspect.Bases, t.name) {
 		return nil
 	}
 	if e := format.Encoding(t.name); slices.Contains(encodings, e) {
@@ -122,5 +136,6 @@ func targets() (names []string) {
 	for _, e := range encodings {
 		names = append(names, string(e))
 	}
-	return append(append(names, "time"), catalog.Names(format.All())...)
+	names = append(append(names, inspect.Bases...), "time")
+	return append(names, catalog.Names(format.All())...)
 }

@@ -37,7 +37,7 @@ func inspection(c *console.Console,
 	cmd *cobra.Command) func(cmd *cobra.Command, args []string) error {
 	given := flags.ChooseFormats(cmd, "format", "FORMAT",
 		"the format of all IDs (default: a guess for each)", format.All())
-	own := flags.ChooseLayout(cmd)
+	own, from := flags.ChooseLayout(cmd), chooseFrom(cmd)
 	output := flags.Choose(cmd, "output", "o",
 		"a picture (card), a line with time, format and fields (short), or a line of JSON",
 		"card", "card", "short", "json")
@@ -50,7 +50,7 @@ func inspection(c *console.Console,
 		if given.List, err = own.Apply(given.List); err != nil {
 			return err
 		}
-		in := inspect.Reader{Format: given.One()}
+		in := inspect.Reader{Format: given.One(), From: format.Encoding(from.Value)}
 		split := cmd.Flags().Changed("node-bits")
 		if split {
 			if err := checkNodeBits(*size, in.Format); err != nil {

@@ -69,7 +69,11 @@ func NoCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	msg := fmt.Sprintf("unknown command %q", args[0])
-	switch near := cmd.SuggestionsFor(args[0]); {
+	near := cmd.SuggestionsFor(args[0])
+	if help := nearest(args[0], []string{"help"}); help != "" {
+		near = append(near, help) // cobra does not suggest it
+	}
+	switch {
 	case args[0] != "" && len(near) > 0:
 		msg += fmt.Sprintf("; did you mean %q?", near[0])
 	case !cmd.HasParent(): // it inspects IDs

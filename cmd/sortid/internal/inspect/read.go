@@ -66,7 +66,7 @@ type Reading struct {
 // hashLength is the number of hexadecimal digits of a SHA-1.
 const hashLength = 40
 
-// A Reader reads texts as IDs of Format, in the encoding From. If Format is nil, it guesses the
+// A Reader reads texts as IDs of Format, in the encoding From, or in one of the Bases. If Format is nil, it guesses the
 // format. If From is empty, it reads all encodings.
 type Reader struct {
 	Format *format.Format
@@ -82,6 +82,9 @@ type Reader struct {
 // Read reads a text at the time now. Reading.Others is valid until the next call. If Format is set,
 // goroutines may share the Reader.
 func (in *Reader) Read(text string, now time.Time) (r Reading, err error) {
+	if slices.Contains(Bases, string(in.From)) {
+		return in.readBase(text, now)
+	}
 	r.Input, r.now = text, now
 	if in.Format != nil {
 		err = in.parseGiven(&r)

@@ -7,10 +7,10 @@ import (
 
 // A selection chooses lines, and prints the lines around them, like grep.
 type selection struct {
-	matched []int    // where the matched lines of the part start, in order
-	before  [][]byte // the last lines that are not printed, with their prefixes
-	after   int      // how many of the next lines to print
-	apart   bool     // lines between the printed ones were left out
+	matched []int    // Where the matched lines of the part start, in order.
+	before  [][]byte // The last lines that are not printed, with their prefixes.
+	after   int      // How many of the next lines to print.
+	apart   bool     // Lines between the printed ones were left out.
 	printed bool
 }
 

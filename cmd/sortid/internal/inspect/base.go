@@ -1,0 +1,110 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sortid/sortid/format"
+)
+
+const digits62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// Bases are ways to write an integer or a UUID. Base58 has Bitcoin's alphabet, and Base62 the
+// alphabet 0-9A-Za-z. Base64 is of the bytes, in either alphabet of RFC 4648.
+var Bases = []string{"base58", "base62", "base64"}
+
+var alphabets = map[string]string{
+	"base58": strings.NewReplacer("0", "", "I", "", "O", "", "l", "").Replace(digits62),
+	"base62": digits62,
+}
+
+const maxBase = 22 // digits of 128 bits in Base58
+
+// fromBase returns the integer that the text means.
+func fromBase(base, text string) (*big.Int, error) {
+	fail := func(reason string, args ...any) (*big.Int, error) {
+		return nil, fmt.Errorf("%s: cannot parse %s: "+reason, append([]any{base, Quote(text)},
+			args...)...)
+	}
+	bare := strings.TrimRight(text, "=")
+	if bare == "" {
+		return fail("it is empty")
+	}
+	if len(bare) > maxBase {
+		return fail("%d characters, want at most %d", len(bare), maxBase)
+	}
+	n := new(big.Int)
+	if base == "base64" {
+		b, err := base64.RawURLEncoding.Strict().DecodeString(
+			strings.NewReplacer("+", "-", "/", "_").Replace(bare))
+		if err != nil {
+			return fail("%v", err)
+		}
+		return n.SetBytes(b), nil
+	}
+	symbols := alphabets[base]
+	for i := range len(text) {
+		digit := strings.IndexByte(symbols, text[i])
+		if digit < 0 {
+			return fail("%q at offset %d is not in the alphabet", text[i:i+1], i)
+		}
+		n.Mul(n, big.NewInt(int64(len(symbols)))).Add(n, big.NewInt(int64(digit)))
+	}
+	if n.BitLen() > 128 {
+		return fail("it has more than 128 bits")
+	}
+	return n, nil
+}
+
+// readBase reads a number in the base in.From. If it has more than 64 bits, and no format is given,
+// it is a UUID.
+func (in *Reader) readBase(text string, now time.Time) (r Reading, err error) {
+	r.Input, r.now = text, now
+	n, err := fromBase(string(in.From), text)
+	if err != nil {
+		return r, err
+	}
+	encoding := format.Int
+	if n.BitLen() > 64 && (in.Format == nil || !slices.Contains(in.Format.Encodings, format.Int)) {
+		encoding = format.UUID
+	}
+	plain := n.String()
+	if encoding == format.UUID {
+		hex := fmt.Sprintf("%032x", n)
+		plain = strings.Join([]string{hex[:8], hex[8:12], hex[12:16], hex[16:20], hex[20:]}, "-")
+	}
+	if in.Format != nil {
+		r.Given, r.Encoding = true, encoding
+		r.ID, err = in.Format.ParseAs(encoding, plain)
+		return r, err
+	}
+	r.Input = plain
+	err = in.guess(&r)
+	r.Input = text
+	return r, err
+}
+
+// InBase writes the ID's integer in a base, without leading zeros. Base64 is of all bytes, with the
+// symbols - and _ and without padding.
+func (g *Guess) InBase(base string) string {
+	if base == "base64" {
+		return base64.RawURLEncoding.EncodeToString(g.ID.Bytes())
+	}
+	symbols := alphabets[base]
+	n, size, digit := new(big.Int).SetBytes(g.ID.Bytes()), big.NewInt(int64(len(symbols))),
+		new(big.Int)
+	text := []byte{}
+	for n.Sign() > 0 {
+		n.DivMod(n, size, digit)
+		text = append(text, symbols[digit.Int64()])
+	}
+	if len(text) == 0 {
+		return symbols[:1]
+	}
+	slices.Reverse(text)
+	return string(text)
+}
