@@ -98,7 +98,7 @@ func TimeOf(name, text string, now time.Time) (time.Time, error) {
 	return timeIn(name, text, now, time.UTC)
 }
 
-// ReadTime is like TimeOf, but for a text that is not a flag's, and not empty.
+// ReadTime reads the same times as TimeOf, except an empty text. Its errors name no flag.
 func ReadTime(text string, now time.Time) (time.Time, error) {
 	if words.IsDay(text) {
 		t, _, err := words.Day(text, now, time.UTC)
