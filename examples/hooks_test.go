@@ -1,0 +1,237 @@
+package examples
+
+import (
+	"encoding"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/gin-gonic/gin/binding"
+	"github.com/go-playground/validator/v10"
+	"github.com/google/go-cmp/cmp"
+	"github.com/invopop/jsonschema"
+	"github.com/labstack/echo/v4"
+	"github.com/stretchr/testify/assert"
+	"github.com/swaggo/swag"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru64"
+	"github.com/sortid/sortid/typed"
+)
+
+// The tests of this file show the section "With other packages" of docs/formats.md.
+
+type account struct {
+	ID   accountID
+	Name string
+}
+
+func (account) Prefix() string { return "account" }
+
+type accountID = typed.ID[account, scru128.ID]
+
+var (
+	anAccount = typed.MustParse[accountID]("account_0372ijojuxuhjsfkeryi2mrtm")
+	aNumber   = scru64.MustParse("0u2pf62ji4b9")
+)
+
+// get sends a request to h and returns the answer.
+func get(h http.Handler, path string) string {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	return w.Body.String()
+}
+
+type wanted struct {
+	Account accountID   `uri:"account" query:"account" form:"account"`
+	Number  scru64.ID   `uri:"number" param:"number"`
+	List    []accountID `form:"list" query:"list"`
+}
+
+func (w wanted) text(err error) string {
+	b, _ := json.Marshal(w)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func TestGin(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	g := gin.New()
+	g.GET("/:number/:account", func(c *gin.Context) {
+		var w wanted
+		c.String(http.StatusOK, w.text(c.ShouldBindUri(&w)))
+	})
+	g.GET("/query", func(c *gin.Context) {
+		var w wanted
+		c.String(http.StatusOK, w.text(c.ShouldBindQuery(&w)))
+	})
+	for path, want := range map[string]string{
+		"/" + aNumber.String() + "/" + anAccount.String(): `"Account":"` + anAccount.String() +
+			`","Number":"` + aNumber.String() + `"`,
+		"/12345/" + anAccount.String():                        "wrong length: 5 bytes",
+		"/" + aNumber.String() + "/order_1":                   `wrong prefix "order", want "account"`,
+		"/query?list=" + anAccount.String():                   `"List":["` + anAccount.String() + `"]`,
+		"/query?account=" + strings.ToUpper(aNumber.String()): "wrong prefix",
+	} {
+		if got := get(g, path); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestEcho(t *testing.T) {
+	e := echo.New()
+	e.GET("/:number", func(c echo.Context) error {
+		var w wanted
+		return c.String(http.StatusOK, w.text(c.Bind(&w)))
+	})
+	for path, want := range map[string]string{
+		"/" + aNumber.String() + "?account=" + anAccount.String(): `"Account":"` +
+			anAccount.String() + `","Number":"` + aNumber.String() + `"`,
+		"/12345": "wrong length: 5 bytes",
+	} {
+		if got := get(e, path); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// For validator, a typed ID is a struct, so required needs the option.
+func TestValidator(t *testing.T) {
+	type request struct {
+		ID accountID `validate:"required" binding:"required"`
+	}
+	v := validator.New(validator.WithRequiredStructEnabled())
+	if err := v.Struct(request{}); err == nil || !strings.Contains(err.Error(), "'required'") {
+		t.Errorf("without the ID: %v, want an error about required", err)
+	}
+	ok(t, v.Struct(request{anAccount}))
+
+	validator.WithRequiredStructEnabled()(binding.Validator.Engine().(*validator.Validate))
+	if err := binding.Validator.ValidateStruct(request{}); err == nil {
+		t.Error("gin: the missing ID passes")
+	}
+	ok(t, binding.Validator.ValidateStruct(request{anAccount}))
+}
+
+func TestCmp(t *testing.T) {
+	a, b := account{ID: anAccount, Name: "Ada"}, account{ID: typed.New[accountID](), Name: "Ada"}
+	if d := cmp.Diff(a, b); !strings.Contains(d, a.ID.String()) || !strings.Contains(d,
+		b.ID.String()) {
+		t.Errorf("the difference has not both texts:\n%s", d)
+	}
+	for _, same := range []any{a, anAccount.Any(), anAccount.Text(), anAccount.Bytes(), aNumber} {
+		if d := cmp.Diff(same, same); d != "" {
+			t.Errorf("%v differs from itself:\n%s", same, d)
+		}
+	}
+}
+
+type messages struct{ strings.Builder }
+
+func (m *messages) Errorf(format string, args ...any) {
+	for _, arg := range args {
+		if s, ok := arg.(string); ok {
+			m.WriteString(s)
+		}
+	}
+}
+
+func TestTestify(t *testing.T) {
+	var m messages
+	assert.Equal(&m, anAccount, typed.New[accountID]())
+	if want := `("account_0372ijojuxuhjsfkeryi2mrtm")`; !strings.Contains(m.String(), want) {
+		t.Errorf("testify prints %s, want %s", &m, want)
+	}
+}
+
+// The Mapper makes a string of each type with a text.
+func TestJSONSchema(t *testing.T) {
+	text := reflect.TypeFor[encoding.TextMarshaler]()
+	r := jsonschema.Reflector{Mapper: func(t reflect.Type) *jsonschema.Schema {
+		if t.Implements(text) && t != reflect.TypeFor[time.Time]() {
+			return &jsonschema.Schema{Type: "string"}
+		}
+		return nil
+	}}
+	b, err := json.Marshal(r.Reflect(wanted{}))
+	ok(t, err)
+	if n := strings.Count(string(b), `"type":"string"`); n != 3 {
+		t.Errorf("%d strings, want 3: %s", n, b)
+	}
+}
+
+// Tags say that an ID is a string.
+func TestSwag(t *testing.T) {
+	dir := t.TempDir()
+	ok(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(`package main
+
+import (
+	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru64"
+)
+
+type Event struct {
+	ID     scru128.ID `+"`json:\"id\" swaggertype:\"string\"`"+`
+	Number scru64.ID  `+"`json:\"number\" swaggertype:\"string\"`"+`
+}
+
+// @Success 200 {object} Event
+// @Router /event [get]
+func main() {}
+`), 0o600))
+	p := swag.New()
+	ok(t, p.ParseAPI(dir, "main.go", 1))
+	b, err := json.Marshal(p.GetSwagger())
+	ok(t, err)
+	if n := strings.Count(string(b), `{"type":"string"}`); n != 2 || strings.Contains(string(b),
+		"enum") {
+		t.Errorf("%d strings, want 2, and no enum: %s", n, b)
+	}
+}
+
+// In a bubble, a generator needs the bubble's clock. New has a clock from outside.
+func TestSynctest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, err := scru128.NewGenerator(scru128.Options{
+			GeneratorOptions: sortid.GeneratorOptions{Clock: time.Now}})
+		ok(t, err)
+		time.Sleep(time.Hour)
+		id, err := g.Generate()
+		ok(t, err)
+		if !id.Time().Equal(time.Now()) {
+			t.Errorf("the ID's time is %v, the bubble's is %v", id.Time(), time.Now())
+		}
+	})
+}
+
+// A message has the ID's text in a string field, or its bytes in a bytes field.
+func TestProtobuf(t *testing.T) {
+	b, err := proto.Marshal(wrapperspb.String(anAccount.String()))
+	ok(t, err)
+	var text wrapperspb.StringValue
+	ok(t, proto.Unmarshal(b, &text))
+	if id, err := typed.Parse[accountID](text.Value); err != nil || id != anAccount {
+		t.Errorf("from a string: %v, %v", id, err)
+	}
+	b, err = proto.Marshal(wrapperspb.Bytes(anAccount.Inner().Bytes()))
+	ok(t, err)
+	var raw wrapperspb.BytesValue
+	ok(t, proto.Unmarshal(b, &raw))
+	if id, err := scru128.FromBytes(raw.Value); err != nil || id != anAccount.Inner() {
+		t.Errorf("from bytes: %v, %v", id, err)
+	}
+}
