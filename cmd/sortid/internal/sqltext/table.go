@@ -12,7 +12,7 @@ import (
 
 // A Table is partitioned by the time of its IDs.
 type Table struct {
-	Name   string
+	Name   string         // with or without a schema: app.events
 	Format *format.Format // of the IDs
 	From   time.Time      // month of the first partition
 	Months int            // how many months the partitions cover
@@ -31,16 +31,23 @@ type partition struct {
 
 // partitions returns all partitions, and the partition that would follow them.
 func (t Table) partitions() (all []partition, next partition, err error) {
-	if err := checkName("table", t.Name); err != nil {
+	schema, table, found := strings.Cut(t.Name, ".")
+	if !found {
+		schema, table = "x", t.Name
+	}
+	if err := checkName("schema", schema); err != nil {
+		return nil, next, err
+	}
+	if err := checkName("table", table); err != nil {
 		return nil, next, err
 	}
 	if !t.Format.Generates {
 		return nil, next, fmt.Errorf("%s: there is SQL only for formats that sortid makes",
 			t.Format.Name)
 	}
-	if len(t.Name) > 50 {
+	if len(table) > 50 {
 		return nil, next, fmt.Errorf("the name of the table has %d characters; "+
-			"with the date of a partition it would be too long: want at most 50", len(t.Name))
+			"with the date of a partition it would be too long: want at most 50", len(table))
 	}
 	layout := "2006_01"
 	after := func(at time.Time) time.Time { return at.AddDate(0, 1, 0) }
@@ -66,6 +73,11 @@ func (t Table) partitions() (all []partition, next partition, err error) {
 	return all[:len(all)-1], all[len(all)-1], nil
 }
 
+// quoted returns the name with a suffix, and its parts in quotation marks.
+func (t Table) quoted(mark, suffix string) string {
+	return mark + strings.ReplaceAll(t.Name+suffix, ".", mark+"."+mark) + mark
+}
+
 func (t Table) Postgres(schema string) (string, error) {
 	if err := checkName("schema", schema); err != nil {
 		return "", err
@@ -82,13 +94,13 @@ func (t Table) Postgres(schema string) (string, error) {
 	first := func(at time.Time) string {
 		return "sortid." + s.Name + "_first('" + at.Format("2006-01-02 15:04+00") + "')"
 	}
-	name := `"` + t.Name + `"`
-	part := func(p partition) string { return `"` + t.Name + "_" + p.name + `"` }
+	name := t.quoted(`"`, "")
+	part := func(p partition) string { return t.quoted(`"`, "_"+p.name) }
 	var b strings.Builder
 	fmt.Fprintf(&b, `-- A table partitioned by the time of its %[1]s IDs. It needs the functions of
 -- "sortid sql postgres". To add partitions, run this again with a later --from. There is no DEFAULT
 -- partition, because every query without an upper bound would read it, and because PostgreSQL would
--- search it before it adds a partition.
+-- search it before it adds a partition. Partitions begin at midnight UTC, like their names.
 
 CREATE TABLE IF NOT EXISTS %[2]s (
   id   %[3]s PRIMARY KEY%[4]s,
@@ -125,13 +137,21 @@ CREATE TABLE IF NOT EXISTS %[2]s (
 		fmt.Fprintf(&b, `--
 -- Instead of the commands above, pg_partman 5.2 or later can make and drop the partitions:
 --
---   SELECT partman.create_parent('public.%[1]s', 'id', '%[2]s', p_default_table := false,
+--   SELECT partman.create_parent('%[1]s', 'id', '%[2]s', p_default_table := false,
 --     p_time_encoder := 'sortid.%[3]s_first', p_time_decoder := 'sortid.%[3]s_partman_time');
 --   UPDATE partman.part_config SET retention = '%[4]d months', retention_keep_table = false
---     WHERE parent_table = 'public.%[1]s';
-`, t.Name, map[bool]string{false: "1 month", true: "1 day"}[t.Daily], s.Name, t.Months)
+--     WHERE parent_table = '%[1]s';
+`, t.withSchema(), map[bool]string{false: "1 month", true: "1 day"}[t.Daily], s.Name, t.Months)
 	}
 	return inSchema(b.String(), schema), nil
+}
+
+// withSchema returns the name with the schema, which pg_partman needs.
+func (t Table) withSchema() string {
+	if strings.Contains(t.Name, ".") {
+		return t.Name
+	}
+	return "public." + t.Name
 }
 
 func mysqlDefault(f *format.Format) (string, error) {
@@ -161,14 +181,14 @@ func (t Table) MySQL() (string, error) {
 		literal = func(id format.ID) string { return "X'" + id.In(format.Hex) + "'" }
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs. The first partition
+	fmt.Fprintf(&b, `-- A table partitioned by the time of its %s IDs, in UTC. The first partition
 -- also stores older IDs. The database refuses IDs that are later than the last partition.
 
-CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
+CREATE TABLE IF NOT EXISTS %s (
   id   %s PRIMARY KEY%s,
   what VARCHAR(100) NOT NULL
 ) PARTITION BY %s (
-`, s.Name, t.Name, typ, byDefault, by)
+`, s.Name, t.quoted("`", ""), typ, byDefault, by)
 	for i, p := range all {
 		comma := ","
 		if i == len(all)-1 {
@@ -180,14 +200,14 @@ CREATE TABLE IF NOT EXISTS `+"`%s`"+` (
 
 -- The next partition:
 --
---   ALTER TABLE `+"`%[1]s`"+` ADD PARTITION (PARTITION p%[2]s VALUES LESS THAN (%[3]s));
+--   ALTER TABLE %[1]s ADD PARTITION (PARTITION p%[2]s VALUES LESS THAN (%[3]s));
 --
 -- To drop the oldest:
 --
---   ALTER TABLE `+"`%[1]s`"+` DROP PARTITION p%[4]s;
+--   ALTER TABLE %[1]s DROP PARTITION p%[4]s;
 --
 -- A query whose bounds are literals or %[5]s_first of constants reads only the partitions of its
 -- time. EXPLAIN PARTITIONS shows which ones.
-`, t.Name, next.name, literal(next.end), all[0].name, s.Name)
+`, t.quoted("`", ""), next.name, literal(next.end), all[0].name, s.Name)
 	return b.String(), nil
 }

@@ -42,14 +42,15 @@ RETURN bytea
 COMMENT ON FUNCTION sortid.base36_pairs() IS
 'The two Base36 digits of each number from 0 to 1295.';
 
+-- The lines with digits are for 0-9, A-Z and a-z.
 CREATE OR REPLACE FUNCTION sortid.base36_values() RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN bytea
-  '\x00010203040506070809' -- 0-9
+  '\x00010203040506070809'
   '00000000000000'
-  '0a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223' -- A-Z
+  '0a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223'
   '000000000000'
-  '0a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223'; -- a-z
+  '0a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20212223';
 COMMENT ON FUNCTION sortid.base36_values() IS
 'The values of the Base36 digits. The offset of a value is the digit''s ASCII code minus 48.';
 

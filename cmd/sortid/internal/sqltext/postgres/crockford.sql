@@ -44,14 +44,15 @@ RETURN substr(sortid.crockford_pairs(), 1 + 2 * (n & 1023)::int, 2);
 COMMENT ON FUNCTION sortid.crockford_pair(bigint) IS
 'The two symbols of the low ten bits of a number.';
 
+-- The lines with digits are for 0-9, A-Z and a-z. I and L are 1, O is 0.
 CREATE OR REPLACE FUNCTION sortid.crockford_values() RETURNS bytea
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN bytea
-  '\x00010203040506070809' -- 0-9
+  '\x00010203040506070809'
   '00000000000000'
-  '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f' -- A-Z: I and L are 1, O is 0
+  '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f'
   '000000000000'
-  '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f'; -- a-z
+  '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f';
 COMMENT ON FUNCTION sortid.crockford_values() IS
 'The values of the symbols. The offset of a value is the symbol''s ASCII code minus 48.';
 
