@@ -172,6 +172,19 @@ var twins = []twin{
 		retimed(func(ms uint64) uint64 { return ms * 1000 })},
 	{"sonyflake", "from 0", 10, "milliseconds", "clock.unit", "in milliseconds",
 		each("time", func(s *stream, i int) uint64 { return s.get(i, "time")*10 + 3 })},
+	{"ulid", "guard bit", 10, "a biased bit", "random.randomness.first.low.balance " +
+		"random.randomness.first.low.bytes random.randomness.first.low.runs", "bit 20 ",
+		func(s *stream) {
+			for i := 0; i < len(s.list); i += 5 {
+				s.list[i][2] |= 1 << 20
+			}
+		}},
+	{"datadog-trace", "63 bits", 10, "a biased bit", "random.random.balance " +
+		"random.random.bytes random.random.runs", "bit 20 ", func(s *stream) {
+		for i := 0; i < len(s.list); i += 5 {
+			s.list[i][2] |= 1 << 20
+		}
+	}},
 	{"uuidv4", "random", 1, "a stuck bit", "random.random_c.same", "bit 7 ", bit("random_c", 7, true)},
 	{"uuidv4", "random", 1, "doubled", "order.duplicate", "the same as in line 6001", doubled},
 	{"nanoid", "random", 1, "far apart", "order.duplicate random.random.high.repeats " +

@@ -31,6 +31,9 @@ type Field struct {
 	SameOnly bool
 	// Half says why the highest bit may always be 0. It is empty if the bit may not.
 	Half string
+	// Scaled means that values are shares of a number that is not a power of two. If the highest bit
+	// is always 0, the other bits need not be random.
+	Scaled bool
 	// Prefix is how many of the highest bits may belong to a counter that continues from tick to tick.
 	// So they may always be the same.
 	Prefix int
@@ -270,15 +273,20 @@ const (
 	minProducts = 1000
 )
 
+// results tests the field. If the highest bit is always 0, it tests only the other bits.
 func (f *Field) results() (rs []result) {
 	f.count()
 	if f.n < 2 {
 		return nil
 	}
+	width := f.width
+	if f.guarded() {
+		width--
+	}
 	add := func(k kind, p float64, format string, args ...any) {
 		rs = append(rs, result{k, p, fmt.Sprintf(format, args...)})
 	}
-	for bit := range f.width {
+	for bit := range width {
 		k := f.ones(bit)
 		add(testBalance, findings.Coin(k, f.n), "bit %d is 1 in %s of the values", bit,
 			words.Percent(k, f.n))
@@ -286,18 +294,24 @@ func (f *Field) results() (rs []result) {
 		add(testRuns, findings.Coin(k, f.n-1),
 			"bit %d changes from one value to the next in %s of the cases", bit,
 			words.Percent(k, f.n-1))
-		if bit < f.width-1 {
+		if bit < width-1 {
 			k = f.neighbours.count(bit)
 			add(testNeighbours, findings.Coin(k, f.n), "bits %d and %d differ in %s of the values",
 				bit+1, bit, words.Percent(k, f.n))
 		}
 	}
 	for _, c := range f.chunks {
+		if c.shift+c.width > width {
+			break
+		}
 		if p, width, x, ok := c.chi2(f.n); ok {
 			high := c.shift + c.width - 1
 			add(testBytes, p, "bits %d to %d: chi-square %.1f with %d degrees of freedom", high,
 				high-width+1, x, 1<<width-1)
 		}
+	}
+	if width < f.width {
+		return rs
 	}
 	if f.n > minProducts {
 		m := float64(f.n - 1)

@@ -61,7 +61,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 	results := make([][]result, len(s.fields))
 	var ps []float64
 	for i, f := range s.fields {
-		if f.SameOnly || f.fixedBits() != 0 { // judgeSame judges these fields
+		if f.SameOnly || f.untestable() { // judgeSame judges these fields
 			continue
 		}
 		results[i] = f.results()
@@ -101,7 +101,7 @@ func (s *Set) Judge(found *findings.List) (fields []report.Field) {
 		}
 		enough := f.n > 1 && findings.Coin(0, f.n)*float64(len(ps)) < familyErrorRate
 		for _, c := range checks {
-			if f.fixedBits() != 0 {
+			if f.untestable() || f.guarded() && c.Detail == "" {
 				c.Skip("bits of %s are always the same", f.name)
 			} else if c.Detail == "" || !enough {
 				c.Skip("too few values: %s", words.Count(f.n))
@@ -140,6 +140,15 @@ func (f *Field) fixedBits() (mask uint64) {
 	}
 	return mask
 }
+
+// guarded reports whether only the highest bit never changes, and may be 0.
+func (f *Field) guarded() bool {
+	top := uint64(1) << (f.width - 1)
+	return f.Half != "" && !f.Scaled && f.fixedBits() == top && f.buffer[0]&top == 0
+}
+
+// untestable reports whether bits never change, so that other tests say nothing new.
+func (f *Field) untestable() bool { return f.fixedBits() != 0 && !f.guarded() }
 
 // tolerated says what the constant bits may be, if generators may do that.
 func (f *Field) tolerated(mask uint64) string {

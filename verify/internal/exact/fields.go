@@ -80,7 +80,7 @@ func newScaled(set *chance.Set, f usage.Field) randomField {
 	place, values := integer.PlaceOf(f.Low, f.Bits), f.Most+1
 	f.Bits = 32
 	r := newRandom(set, f)
-	r.places[0], r.values = place, values
+	r.places[0], r.values, r.fields[0].Scaled = place, values, true
 	return r
 }
 
