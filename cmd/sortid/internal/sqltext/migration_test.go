@@ -59,6 +59,14 @@ func blocks(text string) (list []string) {
 	return list
 }
 
+// oldRows returns n, or a million for the long form of a test.
+func oldRows(t *testing.T, n int) int {
+	if testserver.Soak(t) > 0 {
+		return 1_000_000
+	}
+	return n
+}
+
 // Programs write and read the tables of a migration.
 type programs struct {
 	t       *testing.T
@@ -82,9 +90,6 @@ type programSQL struct {
 }
 
 func (p *programs) start() {
-	if testserver.Soak(p.t) > 0 {
-		p.rows = 1_000_000
-	}
 	p.want = map[string]int{}
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup

@@ -21,7 +21,7 @@ import (
 // As in TestPostgresMigratesWhileOthersWrite. MariaDB refuses a statement that does not hold what
 // its ALGORITHM and LOCK promise.
 func TestMySQLMigratesWhileOthersWrite(t *testing.T) {
-	m := startMySQLMigration(t, 10_000)
+	m := startMySQLMigration(t, oldRows(t, 10_000))
 	m.waits = true
 	for _, s := range m.steps {
 		if strings.HasPrefix(s.name, "7. ") { // drops the old IDs

@@ -22,7 +22,7 @@ import (
 // sessions write and read. No statement reads a table under a lock that stops them, and a statement
 // that waits for such a lock lets them continue.
 func TestPostgresMigratesWhileOthersWrite(t *testing.T) {
-	m := startPostgresMigration(t, 50_000)
+	m := startPostgresMigration(t, oldRows(t, 50_000))
 	m.waits = true
 	for _, s := range m.steps {
 		if strings.HasPrefix(s.name, "8. ") { // drops the old IDs
