@@ -146,6 +146,9 @@ func damaged(text string, now time.Time) error {
 			continue
 		}
 		prefix := text[:len(text)-len(rest)]
+		if slices.Contains(lengths, len(rest)) {
+			lengths = []int{len(rest)} // no symbol was lost or added
+		}
 		for _, want := range lengths {
 			said := func(reason string, args ...any) error {
 				return fmt.Errorf("as %s "+reason, append([]any{f.Name}, args...)...)

@@ -56,6 +56,7 @@ func TestExplain(t *testing.T) {
 		{"C8EE934SR007G5Q94QKKXFRFV!!", "unlike"}, // two wrong symbols
 		{"hello", "unlike: no format known to sortid has such IDs"},
 		{"hello world", "unlike: no format known to sortid has such IDs"},
+		{"HelloWorld1", "unlike: no format known to sortid has such IDs"},
 		{"n1.txt", "unlike: no format known to sortid has such IDs"},
 		{"internationalization", "unlike: no format known to sortid has such IDs"},
 		{"\x00\xff", "unlike"},

@@ -93,15 +93,11 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 			return append(b, text...), nil
 		}
 	}
+	if t.format != nil {
+		return t.appendAs(b, r)
+	}
 	if err := r.Sure(); err != nil {
 		return b, err
-	}
-	if t.format != nil {
-		id, err := r.ID.As(t.format)
-		if err != nil {
-			return b, err
-		}
-		return id.Append(b, t.format.Encodings[0]), nil
 	}
 	if err := catalog.CheckEncoding(r.ID.Format(), t.encoding); err != nil {
 		return b, err
@@ -110,6 +106,25 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 		b = append(b, r.Prefix...)
 	}
 	return r.ID.Append(b, t.encoding), nil
+}
+
+// appendAs appends the ID in the target's format. Readings that have no such ID do not matter.
+func (t *target) appendAs(b []byte, r *inspect.Reading) ([]byte, error) {
+	id, err := r.ID.As(t.format)
+	sure := err == nil && !r.WordLike
+	for i := range r.Others {
+		other, otherErr := r.Others[i].ID.As(t.format)
+		sure = sure && (otherErr != nil || other == id)
+	}
+	if !sure {
+		if unsure := r.Sure(); unsure != nil {
+			err = unsure
+		}
+	}
+	if err != nil {
+		return b, err
+	}
+	return id.Append(b, t.format.Encodings[0]), nil
 }
 
 func (t *target) String() string { return t.name }
