@@ -2,7 +2,9 @@ package typed_test
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/scru128"
 	"github.com/sortid/sortid/typed"
 )
@@ -47,4 +49,48 @@ func ExampleAny() {
 	// Output:
 	// account 0372ijojuxuhjsfkeryi2mrtm <nil>
 	// account_0372ijojuxuhjsfkeryi2mrtm <nil>
+}
+
+type Client struct{}
+
+func (Client) Prefix() string { return "client" }
+
+// ParseOld reads the TypeIDs and UUIDs that programs had before.
+func (Client) ParseOld(text string) (scru128.ID, error) {
+	name := "uuidv4"
+	if strings.HasPrefix(text, "client_") {
+		name = "typeid"
+	}
+	f, err := format.Lookup(name)
+	if err != nil {
+		return scru128.ID{}, err
+	}
+	old, err := f.Parse(text)
+	if err != nil {
+		return scru128.ID{}, err
+	}
+	return scru128.FromBytes(old.Bytes())
+}
+
+var _ typed.OldParser[scru128.ID] = Client{}
+
+func ExampleOldParser() {
+	for _, text := range []string{
+		"client_0372ijojuxuhjsfkeryi2mrtm",
+		"client_01h455vb4pex5vsknk084sn02q",
+		"919108f7-52d1-4320-9bac-f847db4148a8",
+		"order_01h455vb4pex5vsknk084sn02q",
+	} {
+		id, err := typed.Parse[typed.ID[Client, scru128.ID]](text)
+		if err != nil {
+			fmt.Println("refused:", text)
+			continue
+		}
+		fmt.Println(id)
+	}
+	// Output:
+	// client_0372ijojuxuhjsfkeryi2mrtm
+	// client_039srkj01e44uynszf2f2njh3
+	// client_8m8scpfugfij4qenj0ig77qg8
+	// refused: order_01h455vb4pex5vsknk084sn02q
 }

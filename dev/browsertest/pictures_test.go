@@ -24,9 +24,9 @@ import (
 
 var pictures = flag.String("pictures", "", "the `FOLDER` to write pictures of the page into")
 
-// This writes the pictures for README.md and docs/command.md:
+// This writes the pictures for docs/command.md:
 //
-//	go test . -run Pictures -pictures "$PWD/../../../../docs"
+//	go test . -run Pictures -pictures "$PWD/pictures"
 func TestPictures(t *testing.T) {
 	tb := tabOf(t)
 	take := func(name string, width, height int64, dark bool, prepare func()) {
