@@ -313,6 +313,12 @@ func BenchmarkAppend(b *testing.B) {
 
 func BenchmarkParse(b *testing.B) {
 	runLater(b)
+	b.Run("lib=nothing", func(b *testing.B) {
+		s := scru128.NewString()
+		for b.Loop() {
+			sSixteen, sErr = parseNothing(s)
+		}
+	})
 	b.Run("lib=scru64", func(b *testing.B) {
 		s := must(gen64.Generate()).String()
 		for b.Loop() {
