@@ -34,9 +34,9 @@ type finder struct {
 
 	// Formats by the length of a run of letters and digits.
 	texts    [maxRun + 1][]textRule
-	hex      [maxRun + 1][]*format.Format
+	hex      [maxRun + 1][]hexRule
 	ints     [maxRun + 1][]*format.Format
-	uuids    []*format.Format
+	uuids    []hexRule
 	shortest int
 
 	// The same for formats whose texts can contain - or _.
@@ -73,6 +73,27 @@ type textRule struct {
 
 func (r textRule) prefixed() bool { return r.format.Text.PrefixCharacters != "" }
 
+// A hexRule is a format, and which integers can be its IDs.
+type hexRule struct {
+	format     *format.Format
+	first, end integer.Words // No other integers have a plausible time; equal if not known.
+}
+
+func newHexRule(s *format.Format, now time.Time) hexRule {
+	r := hexRule{format: s}
+	from, to := s.PlausibleRange(now)
+	if first, end, err := s.Bounds(from, to.Add(time.Hour)); err == nil && s.Within == nil {
+		r.first, r.end = first.Words(), end.Words()
+	}
+	return r
+}
+
+// excludes reports whether the integer cannot be an ID. It is fast, because most numbers in logs
+// are hashes and trace IDs.
+func (r *hexRule) excludes(w *integer.Words) bool {
+	return w.Less(&r.first) || r.first != r.end && !w.Less(&r.end)
+}
+
 // newFinder returns a finder for IDs of the named formats, with times that are plausible now.
 // Without names, the finder looks for formats whose IDs are easy to tell from other text.
 func newFinder(now time.Time, named ...*format.Format) *finder {
@@ -92,10 +113,10 @@ func newFinder(now time.Time, named ...*format.Format) *finder {
 			case format.Text:
 				f.addText(s)
 			case format.Hex:
-				f.hex[2*s.Size] = append(f.hex[2*s.Size], s)
+				f.hex[2*s.Size] = append(f.hex[2*s.Size], newHexRule(s, now))
 				f.shortest = min(f.shortest, 2*s.Size)
 			case format.UUID:
-				f.uuids = append(f.uuids, s)
+				f.uuids = append(f.uuids, newHexRule(s, now))
 				f.shortest = min(f.shortest, lastGroup)
 			case format.Int:
 				if f.only && !s.Generates { // any number could be an ID of our formats
@@ -106,7 +127,9 @@ func newFinder(now time.Time, named ...*format.Format) *finder {
 	}
 	// A text that looks like a UUID of RFC 9562 is seldom one of our IDs, so the formats of
 	// RFC 9562 come first.
-	first := func(a, b *format.Format) int { return number(a.Generates) - number(b.Generates) }
+	first := func(a, b hexRule) int {
+		return number(a.format.Generates) - number(b.format.Generates)
+	}
 	slices.SortStableFunc(f.uuids, first)
 	slices.SortStableFunc(f.hex[32], first)
 	return f
@@ -438,8 +461,8 @@ func (f *finder) parse(s *format.Format, e format.Encoding, text []byte, start,
 }
 
 // parseHex parses hexadecimal digits or a UUID as an ID of the first of the formats that has it. It
-// decodes the digits only once, because most of them are no IDs.
-func (f *finder) parseHex(formats []*format.Format, e format.Encoding, text []byte, start,
+// decodes the digits only once.
+func (f *finder) parseHex(rules []hexRule, e format.Encoding, text []byte, start,
 	end int) (match, bool) {
 	var raw [24]byte
 	if e == format.UUID {
@@ -448,8 +471,11 @@ func (f *finder) parseHex(formats []*format.Format, e format.Encoding, text []by
 		hex.Decode(raw[24-(end-start)/2:], text[start:end])
 	}
 	w := integer.FromBytes(&raw)
-	for _, s := range formats {
-		if id, err := s.FromWords(w); err == nil && f.accepts(id) {
+	for i := range rules {
+		if rules[i].excludes(&w) {
+			continue
+		}
+		if id, err := rules[i].format.FromWords(w); err == nil && f.accepts(id) {
 			return match{start, end, id, e}, true
 		}
 	}

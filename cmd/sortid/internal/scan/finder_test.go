@@ -20,6 +20,7 @@ import (
 	"github.com/sortid/sortid/generate"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/internal/gencore"
+	"github.com/sortid/sortid/internal/integer"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/internal/textcodec"
 	"github.com/sortid/sortid/internal/words"
@@ -372,5 +373,39 @@ func BenchmarkFind(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		f.find(text, 0, func(match) {})
+	}
+}
+
+// A rule excludes no ID with a plausible time.
+func TestHexRule(t *testing.T) {
+	now := time.Now()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, s := range format.All() {
+		rule := newHexRule(s, now)
+		from, to := s.PlausibleRange(now)
+		edges := []format.ID{}
+		if first, end, err := s.Bounds(from, to); err == nil {
+			edges = append(edges, first, end)
+		}
+		ones := integer.Ones(s.Bits)
+		excluded := 0
+		for i := range 20_000 {
+			w := integer.Words{rng.Uint64(), rng.Uint64(), rng.Uint64()}.And(ones)
+			if len(edges) > 0 && i%2 == 0 { // near the first and the last plausible ID
+				w = integer.Words(edges[i/2%2].Words())
+				w = w.Or(integer.Words{0, 0, rng.Uint64()}.And(integer.Ones(rng.IntN(64))).And(ones))
+			}
+			id, err := s.FromWords(w)
+			if !rule.excludes(&w) {
+				continue
+			}
+			excluded++
+			if err == nil && id.Plausible(now) {
+				t.Fatalf("%s: %s is excluded", s.Name, id)
+			}
+		}
+		if s.Generates && excluded == 0 {
+			t.Errorf("%s: nothing is excluded", s.Name)
+		}
 	}
 }
