@@ -3,6 +3,7 @@ package verify
 import (
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,6 +64,14 @@ func TestLive(t *testing.T) {
 		}
 		if len(r.Lead) < 50 || len(r.Lead) > 240 {
 			t.Errorf("%s: %d times compared with the clock, want 50 to 240", c.name, len(r.Lead))
+		}
+	}
+	for zone, offset := range map[string]time.Duration{"UTC+05:30": 330 * time.Minute,
+		"UTC-03:00": -3 * time.Hour} {
+		r := liveRun(t, time.Minute, 20*time.Millisecond,
+			func(d time.Duration) time.Duration { return d + offset })
+		if f := r.Failed(); len(f) != 1 || !strings.Contains(f[0].Detail, "local time of "+zone) {
+			t.Errorf("%s: %+v", zone, f)
 		}
 	}
 	r := liveRun(t, time.Second, 20*time.Millisecond,

@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -108,7 +109,10 @@ func (l *liveChecker) finish() []report.Lead {
 	if l.mostAhead < -lagTolerance {
 		l.lagging.Count++
 		l.lagging.Detail = "the newest ID is at least " +
-			words.Duration(-l.mostAhead.Seconds()) + " old"
+			words.Duration(-l.mostAhead.Seconds()) + " old" + zoneHint(l.mostAhead)
+	}
+	if l.ahead.Count > 0 {
+		l.ahead.Detail = "by at most " + signed(l.mostAhead) + zoneHint(l.mostAhead)
 	}
 	slope, rest, length := fit(l.points)
 	if length < 5*time.Second || len(l.points) < 10 {
@@ -121,6 +125,17 @@ func (l *liveChecker) finish() []report.Lead {
 		l.drifts.Count++
 	}
 	return l.points
+}
+
+// zoneHint recognizes the offsets of time zones: multiples of 15 minutes, up to 14 hours.
+func zoneHint(ahead time.Duration) string {
+	const step, most = 15 * time.Minute, 14 * time.Hour
+	offset := ahead.Round(step)
+	if offset == 0 || offset.Abs() > most || (ahead-offset).Abs() > lagTolerance {
+		return ""
+	}
+	return fmt.Sprintf("; the generator may use the local time of UTC%+03d:%02d instead of UTC",
+		int(offset/time.Hour), int(offset.Abs()/time.Minute)%60)
 }
 
 func signed(d time.Duration) string {
