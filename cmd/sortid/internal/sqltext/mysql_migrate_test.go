@@ -97,6 +97,9 @@ func number(err error) uint16 {
 	return 0
 }
 
+// refused reports whether a statement did not get its locks, or was the victim of a deadlock.
+func refused(err error) bool { return number(err) == 1205 || number(err) == 1213 }
+
 var (
 	online  = regexp.MustCompile(`ALGORITHM=INSTANT$|WAIT 1\s(?s:.*)ALGORITHM=INPLACE, LOCK=NONE$`)
 	mayWait = regexp.MustCompile(`^(ALTER TABLE|LOCK TABLES|CREATE TRIGGER|DROP TRIGGER) `)
@@ -129,7 +132,7 @@ func (m *mysqlMigration) do(name string, statements []string) {
 			if n.Int64 > 0 {
 				m.t.Errorf("%s: %s is %d, want 0", name, s, n.Int64)
 			}
-			return number(err) != 1205
+			return !refused(err)
 		}) || err != nil {
 			m.t.Fatalf("%s: %v\n%s", name, err, s)
 		}
@@ -160,7 +163,7 @@ func (m *mysqlMigration) mustNotBlock(name, statement string) {
 		m.t.Errorf("%s: %s\nwaits for an open transaction, and stops other programs", name, statement)
 		check.OK(m.t, tx.Rollback())
 	}
-	if err := <-done; number(err) != 1205 {
+	if err := <-done; !refused(err) {
 		m.t.Errorf("%s: while a transaction is open, %s\n%v; want error 1205", name, statement, err)
 	}
 }
