@@ -12,8 +12,6 @@ type Progress struct {
 	console *Console
 	bar     *progressbar.ProgressBar
 	next    time.Time
-	calls   int
-	every   int // calls of Show for each reading of the clock
 }
 
 // Progress returns a Progress for a task of unknown size, with a unit such as "lines". It returns
@@ -31,10 +29,7 @@ func (c *Console) NewProgress(unit string, total int64) *Progress {
 	if !c.ErrTerminal || c.Quiet {
 		return nil
 	}
-	p := &Progress{console: c, next: time.Now().Add(time.Second), every: 1}
-	if unit == "lines" {
-		p.every = 64
-	}
+	p := &Progress{console: c, next: time.Now().Add(time.Second)}
 	options := []progressbar.Option{
 		progressbar.OptionSetWriter(c.Err), progressbar.OptionThrottle(200 * time.Millisecond),
 		progressbar.OptionUseANSICodes(true), progressbar.OptionSetPredictTime(true),
@@ -62,9 +57,6 @@ func (p *Progress) Describe(what string) {
 // Show reports that n units are done so far. It draws only from time to time.
 func (p *Progress) Show(n uint64) {
 	if p == nil {
-		return
-	}
-	if p.calls++; p.calls%p.every != 0 {
 		return
 	}
 	now := time.Now()
