@@ -67,3 +67,6 @@ func (b Bytes) MarshalText() ([]byte, error) { return ID(b).MarshalText() }
 
 // UnmarshalText is [ID.UnmarshalText].
 func (b *Bytes) UnmarshalText(text []byte) error { return (*ID)(b).UnmarshalText(text) }
+
+// GormDataType returns the type of a column: GORM calls it if the field has no type in its tag.
+func (UUID) GormDataType() string { return "uuid" }

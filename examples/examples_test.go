@@ -23,7 +23,13 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// Some programs print these lines between the number of recent events and the pages.
+// Some programs print these lines before the number of recent events.
+var before = map[string]string{
+	"sqlite": "the database made an ID: true\n",
+	"mysql":  "the database made an ID: true\n",
+}
+
+// Some programs print these lines between that number and the pages.
 var between = map[string]string{
 	"pgx": "251 events of the user\n",
 	"gorm": "Ada is a friend of Ada: false\nCharles is a friend of Ada: true\n" +
@@ -37,7 +43,7 @@ func testProgram(t *testing.T, name, databaseURL string, args ...string) {
 	cmd.Env, cmd.Stderr = append(os.Environ(), "DATABASE_URL="+databaseURL), os.Stderr
 	got, err := cmd.Output()
 	ok(t, err)
-	want := "250 events of the last hour\n" + between[name] + "page 1: 100 events, first moved\n" +
+	want := before[name] + "250 events of the last hour\n" + between[name] + "page 1: 100 events, first moved\n" +
 		"page 2: 100 events, first event 99\npage 3: 51 events, first event 199\n"
 	if string(got) != want {
 		t.Errorf("%s\nwant\n%s", got, want)

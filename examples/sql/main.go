@@ -27,15 +27,19 @@ func main() {
 	}
 }
 
-// Without STRICT, a column of SQLite also accepts values of other types, which sort before or after
+// The DEFAULTs are from "sortid sql sqlite" and "sortid sql mysql". Without STRICT, a column of SQLite also accepts values of other types, which sort before or after
 // all IDs.
 var tables = map[string]string{
 	"sqlite": `CREATE TABLE IF NOT EXISTS events (
-		id   BLOB PRIMARY KEY CHECK (length(id) = 16),
+		id   BLOB PRIMARY KEY CHECK (length(id) = 16) DEFAULT (CAST(
+			unhex(printf('%012x', CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)))
+			|| randomblob(10) AS BLOB)),
 		what TEXT NOT NULL
 	) STRICT, WITHOUT ROWID`,
 	"mysql": `CREATE TABLE IF NOT EXISTS events (
-		id   BINARY(16) PRIMARY KEY,
+		id   BINARY(16) PRIMARY KEY DEFAULT (UNHEX(CONCAT(
+			LPAD(HEX(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00',
+				UTC_TIMESTAMP(3)) DIV 1000), 12, '0'), HEX(RANDOM_BYTES(10))))),
 		what VARCHAR(100) NOT NULL
 	)`,
 }
@@ -61,9 +65,18 @@ func run(ctx context.Context, driver, name string) error {
 		What: "moved"}}); err != nil {
 		return err
 	}
-	events := make([]Event, 250)
+	// Here the database makes the ID. MySQL has no RETURNING, but MariaDB has it.
+	var made scru128.ID
+	if err := db.QueryRowContext(ctx, "INSERT INTO events (what) VALUES ('event 0') RETURNING id").
+		Scan(&made); err != nil {
+		return err
+	}
+	fmt.Printf("the database made an ID: %t\n", time.Since(made.Time()) < time.Hour)
+	time.Sleep(time.Until(made.Time().Add(time.Millisecond))) // so that the next IDs are greater
+
+	events := make([]Event, 249)
 	for i := range events {
-		events[i] = Event{ID: scru128.New(), What: fmt.Sprint("event ", i)}
+		events[i] = Event{ID: scru128.New(), What: fmt.Sprint("event ", i+1)}
 	}
 	if err := insert(ctx, db, events); err != nil {
 		return err

@@ -48,3 +48,20 @@ func textBSON(id encoding.TextMarshaler) (typ byte, data []byte, err error) {
 	}
 	return bsonvalue.String(string(b))
 }
+
+// GormDataType returns the type of a column: GORM calls it if the field has no type in its tag.
+func (id ID[P, T]) GormDataType() string {
+	switch formatOf[T]().size {
+	case 8:
+		return "bigint"
+	case 16:
+		return "uuid"
+	}
+	return "bytes"
+}
+
+// GormDataType is for a column of text.
+func (Text[P, T]) GormDataType() string { return "string" }
+
+// GormDataType is for a column of bytes.
+func (Bytes[P, T]) GormDataType() string { return "bytes" }
