@@ -67,6 +67,13 @@ func TestPostgresTable(t *testing.T) {
 			t.Errorf("%s: %s partitions after the oldest was dropped", f.name, n)
 		}
 	}
+	elsewhere := table("scru128")
+	elsewhere.Name = d.schema + ".elsewhere"
+	d.run(check.Must(elsewhere.Postgres(DefaultSchema))(t))
+	if n := d.one("count(*) FROM pg_inherits WHERE inhparent = $1::regclass",
+		`"`+d.schema+`".elsewhere`); n != "24" {
+		t.Errorf("%s partitions in a schema, want 24", n)
+	}
 	daily := table("scru128")
 	daily.Name, daily.Daily, daily.Months = "daily", true, 1
 	d.run(check.Must(daily.Postgres(DefaultSchema))(t))
