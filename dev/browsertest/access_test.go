@@ -44,7 +44,7 @@ func TestWidths(t *testing.T) {
 	tb := tabOf(t)
 	tb.views(func(name string) {
 		tb.Helper()
-		for _, width := range []int64{360, 400, 414, 703, 704, 1024, 1440, 2560} {
+		for _, width := range []int64{360, 400, 414, 703, 704, 768, 1024, 1440, 2560} {
 			tb.screen(width, 800, false)
 			w := eval[int64](tb,
 				`Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)`)
@@ -121,7 +121,7 @@ func (tb *tab) tabTo(selector string) {
 func TestKeyboard(t *testing.T) {
 	tb := open(t, "")
 	tb.catchCopies()
-	tb.tabTo("#input")
+	is(tb, "input", `document.activeElement.id`)
 	tb.press(strings.Split(example, "")...)
 	tb.until(`document.querySelector("#result .card") !== null`)
 	tb.tabTo(".map button.counter")
@@ -149,7 +149,7 @@ func TestKeyboard(t *testing.T) {
 	tb.press(kb.Enter)
 	tb.counts(".list .card", 1)
 
-	tb.open("")
+	tb.open("#range")
 	tb.tabTo(`nav a[href="#make"]`)
 	tb.press(kb.Enter)
 	tb.until(`!document.getElementById("view-make").hidden`)

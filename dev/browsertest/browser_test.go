@@ -133,7 +133,8 @@ func tabOf(t testing.TB) *tab {
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			if url := e.Request.URL; !strings.HasPrefix(url, "file://") &&
-				!strings.HasPrefix(url, "data:") && url != "about:blank" &&
+				!strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "blob:") &&
+				url != "about:blank" &&
 				(tb.mayLoad == "" || !strings.HasPrefix(url, tb.mayLoad)) {
 				tb.problem("a request to %s", url)
 			}

@@ -9,7 +9,7 @@ export const byteLength = (text) => new TextEncoder().encode(text).length;
 export function failAtSymbol(format, text, digits) {
   let at = 0;
   while (digits.read(text[at]) !== undefined) at++;
-  const c = String.fromCodePoint(text.codePointAt(at));
+  const [c] = text.slice(at);
   fail(format, text, "symbol",
     `not a symbol of the alphabet: '${c}' at offset ${at}, want ${format.wants.symbol}`, at);
 }
@@ -25,7 +25,8 @@ export function plainText({ symbols, folds_case: folds, lengths }) {
       if (integer !== undefined) return integer;
       const size = byteLength(text);
       if (lengths.includes(size)) failAtSymbol(format, text, digits);
-      return fail(format, text, "length", `wrong length: ${size} bytes, want ${format.wants.length}`);
+      return fail(format, text, "length",
+        `wrong length: ${size} bytes, want ${format.wants.length}`);
     },
     write: (integer) => digits.write(integer, characters),
   };
@@ -74,8 +75,7 @@ export class BasicID {
 
   // As in Scru128ID(0372ijojuxuhjsfkeryi2mrtm).
   [Symbol.for("nodejs.util.inspect.custom")]() {
-    const { name } = this.format;
-    return `${name[0].toUpperCase()}${name.slice(1)}ID(${this})`;
+    return this.format.name.replace(/./, (c) => c.toUpperCase()) + `ID(${this})`;
   }
 }
 

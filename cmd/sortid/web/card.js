@@ -45,8 +45,9 @@ function fieldTable(id, fields, width) {
   const widest = (column) => Math.max(...rows.map(({ [column]: text }) => text.length));
   const [name, size, value] = [widest("name"), Math.max(2, widest("size")), widest("value")];
   const margin = 4 + name + 2 + size + 5 + 2 + value + 2;
-  return rows.map((row) => `  ${row.letter} ${row.name.padEnd(name)}  ${row.size.padStart(size)} bits` +
-    `  ${row.value.padStart(value)}  ${wrap(row.meaning, Math.max(width - margin, 12), margin)}`);
+  return rows.map((row) => `  ${row.letter} ${row.name.padEnd(name)}  ` +
+    `${row.size.padStart(size)} bits  ${row.value.padStart(value)}  ` +
+    wrap(row.meaning, Math.max(width - margin, 12), margin));
 }
 
 export function card(reading, { width = 80, now = Date.now(), zone = "UTC" } = {}) {

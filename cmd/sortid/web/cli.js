@@ -37,9 +37,8 @@ function main(args) {
       cards.push(card(reading, { width: process.stdout.columns, zone }));
     } catch (error) {
       code = 1;
-      const { message } = error;
-      process.stderr.write(`sortid: argument ${i + 1}: ` +
-        `${error instanceof ParseError ? message : `cannot tell what ${quote(input)} is: ${message}`}\n`);
+      const start = error instanceof ParseError ? "" : `cannot tell what ${quote(input)} is: `;
+      process.stderr.write(`sortid: argument ${i + 1}: ${start}${error.message}\n`);
     }
   });
   process.stdout.write(cards.join("\n"));

@@ -69,8 +69,8 @@ export class Codec {
     if (end >= 0) {
       const check = text.slice(end + 1);
       if (check.toLowerCase() !== bech32(text.slice(0, end), symbols)) {
-        fail(format, text, "check", `the check ${JSON.stringify(check)} at the end is wrong for the ` +
-          "rest: was a character changed?");
+        fail(format, text, "check", `the check ${JSON.stringify(check)} at the end is wrong for ` +
+          "the rest: was a character changed?");
       }
     }
     let word = end < 0 ? whole : text.slice(prefix.length, end);

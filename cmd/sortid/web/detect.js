@@ -2,7 +2,8 @@
 import { formats } from "./all.js";
 import { attempt } from "./errors.js";
 import { explain } from "./explain.js";
-import { formatTime, shapes } from "./id.js";
+import { NOT_UUID, formatTime, isHex, shapes } from "./id.js";
+import { ours } from "./ours.js";
 
 export const DAY = 86_400_000; // milliseconds
 
@@ -11,9 +12,10 @@ export function plausibleRange(format, now = Date.now()) {
 }
 
 export function plausible(id, now = Date.now()) {
-  if (!id.timed) return true;
-  const { from, to } = plausibleRange(id.timed, now);
-  return from <= id.milli && id.milli <= to;
+  const { timed, milli } = id;
+  if (!timed) return true;
+  const { from, to } = plausibleRange(timed, now);
+  return from <= milli && milli <= to;
 }
 
 // Whether the time is plausible, and a generator of the format can have made the ID.
@@ -51,25 +53,76 @@ function unlikeliness({ id }, now) {
   return Math.floor((years * 365 * DAY + Math.abs(past)) / 3_600_000);
 }
 
+// The pattern of a format's texts. Most texts that fit it are IDs, and an error takes much longer.
+function patternOf({ text }) {
+  const { symbols, groups = [], lengths, folds_case: folds, prefix, aliases } = text;
+  const set = (own) => {
+    const all = [...own, ...Object.keys(aliases ?? {})].join("");
+    return `[${all.replace(/[\\\]^-]/g, "\\$&")}]`;
+  };
+  const sizes = `{${Math.min(...lengths)},${Math.max(...lengths)}}`;
+  const parts = groups.length > 1 && symbols[0] !== " "
+    ? groups.map(({ before = "", digits, symbols: own = symbols }) =>
+      `${before}${set(own)}{${digits}}`)
+    : [set(symbols) + sizes];
+  return new RegExp(`^${prefix ? (prefix.min > 0 ? "[^]*_" : "([^]*_)?") : ""}${parts.join("")}(-|$)`, folds ? "i" : "");
+}
+
+const patterns = new Map(formats.filter(({ codec }) => codec).map((f) => [f, patternOf(f)]));
+const number = /^[0-9]+$/;
+
+// For each length, the formats and encodings that a text may have.
+const ways = new Map();
+
+function waysOf(length) {
+  if (!ways.has(length)) {
+    ways.set(length, formats.flatMap((format) => {
+      const { text: { lengths = [], prefix }, width, max, guess, encodings } = format;
+      const fits = {
+        text: prefix ? length >= Math.min(...lengths) : lengths.includes(length),
+        uuid: length === 36, hex: length === width / 4, int: length <= String(max).length,
+      };
+      return (guess ?? encodings).filter((encoding) => fits[encoding])
+        .map((encoding) => ({ format, encoding }));
+    }));
+  }
+  return ways.get(length);
+}
+
+// An ID in an encoding, if the text is one.
+function readAs(format, encoding, text) {
+  if (encoding === "text") {
+    const fits = !patterns.has(format) || patterns.get(format).test(text);
+    return fits && shapes.text(format, text)
+      ? attempt(() => format.parseAs(encoding, text)) : undefined;
+  }
+  const fits = encoding === "int" ? number.test(text) && text[0] !== "0"
+    : encoding === "hex" ? isHex(text) : !NOT_UUID.test(text);
+  if (!fits) return undefined;
+  const value = BigInt(encoding === "int" ? text : `0x${text.replaceAll("-", "")}`);
+  return value <= format.max && format.admits(value) ? format.make(value) : undefined;
+}
+
 // detect without a reason.
 export function detectAll(text, now) {
   const found = [];
-  for (const format of formats) {
-    const typed = format.typedPrefix(text);
-    for (const encoding of typed ? ["text"] : format.guess ?? format.encodings) {
-      const shape = typed ? format.text.alphabet : shapes[encoding](format, text);
-      if (!shape || encoding === "int" && text[0] === "0") continue;
-      const id = attempt(() => (typed ? format.parseTyped(text) : format.parseAs(encoding, text)));
-      const reason = shape + (format.text.mark ?? "");
-      if (!id || !probable(id, now)) continue;
-      const usual = text.length >= format.text.lengths?.[0];
-      const likely = usual ? id.inner : id.inner?.name === format.within?.[0];
-      if (format.within && !id.prefix && !likely) continue;
-      const { word_like: words, mixed } = format.search ?? {};
-      const wordLike = encoding === "text" &&
-        Boolean(words || mixed && !alternates(text.slice(id.prefix.length)));
-      found.push({ id, encoding, reason, wordLike });
-    }
+  const add = (format, encoding, id) => {
+    if (!id || !probable(id, now)) return;
+    const usual = text.length >= format.text.lengths?.[0];
+    const likely = usual ? id.inner : id.inner?.name === format.within?.[0];
+    if (format.within && !id.prefix && !likely) return;
+    const { word_like: words, mixed } = format.search ?? {};
+    const wordLike = encoding === "text" &&
+      Boolean(words || mixed && !alternates(text.slice(id.prefix.length)));
+    const reason = (id.prefix ? format.text.alphabet : shapes[encoding](format, text)) +
+      (format.text.mark ?? "");
+    found.push({ id, encoding, reason, wordLike });
+  };
+  if (text.length > 256) return found; // longer than any ID
+  const typed = text.includes("_") ? ours.filter((format) => format.typedPrefix(text)) : [];
+  for (const format of typed) add(format, "text", attempt(() => format.parseTyped(text)));
+  for (const { format, encoding } of waysOf(text.length)) {
+    if (!typed.includes(format)) add(format, encoding, readAs(format, encoding, text));
   }
   // A text seldom has a prefix and the right length by chance, so typed IDs come first. They come
   // last if the format's IDs look like words.
@@ -78,6 +131,7 @@ export function detectAll(text, now) {
     const typed = prefix && format.generates ? (wordLike ? 99 : -99) : 0;
     return typed + rank(candidate, text.slice(prefix.length));
   };
+  if (found.length < 2) return found;
   return found.sort((a, b) => (a.encoding === "int" && b.encoding === "int"
     ? unlikeliness(a, now) - unlikeliness(b, now) : place(a) - place(b)));
 }
@@ -113,6 +167,7 @@ const WRAPPERS = Object.entries({
 });
 
 export function strip(text) {
+  if (/^[0-9A-Za-z_][0-9A-WYZa-wyz_][0-9A-Za-z_]*$/.test(text)) return { text, stripped: [] };
   const stripped = new Set();
   const take = (rest, name) => {
     if (rest !== text) stripped.add(name);

@@ -50,7 +50,8 @@ function damaged(text, now) {
     const [prefix, rest] = cutPrefix(rules, text) ?? ["", ""];
     if (search.mixed && !alternates(rest)) continue;
     const fits = (changed) => {
-      const end = rules.check_suffix ? changed.lastIndexOf("-") : -1; // a changed text has another check
+      // A changed text has another check.
+      const end = rules.check_suffix ? changed.lastIndexOf("-") : -1;
       const id = attempt(() =>
         format.parseAs(encoding, end < 0 ? changed : changed.slice(0, end)));
       return id?.timed && plausible(id, now);
@@ -77,7 +78,7 @@ function compare(format, encoding, prefix, rest, want, fits) {
   }
   if (length !== want) return undefined;
   const right = symbolsOf(rules, encoding);
-  const isRight = (c, i) => right(c) || suffix && c === "-" && i === lengths[0]; // the check follows
+  const isRight = (c, i) => right(c) || suffix && c === "-" && i === lengths[0];
   const wrong = [...rest].flatMap((c, i) => (isRight(c, i) ? [] : i));
   if (wrong.length === 1) {
     const [i] = wrong;
@@ -87,7 +88,8 @@ function compare(format, encoding, prefix, rest, want, fits) {
         `alphabet: ${alphabet}`;
   }
   const hasCheck = wrong.length === 0 && (modulus > 1 || suffix && want !== lengths[0]);
-  return hasCheck && !attempt(() => format.parseAs(encoding, text)) && "its check is wrong: was a character changed?";
+  return hasCheck && !attempt(() => format.parseAs(encoding, text)) &&
+    "its check is wrong: was a character changed?";
 }
 
 // Returns a function that tells whether a character can be in texts.

@@ -12,7 +12,7 @@ function entropy(fill = (bytes) => crypto.getRandomValues(bytes)) {
     }
     const value = pool[next];
     pool[next++] = 0; // a later reader of the memory must not find it
-    return bits === 0 ? 0 : value >>> 32 - bits;
+    return bits && value >>> 32 - bits;
   };
 }
 
@@ -24,7 +24,7 @@ export const ALLOWANCE = 10_000;
 export class Generator {
   last = -1; // the timestamp of the last ID
 
-  constructor(format, { now = Date.now, random } = {}) {
+  constructor(format, { now = Date.now, random }) {
     this.format = format;
     this.now = now;
     this.random = entropy(random);
@@ -91,7 +91,7 @@ export function borrow(generator) {
 export function parseNode(text, max, what) {
   const match = /^(\d{1,8}|0x[\da-f]{1,6})\/(\d\d?)$/i.exec(text);
   if (!match) reject(`the ${what} must be like 42/8: the ID and its size in bits`);
-  const [id, size] = match.slice(1).map(Number);
+  const [, id, size] = match.map(Number);
   if (size < 1 || size > max) reject(`the size of the ${what} is 1 to ${max} bits, not ${size}`);
   const largest = 2 ** size - 1;
   if (id > largest) reject(`${id} is no ${what} of ${size} bits: the largest is ${largest}`);

@@ -52,7 +52,11 @@ export class ID extends BasicID {
     return format.time && format;
   }
 
-  get milli() { return this.timed?.milliOf(this.ticks(this.timed)); }
+  get milli() {
+    const { timed } = this;
+    return timed?.milliOf(this.ticks(timed));
+  }
+
   get time() { return this.milli === undefined ? undefined : new Date(this.milli); }
 
   get notes() {
@@ -97,6 +101,8 @@ export function failAt(format, text, offset, what = "not in the alphabet") {
 }
 
 export class Format extends BasicFormat {
+  #isPlain; // whether the codec alone reads all texts
+
   // The members are a row of formats.js, and for formats that sortid makes also the members of the
   // basic format.
   constructor(members, codec) {
@@ -108,12 +114,14 @@ export class Format extends BasicFormat {
     const fixed = join(constant, ({ value = 0 }) => BigInt(value));
     layout.forEach(Object.freeze);
     super({
-      ...members, ID, codec: codec ?? null, width, timestamp, mask, fixed, max: max ?? ones(width) & ~mask | fixed,
+      ...members, ID, codec: codec ?? null, width, timestamp, mask, fixed,
+      max: max ?? ones(width) & ~mask | fixed,
       ...(time && {
         epoch: readTime(time.epoch), firstMilli: readTime(time.first), last: readTime(time.last),
         plausibleFrom: readTime(time.plausible_from ?? "2010"), tick: time.tick_ns / 1e6,
       }),
     });
+    this.#isPlain = this.generates && !this.text.hex;
   }
 
   // The largest timestamp.
@@ -129,7 +137,10 @@ export class Format extends BasicFormat {
   // The prefix of a text of a format whose texts have one.
   prefixOf() { return ""; }
 
-  parse(text) { return this.parseAs(this.encodings[0], text); }
+  parse(text) {
+    if (this.#isPlain && typeof text === "string") return this.make(this.codec.read(text, this));
+    return this.parseAs(this.encodings[0], text);
+  }
 
   checkEncoding(encoding) {
     if (this.encodings.includes(encoding)) return;

@@ -18,9 +18,11 @@ function result() {
 // bits. So no number has more than 53 bits.
 export function digitsOf(symbols, folds) {
   const base = symbols.length;
-  const step = Math.floor(21 / Math.log2(base));
+  const square = base * base;
+  const step = 2 * Math.floor(21 / Math.log2(square));
   const power = base ** step;
-  const codes = Array.from(symbols, (c) => c.charCodeAt(0));
+  const codes = Array.from(symbols, (c) => c.charCodeAt());
+  const pairs = new Uint16Array(square).map((_, i) => codes[i / base | 0] << 8 | codes[i % base]);
   const values = new Uint8Array(128).fill(255);
   codes.forEach((code, i) => {
     values[code] = i;
@@ -69,8 +71,10 @@ export function digitsOf(symbols, folds) {
           rest = number - quotient * power;
         }
         for (const stop = Math.max(0, at - step); at > stop;) {
-          const above = rest / base | 0;
-          text[--at] = codes[rest - above * base];
+          const above = rest / square | 0;
+          const pair = pairs[rest - above * square];
+          text[--at] = pair & 255;
+          if (at) text[--at] = pair >> 8;
           rest = above;
         }
       }
@@ -80,12 +84,7 @@ export function digitsOf(symbols, folds) {
 }
 
 // The integer that has these parts, each modulo 2^32.
-export function join(part0, part1, part2 = 0, part3 = 0, part4 = 0) {
-  parts[swap] = part0;
-  parts[1 ^ swap] = part1;
-  parts[2 ^ swap] = part2;
-  parts[3 ^ swap] = part3;
-  parts[4 ^ swap] = part4;
-  parts[5 ^ swap] = 0;
+export function join(...all) {
+  for (let i = 0; i < 6; i++) parts[i ^ swap] = all[i] ?? 0;
   return result();
 }

@@ -1,8 +1,9 @@
 // The script of the page. Pasted text must only become text nodes, never HTML.
 
-import { nameOf, read } from "./read.js";
+import { Search, received, serve } from "./page-search.js";
+import { nameOf } from "./read.js";
 import {
-  Finder, Ratio, collisionProbability, count, describe, facts as known, formatTime, formats, lookup,
+  collisionProbability, count, describe, facts as known, formatTime, formats, lookup,
   odds, ours, parseTime, plan, seconds,
 } from "./sortid.js";
 import { SPANS, distance, grouped, plural, zoneTime } from "./words.js";
@@ -101,7 +102,7 @@ const KINDS = {
   time: "time", counter: "counter", node: "node and counter", random: "random", data: "data",
   zero: "always zero", fixed: "the same in all IDs",
 };
-const wide = matchMedia("(min-width: 44rem)");
+const wide = globalThis.matchMedia?.("(min-width: 44rem)");
 
 const fieldName = (field) => field.name || "zero";
 const meaning = (field) => field.meaning ?? KINDS[field.kind];
@@ -212,7 +213,8 @@ function card(item) {
       format.encodings.map((encoding) => copiedFact(ENCODINGS[encoding], mono(id[encoding]))),
       id.notes.map((note) => fact("Note", note)),
       reason && fact("Read", as(item)),
-      others.map((other) => fact("Or", span("", as(other)), timeOf(other) && mono(timeOf(other)))),
+      others.map((other) => fact("Or", make("a", { href: hashOf(item.input, { as: other.id.format.name }) },
+        as(other)), timeOf(other) && mono(timeOf(other)))),
       stripped.length > 0 && fact("Removed", stripped.join(", "))));
   markFields(element, id);
   return element;
@@ -229,93 +231,26 @@ function excerpt({ context, start, end }) {
 
 /* Look */
 
-const MOST = 200_000; // items that a search keeps
-
-// Collects the IDs of a text, part by part.
-class Search {
-  now = Date.now();
-  hashes = new Ratio();
-  items = [];
-  lines = 0; // lines read to their end
-  column = 0; // characters of the current line in earlier parts
-  faults = []; // lines that look like an ID but are none
-  faultCount = 0;
-  without = 0; // lines without an ID
-  rest = "";
-
-  constructor(format) {
-    this.format = format; // undefined means any format
-    this.finder = new Finder({ formats: format && [format], now: this.now });
-  }
-
-  add(text, last) {
-    const lines = (this.rest + text).split("\n");
-    this.rest = lines.pop();
-    if (last && this.rest) lines.push(this.rest);
-    for (const line of lines) {
-      this.part(line.replace(/\r$/, ""));
-      this.lines++;
-      this.column = 0;
-    }
-    if (!last && this.rest.length > 1 << 20) { // read a long line in parts, which end between words
-      let end = this.rest.length;
-      while (end > 0 && /[0-9A-Za-z_-]/.test(this.rest[end - 1])) end--;
-      end ||= this.rest.length;
-      this.part(this.rest.slice(0, end));
-      this.column += end;
-      this.rest = this.rest.slice(end);
-    }
-  }
-
-  part(text) {
-    const line = this.lines + 1;
-    const word = text.trim();
-    if (!word || this.items.length >= MOST) return;
-    let problem;
-    if (word.length <= 100 && !/\s/.test(word)) {
-      try {
-        this.items.push({ ...read(word, this), line, input: word });
-        return;
-      } catch (error) {
-        problem = error;
-      }
-    }
-    const found = this.finder.find(text);
-    for (const { id, encoding, start, end } of found) {
-      const from = Math.max(0, start - 200);
-      this.items.push({
-        id, encoding, line, column: this.column + start + 1, input: text.slice(start, end),
-        context: text.slice(from, end + 200), start: start - from, end: end - from,
-      });
-    }
-    if (found.length > 0) return;
-    this.without++;
-    if (!problem) return;
-    this.faultCount++;
-    if (this.faults.length < 20) this.faults.push({ line, word, problem });
-  }
-}
-
 const CARDS = 4; // more IDs than this are shown in a table
 const ROWS = 1000; // rows that a table has at first
 
 function showSearch(search, source = "") {
-  const { items, lines } = search;
+  const { items, lines, total, ended } = search;
   let status = "";
   let shown = [];
-  if (items.length > CARDS) {
-    const times = items.flatMap(({ id }) => id.milli ?? []).sort((a, b) => a - b);
+  if (total > CARDS) {
+    const times = Float64Array.from(search.times).sort();
     status = summary(search, times);
-    shown = [times.length > 0 && timeline(times), list(items)];
-  } else if (items.length > 0) {
-    const several = items.length > 1 || items[0].context !== undefined;
-    if (several) status = `${plural(items.length, "ID")}${without(search)}`;
+    shown = [times.length > 0 && timeline(times), list(items, total)];
+  } else if (total > 0) {
+    const several = total > 1 || items[0].context !== undefined;
+    if (several) status = `${plural(total, "ID")}${without(search)}`;
     shown = items.map(card);
   } else if (lines > 1 || search.faultCount === 0) {
     status = `No ID in ${plural(lines, "line")}${source}.`;
   }
   fill($("status"), withTimes(status));
-  fill($("result"), search.ended && paragraph("problem", search.ended),
+  fill($("result"), ended && paragraph("problem", ended),
     search.faultCount > 0 && faultList(search), shown);
 }
 
@@ -323,9 +258,9 @@ const without = (search) =>
   (search.without ? `; ${plural(search.without, "line")} without an ID` : "");
 
 function faultList({ faults, faultCount, lines }) {
-  const rows = faults.map(({ line, word, problem }) => paragraph("problem",
-    lines > 1 && `Line ${grouped(line)}: `, foreign(clip(word, 80)),
-    ` is no ID: ${problem.detail ?? problem.message}`));
+  const rows = faults.map(({ line, word, reason }) => paragraph("problem",
+    lines > 1 && `Line ${grouped(line)}: `, foreign(clip(word, 80)), " is no ID: ",
+    foreign(reason)));
   const more = faultCount - faults.length;
   return div("faults", rows,
     more > 0 && paragraph("quiet", `and ${plural(more, "more line")} like these`));
@@ -334,13 +269,12 @@ function faultList({ faults, faultCount, lines }) {
 const range = (first, last) => `from ${formatTime(first)} to ${formatTime(last)}`;
 
 function summary(search, times) {
-  const { items } = search;
-  const counts = new Map();
-  for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1);
-  const names = [...counts].map(([name, n]) => `${grouped(n)} ${name}`).join(", ");
+  const { items, total, counts } = search;
+  const names = Object.entries(counts).map(([name, n]) => `${grouped(n)} ${name}`).join(", ");
   const when = times.length === 0 ? "none with a time" : range(times[0], times.at(-1));
-  const twice = items.length - new Set(items.map(({ id }) => `${id.format.name} ${id}`)).size;
-  return `${plural(items.length, "ID")}: ${names}; ${when}` +
+  const twice = items.length < total ? 0
+    : total - new Set(items.map(({ id }) => `${id.format.name} ${id}`)).size;
+  return `${plural(total, "ID")}: ${names}; ${when}` +
     (twice ? `; ${plural(twice, "repetition")}` : "") + without(search);
 }
 
@@ -410,7 +344,7 @@ const columns = [
 ];
 
 // The table of IDs. A click on a column's head sorts the table, a click on an ID opens a card.
-function list(items) {
+function list(items, total) {
   let order = items;
   let sorted = 0;
   let descending = false;
@@ -450,6 +384,8 @@ function list(items) {
     div("row", makeButton("Copy as text", copyLines(({ id }) => String(id))),
       makeButton("Copy as JSON", copyLines((item) => JSON.stringify(record(item))),
         { id: "copy-json" })),
+    items.length < total &&
+      paragraph("quiet", `The table has the first ${grouped(items.length)} of ${plural(total, "ID")}.`),
     table, div("row", more));
 }
 
@@ -473,17 +409,25 @@ function record({ id, encoding, input, line, column }) {
 
 const chosenFormat = () => ($("read-as").value ? lookup($("read-as").value) : undefined);
 
-let running = 0; // the newest search; it ends older ones
+let worker; // searches a large input
+let searched; // the file or the large text that is shown
+
+function stop() {
+  worker?.terminate();
+  worker = undefined;
+  $("progress").hidden = true;
+}
 
 function look() {
-  running++;
+  stop();
+  searched = undefined;
   const text = $("input").value;
   const search = new Search(chosenFormat());
   search.add(text, true);
-  const [single] = search.lines === 1 && search.items.length === 1 ? search.items : [];
+  const [single] = search.lines === 1 && search.total === 1 ? search.items : [];
   $("clear").hidden = !text;
   $("try").hidden = text !== "";
-  setHash(single?.input);
+  setHash(single?.input ?? "", { as: $("read-as").value });
   document.title = single ? `${single.input}: ${nameOf(single)}` : "sortid: look into an ID";
   if (!text.trim()) {
     fill($("status"));
@@ -499,50 +443,61 @@ function look() {
   }
 }
 
-// Reads a file of any size in parts, so that the page still reacts.
-async function openFile(file) {
-  const run = ++running;
-  const search = new Search(chosenFormat());
+// Starts a worker that runs this script. Only this function can make the address of a script.
+const policy = globalThis.trustedTypes?.createPolicy("worker", { createScriptURL: (url) => url });
+
+function startWorker() {
+  const script = document.querySelector("script[type=module]").textContent;
+  const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  return new Worker(policy?.createScriptURL(url) ?? url);
+}
+
+const megabytes = (size) => `${Math.round(size / 1e6)}`;
+
+// Searches a file, or a large text as one, while the page still reacts. The name is for messages.
+function openFile(file, name = file.name) {
+  stop();
   $("input").value = "";
   $("clear").hidden = false;
   $("try").hidden = true;
-  setHash();
-  try {
-    const head = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-    const zipped = head[0] === 0x1f && head[1] === 0x8b;
-    const stream = zipped ? file.stream().pipeThrough(new DecompressionStream("gzip"))
-      : file.stream();
-    const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-    let size = 0; // of the part that was read
-    let next = 0;
-    for (;;) {
-      const { done, value = "" } = await reader.read();
-      if (run !== running) return reader.cancel();
-      if (size === 0 && value.slice(0, 8192).includes("\0")) {
-        $("status").textContent = "";
-        fill($("result"), paragraph("problem", foreign(file.name), " is a binary file, not text."));
-        return reader.cancel();
-      }
-      search.add(value, done);
-      if (done) break;
-      size += value.length;
-      if (search.items.length >= MOST) {
-        reader.cancel();
-        search.ended = `The first ${grouped(MOST)} IDs. The rest of the file was not read.`;
-        break;
-      }
-      if (performance.now() > next) {
-        const found = plural(search.items.length, "ID");
-        $("status").textContent = `${Math.round(size / 1e6)} MB, ${found}`;
-        next = performance.now() + 100;
-        await sleep();
-      }
+  setHash("", { as: $("read-as").value });
+  fill($("status"), "0 MB");
+  fill($("result"));
+  $("progress").hidden = false;
+  $("progress").value = 0;
+  searched = { file, name };
+  worker = startWorker();
+  worker.addEventListener("error", (event) => {
+    stop();
+    complain("look", event);
+  });
+  worker.addEventListener("message", ({ data }) => {
+    const search = received(data);
+    if (data.size) {
+      $("progress").value = data.size / file.size;
+      $("status").textContent = `${megabytes(data.size)} of ${megabytes(file.size)} MB, ` +
+        plural(data.total, "ID");
     }
-  } catch (error) {
-    search.ended = `The file could not be read to its end: ${error.message}`;
-  }
-  return showSearch(search, " of the file");
+    if (!search) return;
+    if (data.result) stop();
+    if (search.ended === "binary") {
+      fill($("status"));
+      fill($("result"), paragraph("problem", foreign(name), " is a binary file, not text."));
+      return;
+    }
+    const progress = $("status").textContent;
+    showSearch(search, ` of ${name}`);
+    if (data.first) {
+      $("status").textContent = progress;
+      $("result").prepend(paragraph("quiet", "The first results:"));
+    }
+  });
+  worker.postMessage({ file, format: $("read-as").value });
 }
+
+const LARGE = 2_000_000; // a longer text is searched like a file
+
+function lookAtLarge(text) { openFile(new Blob([text]), "the pasted text"); }
 
 /* The formats: the page shows them until there is an ID */
 
@@ -592,10 +547,14 @@ function sampleLog() {
 }
 
 function lookAt(text) {
-  $("input").value = text;
   go("look");
-  look();
   $("input").focus();
+  if (text.length > LARGE) {
+    lookAtLarge(text);
+    return;
+  }
+  $("input").value = text;
+  look();
 }
 
 /* Make */
@@ -605,19 +564,38 @@ function offer(select, values, chosen, label = (value) => value) {
   select.value = chosen;
 }
 
+// Formats that the page also makes, to show what they look like.
+const examples = ["uuidv7", "ulid"].map(lookup);
+
+// An ID of the time now with random bits.
+function newExample(format) {
+  const now = Date.now();
+  const content = ({ kind, bits }) => {
+    if (kind === "time") return BigInt(Math.floor((now - format.epoch) / format.tick));
+    const random = crypto.getRandomValues(new BigUint64Array(2));
+    return BigInt.asUintN(bits, random[0] << 64n | random[1]);
+  };
+  const variable = format.layout.filter(({ kind }) => kind !== "fixed");
+  return format.fromFields(Object.fromEntries(variable.map((f) => [f.name, content(f)])));
+}
+
 let making = 0; // the newest request; older ones show no result
 
 function makeChanged() {
   making++;
-  const { name: format, encodings } = lookup($("make-format").value);
-  const options = known[format].options.filter(({ name }) => /^(node|worker|ext)$/.test(name));
+  const { name: format, title, encodings, generates } = lookup($("make-format").value);
+  const options = !generates ? []
+    : known[format].options.filter(({ name }) => /^(node|worker|ext)$/.test(name));
   const encoding = $("make-encoding").value;
-  offer($("make-encoding"), encodings, encodings.includes(encoding) ? encoding : "text");
+  const isChosen = encoding !== $("make-encoding").options[0]?.value && encodings.includes(encoding);
+  offer($("make-encoding"), encodings, isChosen ? encoding : encodings[0]);
   fill($("make-options"), options.map(({ name, value, needed = false }) =>
     make("label", {}, `${name}, ${value} `, make("input", {
       id: `make-${name}`, name, required: needed, placeholder: needed ? "" : "none", size: 16,
     }))));
-  $("make-about").textContent = options.map(({ name, usage }) => `${name}: ${usage}.`).join(" ");
+  $("make-about").textContent = generates
+    ? options.map(({ name, usage }) => `${name}: ${usage}.`).join(" ")
+    : `Examples of a ${title}, with the time and random bits. In a program, use a library for it.`;
   $("make-status").textContent = "";
   $("make-result").hidden = true;
 }
@@ -634,9 +612,10 @@ async function makeSome() {
   const key = `${format.name} ${JSON.stringify(options)}`;
   let ids;
   try {
-    if (!makers.has(key)) makers.set(key, format.generator(options));
+    if (format.generates && !makers.has(key)) makers.set(key, format.generator(options));
+    const next = () => (format.generates ? makers.get(key).generate() : newExample(format));
     const length = $("make-count").valueAsNumber;
-    ids = Array.from({ length }, () => makers.get(key).generate());
+    ids = Array.from({ length }, next).sort((a, b) => a.compare(b));
   } catch (error) {
     complain("make", error);
     $("make-result").hidden = true;
@@ -645,7 +624,7 @@ async function makeSome() {
   // Wait, because after a reload of the page, a generator with the same node ID could make the IDs
   // of the last tick again.
   const end = ids.at(-1).milli + format.tick;
-  if (known[format.name].needs_node && Date.now() < end) {
+  if (known[format.name]?.needs_node && Date.now() < end) {
     $("make-status").textContent = "Waiting until the time of the last ID is over …";
     while (Date.now() < end) await sleep(end - Date.now());
     if (run !== making) return;
@@ -664,6 +643,27 @@ const COLUMNS = {
   bytea: "bytea (PostgreSQL)", blob: "blob (SQLite, MySQL)",
 };
 
+const RANGE = ["format", "from", "to", "zone", "column", "type"];
+
+// Fills the form of a range with the parameters of the hash.
+function setRange(parameters) {
+  if (parameters.size === 0) return;
+  for (const name of RANGE) {
+    const input = $(`range-${name}`);
+    const value = parameters.get(name);
+    const isOption = !input.options || [...input.options].some((option) => option.value === value);
+    if (value === null || !isOption) continue;
+    input.value = value;
+    if (name === "format") rangeChanged(); // it offers the types of the format
+  }
+  rangeChanged();
+}
+
+function rangeEdited() {
+  rangeChanged();
+  setHash("range", Object.fromEntries(RANGE.map((name) => [name, $(`range-${name}`).value])));
+}
+
 function rangeChanged() {
   const format = lookup($("range-format").value);
   const zone = $("range-zone").value;
@@ -680,8 +680,8 @@ function rangeChanged() {
   $("range-result").replaceChildren();
   try {
     const now = Date.now();
-    const from = parseTime($("range-from").value, now, zone);
-    const to = parseTime($("range-to").value, now, zone);
+    const from = timeIn($("range-from").value, now, zone);
+    const to = timeIn($("range-to").value, now, zone);
     const { first, end } = format.bounds(from, to);
     const sql = condition($("range-column").value, select.value, first, end);
     const shown = (milli) => (zone === "UTC" ? formatTime(milli) : zoneTime(milli, zone));
@@ -694,10 +694,19 @@ function rangeChanged() {
   }
 }
 
+// Like parseTime, but also reads the start of today and yesterday, as flags of the command do.
+function timeIn(text, now, zone) {
+  const day = /^(today|yesterday)$/i.exec(text.trim());
+  if (!day) return parseTime(text, now, zone);
+  const today = zoneTime(now, zone).slice(0, 10);
+  const back = day[0].toLowerCase() === "today" ? 0 : 24 * 3_600_000;
+  return parseTime(formatTime(Date.parse(today) - back).slice(0, 10), now, zone);
+}
+
 function pick(input, calendar) {
   const zone = $("range-zone").value;
   try {
-    const milli = parseTime(input.value, Date.now(), zone);
+    const milli = timeIn(input.value, Date.now(), zone);
     calendar.value = zoneTime(milli, zone).slice(0, 16).replace(" ", "T");
   } catch { /* the calendar begins empty */ }
   try {
@@ -820,77 +829,124 @@ function go(view) {
   }
 }
 
-function setHash(text) {
-  const hash = text && text !== "look" ? `#${encodeURIComponent(text)}` : "";
+// The hash is a text or the name of a view, and parameters, as in #01ARZ3NDEKTSV4RRFFQ69G5FAV&as=ulid.
+function hashOf(text, parameters) {
+  const given = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value));
+  const hash = [encodeURIComponent(text), given].join("&").replace(/&$/, "");
+  return hash && `#${hash}`;
+}
+
+const changes = []; // when the address changed in the last ten seconds
+let later;
+
+// Browsers refuse more than 200 changes in ten seconds.
+function setHash(text, parameters) {
+  clearTimeout(later);
+  const hash = hashOf(text, parameters);
   if (location.hash === hash) return;
+  const now = performance.now();
+  while (changes[0] < now - 10_000) changes.shift();
+  if (changes.length === 100) {
+    later = setTimeout(setHash, 500, text, parameters);
+    return;
+  }
+  changes.push(now);
   history.replaceState(null, "", hash || location.pathname + location.search);
 }
 
 function follow() {
-  let hash = location.hash.slice(1);
+  let [hash, ...rest] = location.hash.slice(1).split("&");
+  const parameters = new URLSearchParams(rest.join("&"));
   try {
     hash = decodeURIComponent(hash);
   } catch { /* the hash is not encoded */ }
   const isView = views.includes(hash);
   go(isView ? hash : "look");
-  if (!isView && hash !== $("input").value.trim()) {
-    $("input").value = hash;
-    look();
+  if (hash === "range") setRange(parameters);
+  if (isView) return;
+  const format = parameters.get("as") ?? "";
+  const known = [...$("read-as").options].some(({ value }) => value === format);
+  if (hash === $("input").value.trim() && format === $("read-as").value) return;
+  $("read-as").value = known ? format : "";
+  $("input").value = hash;
+  look();
+}
+
+// A paste goes into the field, also if the field has no focus. A large text is too slow for a field.
+function paste(event) {
+  const [file] = event.clipboardData.files;
+  const text = event.clipboardData.getData("text");
+  const inField = event.target.matches("input, textarea");
+  if (inField && (event.target !== $("input") || !file && text.length <= LARGE)) return;
+  event.preventDefault();
+  if (file) {
+    go("look");
+    openFile(file);
+  } else if (text) {
+    lookAt(text);
   }
 }
 
 /* Start */
 
-const titleOf = (name) => nameOf({ id: { format: lookup(name) } });
-const names = (list) => list.map(({ name }) => name);
-offer($("make-format"), names(ours), best.name);
-offer($("range-format"), names(formats.filter(({ ordered }) => ordered)), best.name, titleOf);
-offer($("read-as"), ["", ...names(formats)], "", (name) => (name ? titleOf(name) : "any format"));
-const zones = new Set(["UTC", localZone, ...Intl.supportedValuesOf("timeZone")]);
-offer($("range-zone"), [...zones], "UTC");
-const tryLog = makeButton("a log", () => lookAt(sampleLog()), { class: "plain" });
-$("try").append(" ", tryButton(best.example), " or ", tryLog, ".");
-for (const button of document.querySelectorAll("button.pick")) {
-  const [input, calendar] = button.parentElement.querySelectorAll("input");
-  button.addEventListener("click", () => pick(input, calendar));
-  calendar.addEventListener("input", () => {
-    input.value = calendar.value.replace("T", " ");
-    rangeChanged();
+function start() {
+  const titleOf = (name) => nameOf({ id: { format: lookup(name) } });
+  const names = (list) => list.map(({ name }) => name);
+  offer($("make-format"), [...names(ours), ...names(examples)], best.name, (name) =>
+    (lookup(name).generates ? name : `${titleOf(name)}, as an example`));
+  offer($("range-format"), names(formats.filter(({ ordered }) => ordered)), best.name, titleOf);
+  offer($("read-as"), ["", ...names(formats)], "", (name) => (name ? titleOf(name) : "any format"));
+  const zones = new Set(["UTC", localZone, ...Intl.supportedValuesOf("timeZone")]);
+  offer($("range-zone"), [...zones], "UTC");
+  const tryLog = makeButton("a log", () => lookAt(sampleLog()), { class: "plain" });
+  $("try").append(" ", tryButton(best.example), " or ", tryLog, ".");
+  for (const button of document.querySelectorAll("button.pick")) {
+    const [input, calendar] = button.parentElement.querySelectorAll("input");
+    button.addEventListener("click", () => pick(input, calendar));
+    calendar.addEventListener("input", () => {
+      input.value = calendar.value.replace("T", " ");
+      rangeEdited();
+    });
+  }
+
+  on("input", "input", look);
+  on("read-as", "change", () => (searched ? openFile(searched.file, searched.name) : look()));
+  on("clear", "click", () => lookAt(""));
+  on("file", "change", ({ target }) => { if (target.files[0]) openFile(target.files[0]); });
+  on("make-format", "change", makeChanged);
+  on("make-form", "submit", makeSome);
+  on("make-copy", "click", () => copy($("make-output").value, $("make-copy")));
+  on("make-look", "click", () => {
+    $("read-as").value = $("make-look").dataset.format;
+    lookAt($("make-output").value);
   });
+  on("range-form", "input", rangeEdited);
+  on("choose-form", "input", chooseChanged);
+  addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("hashchange", follow);
+  addEventListener("paste", paste);
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    $("input").classList.add("over");
+  });
+  for (const type of ["dragleave", "drop"]) {
+    addEventListener(type, () => $("input").classList.remove("over"));
+  }
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    go("look");
+    const [file] = event.dataTransfer.files;
+    if (file) openFile(file);
+    else lookAt(event.dataTransfer.getData("text"));
+  });
+
+  makeChanged();
+  rangeChanged();
+  chooseChanged();
+  fill($("result"), overview());
+  follow();
+  if (location.hash.length < 2) $("input").focus();
 }
 
-on("input", "input", look);
-on("read-as", "change", look);
-on("clear", "click", () => lookAt(""));
-on("file", "change", ({ target }) => { if (target.files[0]) openFile(target.files[0]); });
-on("make-format", "change", makeChanged);
-on("make-form", "submit", makeSome);
-on("make-copy", "click", () => copy($("make-output").value, $("make-copy")));
-on("make-look", "click", () => {
-  $("read-as").value = $("make-look").dataset.format;
-  lookAt($("make-output").value);
-});
-on("range-form", "input", rangeChanged);
-on("choose-form", "input", chooseChanged);
-addEventListener("submit", (event) => event.preventDefault());
-addEventListener("hashchange", follow);
-addEventListener("dragover", (event) => {
-  event.preventDefault();
-  $("input").classList.add("over");
-});
-for (const type of ["dragleave", "drop"]) {
-  addEventListener(type, () => $("input").classList.remove("over"));
-}
-addEventListener("drop", (event) => {
-  event.preventDefault();
-  go("look");
-  const [file] = event.dataTransfer.files;
-  if (file) openFile(file);
-  else lookAt(event.dataTransfer.getData("text"));
-});
-
-makeChanged();
-rangeChanged();
-chooseChanged();
-fill($("result"), overview());
-follow();
+if (globalThis.document) start();
+else serve(); // in a worker

@@ -43,7 +43,7 @@ function checkRequest(r) {
     ["processes", whole && r.processes >= 1 && r.processes <= 1e9, "1 to 1000000000"],
     ["years", r.years > 0 && r.years <= 10000, "more than 0, at most 10000"],
     ["bits", [0, 64, 128].includes(r.bits), "64, 128, or 0 for any"],
-  ]) if (!ok) reject(`${name} is ${r[name]}, want ${want}`);
+  ]) if (!ok) reject(`${name} is ${Number.isNaN(r[name]) ? "missing" : r[name]}, want ${want}`);
   return from;
 }
 

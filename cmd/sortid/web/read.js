@@ -1,9 +1,23 @@
 // Reads a text as "sortid inspect" does.
 import { detect, strip } from "./detect.js";
+import { isHex } from "./id.js";
 
-// The reading of a text as an ID. It throws an error with the command's reason. If no format is
-// given, it guesses the format. The ratio tells IDs from hashes among the texts of one input.
-export function read(word, { format, now = Date.now(), hashes } = {}) {
+// The candidates for a text, as detect returns them. It throws an error with the command's reason if
+// there are none. The ratio tells IDs from hashes among the texts of one input.
+export function guess(text, { now = Date.now(), hashes } = {}) {
+  const found = detect(text, now);
+  if (hashes && text.length === 40 && isHex(text) && !hashes.accept(found.length > 0) &&
+    found.length > 0) {
+    throw new Error("it is probably a hash, like other texts of the input; use --format " +
+      `${found[0].id.format.name} if it is an ID`);
+  }
+  // The reason takes longer than the search, so it is computed only if it is shown.
+  if (found.length === 0) throw { get message() { return found.reason; } };
+  return found;
+}
+
+// The reading of a text as an ID. If no format is given, it guesses the format.
+export function read(word, { format, ...options } = {}) {
   const { text, stripped } = strip(word);
   if (format) {
     const reason = "the format was given";
@@ -14,14 +28,7 @@ export function read(word, { format, now = Date.now(), hashes } = {}) {
       return { ...format.parseAny(text), reason, others: [], stripped };
     }
   }
-  const found = detect(text, now);
-  const [first, ...others] = found;
-  if (/^[0-9a-f]{40}$/i.test(text) && hashes && !hashes.accept(first !== undefined) && first) {
-    throw new Error("it is probably a hash, like other texts of the input; use --format " +
-      `${first.id.format.name} if it is an ID`);
-  }
-  // The reason takes longer than the search, so it is computed only if it is shown.
-  if (!first) throw { get message() { return found.reason; } };
+  const [first, ...others] = guess(text, options);
   const timed = first.id.timed ? ", and its time is plausible" : "";
   const doubt = first.wordLike ? ", but many words look like that" : "";
   return { ...first, reason: first.reason + timed + doubt, others, stripped };

@@ -157,7 +157,6 @@ export declare class Format extends BasicFormat implements Makes<ID> {
   private constructor();
   readonly title: string;
   readonly summary: string;
-  readonly source: string;
   /** Whether sortid makes IDs of the format. */
   readonly generates: boolean;
   /** The number of bits that IDs use. */
@@ -232,6 +231,9 @@ export interface Facts {
 }
 
 export declare const facts: Readonly<Record<string, Facts>>;
+
+/** Where each format is described, by its name. */
+export declare const sources: Readonly<Record<string, string>>;
 
 /** First the formats that sortid makes, then other formats. */
 export declare const formats: readonly Format[];

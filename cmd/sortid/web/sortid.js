@@ -6,7 +6,7 @@ export { BasicFormat, BasicID } from "./basic.js";
 export { describe, detect, plausible, plausibleRange, strip } from "./detect.js";
 export { GeneratorError, ParseError } from "./errors.js";
 export { Finder, Ratio, find } from "./find.js";
-export { facts } from "./formats.js";
+export { facts, sources } from "./formats.js";
 export { Format, ID, formatTime } from "./id.js";
 export * from "./ours.js";
 export { collisionProbability, count, odds, plan, seconds } from "./plan.js";

@@ -27,8 +27,8 @@ var (
 // policy, too, but only a header can forbid frames.
 func Page() (page []byte, policy string) {
 	policy = fmt.Sprintf("default-src 'none'; script-src %s; style-src %s; img-src data:; "+
-		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "+
-		"trusted-types 'none'", hash(script), hash(style))
+		"base-uri 'none'; form-action 'none'; worker-src blob:; require-trusted-types-for 'script'; "+
+		"trusted-types worker", hash(script), hash(style))
 	pieces := strings.NewReplacer("{policy}", policy, "{style}", style, "{script}", script)
 	return []byte(pieces.Replace(document)), policy + "; frame-ancestors 'none'"
 }

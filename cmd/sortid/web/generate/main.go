@@ -79,9 +79,9 @@ func take(from object, names []string) object {
 }
 
 // table has a constant for each of our formats. So a bundle contains only the formats that a program
-// uses. The constant more has their other members.
+// uses. The constant more has their other members. The page does not need the sources.
 func table() ([]byte, error) {
-	var constants, more, others, known bytes.Buffer
+	var constants, more, others, known, sources bytes.Buffer
 	for line := range bytes.Lines(catalog.Table()) {
 		var row object
 		d := json.NewDecoder(bytes.NewReader(line))
@@ -93,6 +93,7 @@ func table() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		fmt.Fprintf(&sources, "%q: %s,\n", f.Name, encode(take(row, []string{"source"})["source"]))
 		if found := take(row, facts); len(found) > 0 {
 			fmt.Fprintf(&known, "%q: %s,\n", f.Name, encode(found))
 		}
@@ -123,7 +124,8 @@ func table() ([]byte, error) {
 		fmt.Fprintf(&more, "%q: %s,\n", f.Name, encode(row))
 	}
 	return fmt.Appendf(nil, "%s%sexport const more = {\n%s};\nexport const others = [\n%s];\n"+
-		"export const facts = {\n%s};\n", header, &constants, &more, &others, &known), nil
+		"export const facts = {\n%s};\nexport const sources = {\n%s};\n", header, &constants, &more, &others,
+		&known, &sources), nil
 }
 
 // encode returns JSON that does not escape the characters < > and &.

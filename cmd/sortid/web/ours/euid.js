@@ -10,7 +10,7 @@ class EuidGenerator extends Generator {
 
   constructor(format, options) {
     super(format, options);
-    const [, text, bits] = /^(\d{1,5})(?:\/(\d\d?))?$/.exec(options.ext ?? 0) ?? [];
+    const [, text, bits] = /^(\d+)(?:\/(\d\d?))?$/.exec(options.ext ?? 0) ?? [];
     this.extension = Number(text);
     this.length = Number(bits ?? 32 - Math.clz32(this.extension));
     if (!(this.length <= 15 && this.extension < 2 ** this.length)) {
