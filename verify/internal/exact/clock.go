@@ -192,8 +192,11 @@ func (k *Clock) Finish(r *report.Report) {
 	if k.rounded != nil && !k.precise {
 		k.resolution.Skip("the IDs say that their times are rounded")
 	}
-	// The probability that the divisor divides all steps of a correct clock.
-	chance := math.Pow(float64(max(k.divisor, 1)), -float64(k.ticks-1))
+	// The probability that the divisor divides all steps of a correct clock. Merged sources go back and
+	// forth between few timestamps.
+	divisor := max(k.divisor, 1)
+	steps := min(k.ticks-1, (k.last-k.first)/divisor)
+	chance := math.Pow(float64(divisor), -float64(steps))
 	if k.ticks >= 3 && k.divisor != 1 && k.resolution.Status != report.Skip &&
 		chance < findings.Improbable {
 		k.resolution.Count++
