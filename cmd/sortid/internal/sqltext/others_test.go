@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -368,5 +369,19 @@ func testSQLiteTable(t *testing.T, db *sql.DB, s samples.Column, table, text str
 		if err != nil || got[0] != want {
 			t.Errorf("%s: the first ID of %v is %q, %v; want %s", table, at, got, err, want)
 		}
+	}
+}
+
+// The parser of sqlc refuses a comment between the lines of one literal.
+func TestNoCommentInLiteral(t *testing.T) {
+	t.Parallel()
+	all := WithOthers(func(f []*format.Format) (string, error) { return Postgres("x", f) })
+	text := check.Must(Postgres(DefaultSchema, all))(t)
+	broken := regexp.MustCompile(`(?m)^ *(\w+ )?'[^'\n]*' *--.*\n *'`)
+	if found := broken.FindString("  'a' -- b\n  'c'"); found == "" {
+		t.Fatal("the expression does not find an example")
+	}
+	if found := broken.FindString(text); found != "" {
+		t.Errorf("a comment in a literal:\n%s", found)
 	}
 }
