@@ -100,7 +100,7 @@ func TestCases(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range others {
+	for _, f := range others() {
 		if !tested[f] {
 			t.Errorf("%s has no cases", f.Name)
 		}
@@ -111,7 +111,7 @@ func TestDocument(t *testing.T) {
 	b := gencore.Must(os.ReadFile("../docs/formats.md"))
 	_, unasked, _ := strings.Cut(string(b), "| `scan` without `--format` |")
 	unasked, _, _ = strings.Cut(unasked, "\n")
-	for _, f := range others {
+	for _, f := range others() {
 		if finds := !f.Search.WordLike && !f.Search.Named; finds !=
 			strings.Contains(unasked, "`"+f.Name+"`") {
 			t.Errorf("%s: scan finds it without --format: %v; the document differs", f.Name, finds)
@@ -154,8 +154,8 @@ func TestDocument(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range others {
-		for _, g := range all {
+	for _, f := range others() {
+		for _, g := range all() {
 			if got := same[[2]string{f.Name, g.Name}]; got != f.convertsTo(g) {
 				t.Errorf("%s to %s: the document says %v", f.Name, g.Name, got)
 			}

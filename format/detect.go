@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid/internal/textcodec"
@@ -128,7 +129,7 @@ func (c Candidate) unlikeliness(now time.Time) (hours int64) {
 // tries the encodings in Search.Guess of all formats. Hexadecimal numbers must have their full
 // width. The parameter now is the current time.
 func AppendDetect(found []Candidate, text string, now time.Time) []Candidate {
-	return allWays.detect(found, text, now)
+	return allWays().detect(found, text, now)
 }
 
 type way struct {
@@ -139,7 +140,7 @@ type way struct {
 // ways lists, for each length of a text, the formats and encodings that the text may have.
 type ways [][]way
 
-var allWays = newWays(all)
+var allWays = sync.OnceValue(func() ways { return newWays(all()) })
 
 func newWays(formats []*Format) (w ways) {
 	add := func(length int, f *Format, e Encoding) {

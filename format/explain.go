@@ -24,7 +24,7 @@ func Explain(text string, now time.Time) *sortid.ParseError {
 
 // mostDigits returns how many decimal digits the largest ID of all formats has.
 func mostDigits() (n int) {
-	for _, f := range all {
+	for _, f := range all() {
 		n = max(n, f.digits)
 	}
 	return n
@@ -74,13 +74,13 @@ func (c Candidate) sure() bool {
 
 // implausible explains an ID whose time is implausible, or that no generator makes.
 func implausible(text string, alphabets class, now time.Time) error {
-	if len(text) >= len(allWays) || alphabets&classDecimal != 0 && len(text) < 16 {
+	if len(text) >= len(allWays()) || alphabets&classDecimal != 0 && len(text) < 16 {
 		return nil
 	}
 	var chosen way
 	var id ID
 	shown := -1
-	for _, way := range allWays[len(text)] {
+	for _, way := range allWays()[len(text)] {
 		f := way.format
 		if !way.fits(text, alphabets) || f.Search.WordLike || f.Search.Named && f.fixedBits() < 4 {
 			continue
@@ -125,7 +125,7 @@ func damaged(text string, now time.Time) error {
 		id, err := f.ParseAs(e, text)
 		return err == nil && id.timed() != nil && id.Plausible(now)
 	}
-	for _, f := range all {
+	for _, f := range all() {
 		if f.Search.WordLike || f.Tick == 0 && f.Within == nil ||
 			!strings.HasPrefix(text, f.Search.Prefix) {
 			continue

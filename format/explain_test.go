@@ -82,7 +82,7 @@ func TestExplain(t *testing.T) {
 
 func FuzzExplain(f *testing.F) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	for _, s := range all {
+	for _, s := range all() {
 		f.Add(s.Example)
 		f.Add(s.Example[1:])
 		f.Add(s.Example + "x")

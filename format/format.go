@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid"
@@ -177,17 +178,20 @@ type Field struct {
 	Loose bool `json:"-"`
 }
 
+// The tables are made at the first use, so that a program that imports this package starts at once.
 var (
-	ours = []*Format{newFormat(scru64Format()), newFormat(scru128Format()),
-		newFormat(scru160Format()), newFormat(euidFormat()), newFormat(uid60Format())}
-	all = slices.Concat(ours, others)
+	ours = sync.OnceValue(func() []*Format {
+		return []*Format{newFormat(scru64Format()), newFormat(scru128Format()),
+			newFormat(scru160Format()), newFormat(euidFormat()), newFormat(uid60Format())}
+	})
+	all = sync.OnceValue(func() []*Format { return slices.Concat(ours(), others()) })
 )
 
 // All returns all formats, ours first.
-func All() []*Format { return slices.Clone(all) }
+func All() []*Format { return slices.Clone(all()) }
 
 // Ours returns the formats with generators, in the order in which tables list them.
-func Ours() []*Format { return slices.Clone(ours) }
+func Ours() []*Format { return slices.Clone(ours()) }
 
 func namesOf(formats []*Format) []string {
 	names := make([]string, len(formats))
@@ -293,12 +297,12 @@ func place(layout []Field) int {
 // Lookup returns the format with this name, or a [*sortid.UnknownError]. Letter case does not
 // matter.
 func Lookup(name string) (*Format, error) {
-	for _, f := range all {
+	for _, f := range all() {
 		if strings.EqualFold(f.Name, name) {
 			return f, nil
 		}
 	}
-	return nil, &sortid.UnknownError{What: "format", Name: name, Known: namesOf(all)}
+	return nil, &sortid.UnknownError{What: "format", Name: name, Known: namesOf(all())}
 }
 
 // timestampOf returns an integer's timestamp, in ticks of f.Tick since f.Epoch.

@@ -20,7 +20,7 @@ import (
 
 func bigOf(id ID) *big.Int { return new(big.Int).SetBytes(id.Bytes()) }
 
-var SCRU64, SCRU128, SCRU160, EUID, UID60 = ours[0], ours[1], ours[2], ours[3], ours[4]
+var SCRU64, SCRU128, SCRU160, EUID, UID60 = ours()[0], ours()[1], ours()[2], ours()[3], ours()[4]
 
 func TestTable(t *testing.T) {
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
@@ -79,7 +79,7 @@ func TestLookup(t *testing.T) {
 		_, err := Lookup(name)
 		var unknown *sortid.UnknownError
 		if !errors.As(err, &unknown) ||
-			!strings.Contains(err.Error(), "; there are "+strings.Join(namesOf(ours), ", ")+", ") {
+			!strings.Contains(err.Error(), "; there are "+strings.Join(namesOf(ours()), ", ")+", ") {
 			t.Fatalf("Lookup(%q): %v", name, err)
 		}
 	}

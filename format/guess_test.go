@@ -13,7 +13,7 @@ import (
 // values in its fields.
 func recent(r *rand.Rand, f *Format, now time.Time) ID {
 	if f.Within != nil {
-		inner := f.Within[slices.Index(f.Within, uuidv7)]
+		inner := f.Within[slices.Index(f.Within, uuidv7())]
 		return ID{f, recent(r, inner, now).words}
 	}
 	w := random(r, f)
@@ -63,7 +63,7 @@ func TestGuess(t *testing.T) {
 	}
 	const n = 1000
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, f := range all {
+	for _, f := range all() {
 		for _, e := range f.Search.Guess {
 			first := 0
 			for range n {

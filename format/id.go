@@ -332,8 +332,8 @@ func (f *Format) convertsTo(g *Format) bool {
 		return false
 	}
 	if f.Within != nil || g.Within != nil {
-		return (f.Within != nil || slices.Contains(versions, f)) &&
-			(g.Within != nil || slices.Contains(versions, g))
+		return (f.Within != nil || slices.Contains(versions(), f)) &&
+			(g.Within != nil || slices.Contains(versions(), g))
 	}
 	return f.Tick != 0 && g.Tick != 0 && f.Tick == g.Tick && f.Epoch.Equal(g.Epoch) &&
 		slices.EqualFunc(f.timestamp, g.timestamp, func(a, b Field) bool {

@@ -2,6 +2,7 @@ package format
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid"
@@ -24,7 +25,9 @@ const (
 
 // others is in the order in which AppendDetect lists readings. Of formats that look alike, the more
 // common format is first.
-var others = slices.Concat(uuids, sortable, fielded, integers)
+var others = sync.OnceValue(func() []*Format {
+	return slices.Concat(uuids(), sortable(), fielded(), integers())
+})
 
 func unix(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 

@@ -49,7 +49,7 @@ func random(r *rand.Rand, f *Format) *big.Int {
 // An ID's integer is the number that math/big computes from its text. Each bit is in a field.
 func TestOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, f := range others {
+	for _, f := range others() {
 		for range 1000 {
 			want := random(r, f)
 			if f == stripe { // few random integers have a text
@@ -168,7 +168,7 @@ func TestTypeID(t *testing.T) {
 func TestOthersBounds(t *testing.T) {
 	from := time.Date(2026, 11, 17, 10, 30, 0, 0, time.UTC)
 	var unordered []string
-	for _, f := range others {
+	for _, f := range others() {
 		if _, _, err := f.Bounds(from, from.Add(time.Hour)); err != nil {
 			unordered = append(unordered, f.Name)
 		}
@@ -178,7 +178,7 @@ func TestOthersBounds(t *testing.T) {
 		t.Error(got)
 	}
 	first, end, err := rowOf("typeid").Bounds(from, from.Add(time.Hour))
-	a, b, err2 := uuidv7.Bounds(from, from.Add(time.Hour))
+	a, b, err2 := uuidv7().Bounds(from, from.Add(time.Hour))
 	if err != nil || err2 != nil || first.words != a.words || end.words != b.words ||
 		!a.Time().Equal(from) || !b.Time().Equal(from.Add(time.Hour)) {
 		t.Errorf("%v to %v, %v; want %v to %v", first, end, err, a, b)
@@ -199,7 +199,7 @@ func TestOthersBoundsPart(t *testing.T) {
 		}
 		return sum
 	}
-	for _, f := range others {
+	for _, f := range others() {
 		if !f.Ordered {
 			continue
 		}
@@ -289,7 +289,7 @@ func TestConvert(t *testing.T) {
 
 func BenchmarkDetect(b *testing.B) {
 	now := time.Now()
-	for _, f := range []*Format{SCRU128, SCRU64, uuidv7, rowOf("ulid")} {
+	for _, f := range []*Format{SCRU128, SCRU64, uuidv7(), rowOf("ulid")} {
 		b.Run(f.Name, func(b *testing.B) {
 			var found []Candidate
 			for b.Loop() {

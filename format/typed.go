@@ -26,7 +26,7 @@ func (f *Format) cutTyped(text string) (prefix, rest string) {
 
 func detectTyped(found []Candidate, text string, now time.Time) []Candidate {
 	start := len(found)
-	for _, f := range ours {
+	for _, f := range ours() {
 		prefix, rest := f.cutTyped(text)
 		if prefix == "" || classify(rest)&f.alphabet == 0 {
 			continue
