@@ -11,6 +11,9 @@ import (
 // cutTyped splits a text into a typed ID's prefix, with underscore, and the ID's text.
 func (f *Format) cutTyped(text string) (prefix, rest string) {
 	i := strings.LastIndexByte(text, '_')
+	if i < 0 {
+		return "", text
+	}
 	if strings.Contains(f.Text.Symbols, "_") { // the last _ may be part of the ID
 		if f.hasTextLength(len(text)) {
 			return "", text

@@ -99,8 +99,10 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 	if err := r.Sure(); err != nil {
 		return b, err
 	}
-	if err := catalog.CheckEncoding(r.ID.Format(), t.encoding); err != nil {
-		return b, err
+	if !r.Given { // convert has checked the named format
+		if err := catalog.CheckEncoding(r.ID.Format(), t.encoding); err != nil {
+			return b, err
+		}
 	}
 	if t.encoding == format.Text {
 		b = append(b, r.Prefix...)

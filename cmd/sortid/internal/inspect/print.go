@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 	"text/template"
@@ -22,10 +21,13 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 		b = words.AppendTime(b, t)
 	}
 	b = append(append(b, ' '), r.Name()...)
-	for f := range r.fields() {
-		b = append(append(b, ' '), f.Name...)
-		content := integer.Words(r.ID.Words()).Shift(-f.Low).And(integer.Ones(f.Bits))
-		b = content.AppendDecimal(append(b, '='))
+	for _, list := range r.fields() {
+		for i := range list {
+			if f := &list[i]; f.Name != "" {
+				b = append(append(b, ' '), f.Name...)
+				b = appendContent(append(b, '='), r.ID, f)
+			}
+		}
 	}
 	if r.Doubtful() {
 		b = append(b, " ?"...)
@@ -36,22 +38,23 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// fields returns the named fields. If Split is set, the node ID and the counter replace the field
-// that they share.
-func (r *Reading) fields() iter.Seq[*format.Field] {
-	lists := [2][]format.Field{Layout(r.ID), r.Split}
+func appendContent(b []byte, id format.ID, f *format.Field) []byte {
+	w := integer.Words(id.Words())
+	if f.Bits <= 64 {
+		place := integer.PlaceOf(f.Low, f.Bits)
+		return strconv.AppendUint(b, place.Of(&w), 10)
+	}
+	return w.Shift(-f.Low).And(integer.Ones(f.Bits)).AppendDecimal(b)
+}
+
+// fields returns the fields. If Split is set, the node ID and the counter replace the field that
+// they share.
+func (r *Reading) fields() [2][]format.Field {
+	layout := Layout(r.ID)
 	if r.Split != nil {
-		lists[0] = lists[0][:1]
+		layout = layout[:1]
 	}
-	return func(yield func(*format.Field) bool) {
-		for _, list := range lists {
-			for i := range list {
-				if f := &list[i]; f.Name != "" && !yield(f) {
-					return
-				}
-			}
-		}
-	}
+	return [2][]format.Field{layout, r.Split}
 }
 
 // A stamp is a time that prints like the time of an ID.
@@ -89,7 +92,7 @@ func Template(layout string) (func(b []byte, r *Reading) ([]byte, error), error)
 		for _, v := range r.ID.Fields() {
 			d.Fields[v.Name] = v.String()
 		}
-		for f := range r.fields() {
+		for _, f := range r.Split {
 			d.Fields[f.Name] = f.Of(r.ID).String()
 		}
 		var line strings.Builder
