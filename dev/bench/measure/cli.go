@@ -57,7 +57,7 @@ func measureCLI(lines io.Writer, o options) error {
 			}
 		}
 	}
-	return nil
+	return measurePairs(lines, bin, dir, n, o.count)
 }
 
 func prepare(bin, dir string, lines int) (runs []run, err error) {
@@ -173,36 +173,55 @@ func writeIDs(bin, file string, lines int) error {
 }
 
 func (r run) once(bin string, lines io.Writer) error {
+	s, err := r.start(bin, io.Discard)
+	if err != nil {
+		return err
+	}
+	bench.Write(lines, cmp.Or(r.benchmark, "CLI"), r.title, s.cpu, "cpu-s", r.millions, "M",
+		r.millions/s.wall, "M/s", r.millions/s.cpu, "M/cpu-s", s.peak, "MB-peak")
+	return nil
+}
+
+// A sample is what a program used.
+type sample struct {
+	wall, cpu float64 // seconds
+	peak      float64 // MB of memory
+}
+
+// start runs the program, and copies its output to a writer.
+func (r run) start(bin string, to io.Writer) (sample, error) {
 	cmd := exec.Command(cmp.Or(r.program, bin), r.args...)
 	cmd.Env = append(os.Environ(), r.env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return err
+		return sample{}, err
 	}
 	var cat *exec.Cmd
 	if r.input != "" {
 		cat = exec.Command("cat", r.input)
 		in, err := cat.StdoutPipe()
 		if err != nil {
-			return err
+			return sample{}, err
 		}
 		cmd.Stdin = in.(*os.File)
 		if err := cat.Start(); err != nil {
-			return err
+			return sample{}, err
 		}
 	}
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
-		return err
+		return sample{}, err
 	}
 	// With a smaller buffer, the writer would wait for the reader more often.
 	buf := make([]byte, 1<<20)
 	for {
-		if _, err := out.Read(buf); errors.Is(err, io.EOF) {
+		n, err := out.Read(buf)
+		to.Write(buf[:n])
+		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return err
+			return sample{}, err
 		}
 	}
 	err = cmd.Wait()
@@ -213,11 +232,9 @@ func (r run) once(bin string, lines io.Writer) error {
 		}
 	}
 	if err != nil {
-		return err
+		return sample{}, err
 	}
 	cpu := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
 	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	bench.Write(lines, cmp.Or(r.benchmark, "CLI"), r.title, cpu, "cpu-s", r.millions, "M",
-		r.millions/wall, "M/s", r.millions/cpu, "M/cpu-s", float64(usage.Maxrss)/1024, "MB-peak")
-	return nil
+	return sample{wall, cpu, float64(usage.Maxrss) / 1024}, nil
 }

@@ -140,10 +140,10 @@ func (in *Reader) Time(text string) (time.Time, error) {
 // could damage a uid60.
 func (in *Reader) parseGiven(r *Reading) (err error) {
 	r.Given = true
-	if r.Candidate, err = in.parse(r.Input); err != nil {
+	if err = in.parse(r, r.Input); err != nil {
 		var bare string
 		if bare, r.Stripped = strip(r.Input); r.Stripped != nil {
-			r.Candidate, err = in.parse(bare)
+			err = in.parse(r, bare)
 		}
 		if errors.Is(err, sortid.ErrLayout) {
 			err = otherVersion(r.Input, in.Format, err)
@@ -152,13 +152,14 @@ func (in *Reader) parseGiven(r *Reading) (err error) {
 	return err
 }
 
-func (in *Reader) parse(text string) (c format.Candidate, err error) {
+func (in *Reader) parse(r *Reading, text string) (err error) {
 	if in.From == "" {
-		return in.Format.Read(text)
+		r.Candidate, err = in.Format.Read(text)
+		return err
 	}
-	c.Encoding = in.From
-	c.ID, err = in.Format.ParseAs(in.From, text)
-	return c, err
+	r.Encoding = in.From
+	r.ID, err = in.Format.ParseAs(in.From, text)
+	return err
 }
 
 // otherVersion returns an error that names the version of the text, if it is the only difference.
