@@ -67,7 +67,7 @@ export class Generator {
 
 // For generators that could make an ID again if they went back to the clock's time.
 export function refuseToGoBack(generator) {
-  generator.fail("the clock is more than 10 seconds behind the last ID");
+  generator.fail("the clock is over 10 seconds behind the last ID");
 }
 
 // Waits for the next tick, up to half a second.
@@ -92,7 +92,7 @@ export function parseNode(text, max, what) {
   const match = /^(\d{1,8}|0x[\da-f]{1,6})\/(\d\d?)$/i.exec(text);
   if (!match) reject(`the ${what} must be like 42/8: the ID and its size in bits`);
   const [, id, size] = match.map(Number);
-  if (size < 1 || size > max) reject(`the size of the ${what} is 1 to ${max} bits, not ${size}`);
+  if (size < 1 || size > max) reject(`the size of the ${what} is 1 to ${max} bits`);
   const largest = 2 ** size - 1;
   if (id > largest) reject(`${id} is no ${what} of ${size} bits: the largest is ${largest}`);
   return { id, size };

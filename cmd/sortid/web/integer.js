@@ -32,14 +32,13 @@ export function digitsOf(symbols, folds) {
     // The integer of a text, of at most 192 bits; undefined if a character is no digit.
     read(text) {
       let size = 0;
-      for (let at = 0; at < text.length;) {
-        const stop = Math.min(at + step, text.length);
+      for (let at = 0; at < text.length;) { // the first step can have more bits
+        const stop = Math.min(at + (size ? step : 2 * step), text.length);
         let carry = 0;
         let scale = 1;
         for (; at < stop; at++) {
-          const code = text.charCodeAt(at);
-          const value = code < 128 ? values[code] : 255;
-          if (value === 255) return undefined;
+          const value = values[text.charCodeAt(at)];
+          if (!(value < base)) return undefined;
           carry = carry * base + value;
           scale *= base;
         }
@@ -48,7 +47,7 @@ export function digitsOf(symbols, folds) {
           parts[i ^ swap] = product; // keeps the lowest 32 bits
           carry = Math.floor(product / PART);
         }
-        if (carry) parts[size++ ^ swap] = carry;
+        for (; carry; carry = Math.floor(carry / PART)) parts[size++ ^ swap] = carry;
       }
       while (size < 6) parts[size++ ^ swap] = 0;
       return result();

@@ -14,7 +14,7 @@ class EuidGenerator extends Generator {
     this.extension = Number(text);
     this.length = Number(bits ?? 32 - Math.clz32(this.extension));
     if (!(this.length <= 15 && this.extension < 2 ** this.length)) {
-      reject("the extension is a number of up to 15 bits, as in 5 or 5/8");
+      reject("the extension has up to 15 bits, like 5 or 5/8");
     }
   }
 
