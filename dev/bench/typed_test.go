@@ -24,6 +24,7 @@ type (
 var (
 	sUser  userID
 	sShort shortID
+	sAny   typed.Any[scru128.ID]
 	sType  typeID
 )
 
@@ -90,6 +91,12 @@ func BenchmarkTypedAppend(b *testing.B) {
 			buf, _ = typedID.AppendText(buf[:0])
 		}
 	})
+	b.Run("lib=scru128-any", func(b *testing.B) {
+		id := typedID.Any()
+		for b.Loop() {
+			buf, _ = id.AppendText(buf[:0])
+		}
+	})
 	b.Run("lib=scru64", func(b *testing.B) {
 		for b.Loop() {
 			buf, _ = short.AppendText(buf[:0])
@@ -115,6 +122,12 @@ func BenchmarkTypedParse(b *testing.B) {
 		s := "user_" + s
 		for b.Loop() {
 			sUser, sErr = typed.Parse[userID](s)
+		}
+	})
+	b.Run("lib=scru128-any", func(b *testing.B) {
+		s := "user_" + s
+		for b.Loop() {
+			sAny, sErr = typed.ParseAny[scru128.ID](s)
 		}
 	})
 	b.Run("lib=scru64", func(b *testing.B) {
