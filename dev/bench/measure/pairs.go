@@ -66,7 +66,7 @@ func (p *pair) measure(lines io.Writer, bin string, count int) error {
 			return fmt.Errorf("%s %q prints something else", r.program, r.args)
 		}
 	}
-	var ratios, work, parallel, peaks []float64
+	var ratios, work, parallel []float64
 	for range count {
 		ours, err := p.ours.start(bin, io.Discard)
 		if err != nil {
@@ -85,10 +85,9 @@ func (p *pair) measure(lines io.Writer, bin string, count int) error {
 		ratios = append(ratios, ours.wall/slowest.wall)
 		work = append(work, ours.cpu/slowest.cpu)
 		parallel = append(parallel, ours.cpu/ours.wall)
-		peaks = append(peaks, ours.peak)
 	}
 	bench.Write(lines, "Pairs", p.title, median(ratios), "ratio", p.goal, "goal", median(work),
-		"cpu-ratio", median(parallel), "cpu/wall", slices.Max(peaks), "MB-peak")
+		"cpu-ratio", median(parallel), "cpu/wall")
 	return nil
 }
 
