@@ -234,6 +234,15 @@ func (k *Clock) Misread() string {
 	return k.bytes.Name
 }
 
+// limited reports whether the impossible timestamps would be possible without the limits in the
+// options.
+func (k *Clock) limited() bool {
+	now := k.o.Now()
+	from, _ := k.f.PlausibleRange(now)
+	return !(k.o.From.IsZero() && k.o.To.IsZero()) && !k.f.TimeOf(k.outside).Before(from) &&
+		!k.f.TimeOf(k.mostOutside).After(now.AddDate(0, 0, 1))
+}
+
 func (k *Clock) explainOutside() {
 	from, to := words.Time(k.f.TimeOf(k.lowest)), words.Time(k.f.TimeOf(k.highest))
 	n := k.possible.Count
@@ -241,7 +250,7 @@ func (k *Clock) explainOutside() {
 		return
 	}
 	k.possible.Detail = words.Plural(n, "ID") + " outside the range from " + from + " to " + to
-	if 2*n < k.n {
+	if 2*n < k.n || k.limited() {
 		return
 	}
 	g := k.guessMistake()
