@@ -2,16 +2,19 @@
 package examples
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"entgo.io/ent/entc"
 	"entgo.io/ent/entc/gen"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/sortid/sortid/internal/testserver"
 )
@@ -23,10 +26,11 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// Some programs print these lines before the number of recent events.
+const byDatabase = "the database made an ID: true\n"
+
+// Some programs print this line before the number of recent events.
 var before = map[string]string{
-	"sqlite": "the database made an ID: true\n",
-	"mysql":  "the database made an ID: true\n",
+	"bun": byDatabase, "sqlc": byDatabase, "sqlite": byDatabase, "mysql": byDatabase,
 }
 
 // Some programs print these lines between that number and the pages.
@@ -52,8 +56,42 @@ func testProgram(t *testing.T, name, databaseURL string, args ...string) {
 
 func TestPostgres(t *testing.T) {
 	for _, name := range []string{"bun", "gorm", "pgx", "sqlc"} {
-		t.Run(name, func(t *testing.T) { testProgram(t, name, testserver.Postgres(t), "./"+name) })
+		t.Run(name, func(t *testing.T) { testProgram(t, name, database(t), "./"+name) })
 	}
+}
+
+// sqlText has the functions of "sortid sql".
+var sqlText = sync.OnceValues(func() ([]byte, error) {
+	return exec.Command("go", "run", "../cmd/sortid", "sql", "postgres", "--formats",
+		"scru128").Output()
+})
+
+// database returns the URL of a new database with the functions of "sortid sql".
+func database(t *testing.T) string {
+	t.Helper()
+	testserver.Long(t, "compiles and runs the command")
+	text, err := sqlText()
+	ok(t, err)
+	u, err := url.Parse(testserver.Postgres(t))
+	ok(t, err)
+	schema := u.Query().Get("search_path")
+	query(t, u.String(), "CREATE DATABASE "+schema)
+	t.Cleanup(func() { query(t, u.String(), "DROP DATABASE "+schema+" WITH (FORCE)") })
+	own, values := *u, u.Query()
+	values.Del("search_path")
+	own.Path, own.RawQuery = "/"+schema, values.Encode()
+	query(t, own.String(), string(text))
+	return own.String()
+}
+
+func query(t *testing.T, url, text string) {
+	t.Helper()
+	ctx := context.Background() // also after the test
+	conn, err := pgx.Connect(ctx, url)
+	ok(t, err)
+	defer conn.Close(ctx)
+	_, err = conn.PgConn().Exec(ctx, text).ReadAll()
+	ok(t, err)
 }
 
 func TestSQL(t *testing.T) {

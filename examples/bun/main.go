@@ -1,5 +1,6 @@
 // Command bun stores events under SCRU128 keys in PostgreSQL, with Bun.
 //
+//	sortid sql postgres | psql "$DATABASE_URL"
 //	DATABASE_URL=postgres://... go run .
 package main
 
@@ -24,19 +25,10 @@ func main() {
 	}
 }
 
-// An Event has a scru128.UUID for a column of type uuid.
+// An Event has a scru128.UUID for a column of type uuid. If it is zero, the database makes the ID.
 type Event struct {
-	ID   scru128.UUID `bun:"type:uuid,pk"`
+	ID   scru128.UUID `bun:"type:uuid,pk,nullzero,default:sortid.scru128_new()"`
 	What string       `bun:",notnull"`
-}
-
-var _ bun.BeforeAppendModelHook = (*Event)(nil)
-
-func (e *Event) BeforeAppendModel(_ context.Context, query bun.Query) error {
-	if _, ok := query.(*bun.InsertQuery); ok && scru128.ID(e.ID).IsZero() {
-		e.ID = scru128.UUID(scru128.New())
-	}
-	return nil
 }
 
 func run(ctx context.Context, url string) error {
@@ -54,11 +46,15 @@ func run(ctx context.Context, url string) error {
 	if _, err := db.NewInsert().Model(&old).Exec(ctx); err != nil {
 		return err
 	}
-	events := make([]Event, 250)
+	events := make([]Event, 249)
 	for i := range events {
-		events[i].What = fmt.Sprint("event ", i)
+		events[i] = Event{ID: scru128.UUID(scru128.New()), What: fmt.Sprint("event ", i)}
 	}
 	if _, err := db.NewInsert().Model(&events).Exec(ctx); err != nil {
+		return err
+	}
+	newest := Event{What: "event 249"}
+	if _, err := db.NewInsert().Model(&newest).Exec(ctx); err != nil { // also reads the ID
 		return err
 	}
 
@@ -67,6 +63,7 @@ func run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Printf("the database made an ID: %t\n", recent[len(recent)-1].ID == newest.ID)
 	fmt.Printf("%d events of the last hour\n", len(recent))
 
 	var last scru128.UUID

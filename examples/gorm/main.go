@@ -1,5 +1,6 @@
 // Command gorm stores events and their users under SCRU128 keys in PostgreSQL, with GORM.
 //
+//	sortid sql postgres | psql "$DATABASE_URL"
 //	DATABASE_URL=postgres://... go run .
 package main
 
@@ -24,10 +25,10 @@ func main() {
 	}
 }
 
-// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm. The column id is a uuid, and
-// the column friend is a text with the prefix.
+// A User has a typed ID, such as user_0372ijojuxuhjsfkeryi2mrtm, which the database makes. The
+// column id is a uuid, and the column friend is a text with the prefix.
 type User struct {
-	ID     UserID `gorm:"type:uuid;primaryKey"`
+	ID     UserID `gorm:"type:uuid;primaryKey;default:sortid.scru128_new()"`
 	Name   string `gorm:"not null"`
 	Friend typed.Text[User, scru128.ID]
 }
@@ -36,14 +37,7 @@ type UserID = typed.ID[User, scru128.ID]
 
 func (User) Prefix() string { return "user" }
 
-func (u *User) BeforeCreate(*gorm.DB) error {
-	if u.ID.IsZero() {
-		u.ID = typed.New[UserID]()
-	}
-	return nil
-}
-
-// An Event has a scru128.UUID for a column of type uuid.
+// An Event has a scru128.UUID for a column of type uuid. The program makes the ID.
 type Event struct {
 	ID     scru128.UUID `gorm:"type:uuid;primaryKey"`
 	UserID UserID       `gorm:"type:uuid;not null"`

@@ -1,5 +1,6 @@
 // Command pgx stores events and their users under SCRU128 keys in PostgreSQL, with pgx.
 //
+//	sortid sql postgres | psql "$DATABASE_URL"
 //	DATABASE_URL=postgres://... go run .
 package main
 
@@ -40,9 +41,10 @@ type Event struct {
 	What string
 }
 
-// The columns have IDs without prefixes.
+// The columns have IDs without prefixes. The database makes the users' IDs.
 const schema = `
-CREATE TABLE IF NOT EXISTS users (id uuid PRIMARY KEY, name text NOT NULL);
+CREATE TABLE IF NOT EXISTS users (
+	id uuid PRIMARY KEY DEFAULT sortid.scru128_new(), name text NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
 	id uuid PRIMARY KEY, user_id uuid NOT NULL REFERENCES users, what text NOT NULL);`
 
@@ -64,9 +66,9 @@ func run(ctx context.Context, url string) error {
 	if _, err := pool.Exec(ctx, schema); err != nil {
 		return err
 	}
-	user := User{ID: typed.New[UserID](), Name: "Ada"}
-	if _, err := pool.Exec(ctx, `INSERT INTO users (id, name) VALUES ($1, $2)`, user.ID,
-		user.Name); err != nil {
+	user := User{Name: "Ada"}
+	if err := pool.QueryRow(ctx, `INSERT INTO users (name) VALUES ($1) RETURNING id`, user.Name).
+		Scan(&user.ID); err != nil {
 		return err
 	}
 	old := Event{ID: scru128.First(time.Now().Add(-48 * time.Hour)), User: user.ID, What: "moved"}

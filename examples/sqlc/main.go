@@ -2,6 +2,7 @@
 // schema.sql and queries.sql:
 //
 //	go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+//	sortid sql postgres | psql "$DATABASE_URL"
 //	DATABASE_URL=postgres://... go run .
 package main
 
@@ -53,11 +54,15 @@ func run(ctx context.Context, url string) error {
 	if err := queries.InsertEvent(ctx, old); err != nil {
 		return err
 	}
-	events := make([]db.CopyEventsParams, 250)
+	events := make([]db.CopyEventsParams, 249)
 	for i := range events {
 		events[i] = db.CopyEventsParams{ID: scru128.New(), What: fmt.Sprint("event ", i)}
 	}
 	if _, err := queries.CopyEvents(ctx, events); err != nil {
+		return err
+	}
+	newest, err := queries.AddEvent(ctx, "event 249")
+	if err != nil {
 		return err
 	}
 
@@ -69,6 +74,7 @@ func run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Printf("the database made an ID: %t\n", recent[len(recent)-1].ID == newest)
 	fmt.Printf("%d events of the last hour\n", len(recent))
 
 	// Each page begins after the last ID of the page before. With OFFSET, later pages would take

@@ -1,6 +1,9 @@
 -- name: InsertEvent :exec
 INSERT INTO events (id, what) VALUES ($1, $2);
 
+-- name: AddEvent :one
+INSERT INTO events (what) VALUES ($1) RETURNING id;
+
 -- name: CopyEvents :copyfrom
 INSERT INTO events (id, what) VALUES ($1, $2);
 

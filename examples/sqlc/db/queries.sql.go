@@ -11,6 +11,17 @@ import (
 	"github.com/sortid/sortid/scru128"
 )
 
+const addEvent = `-- name: AddEvent :one
+INSERT INTO events (what) VALUES ($1) RETURNING id
+`
+
+func (q *Queries) AddEvent(ctx context.Context, what string) (scru128.ID, error) {
+	row := q.db.QueryRow(ctx, addEvent, what)
+	var id scru128.ID
+	err := row.Scan(&id)
+	return id, err
+}
+
 type CopyEventsParams struct {
 	ID   scru128.ID
 	What string
