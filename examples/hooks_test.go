@@ -21,13 +21,17 @@ import (
 	"github.com/labstack/echo/v4"
 	"github.com/stretchr/testify/assert"
 	"github.com/swaggo/swag"
+	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/euid"
 	"github.com/sortid/sortid/scru128"
+	"github.com/sortid/sortid/scru160"
 	"github.com/sortid/sortid/scru64"
 	"github.com/sortid/sortid/typed"
+	"github.com/sortid/sortid/uid60"
 )
 
 // The tests of this file show the section "With other packages" of docs/formats.md.
@@ -233,5 +237,38 @@ func TestProtobuf(t *testing.T) {
 	ok(t, proto.Unmarshal(b, &raw))
 	if id, err := scru128.FromBytes(raw.Value); err != nil || id != anAccount.Inner() {
 		t.Errorf("from bytes: %v, %v", id, err)
+	}
+}
+
+func TestYAML(t *testing.T) {
+	testYAML(t, scru64.ID(scru64.Max))
+	testYAML(t, scru128.New())
+	testYAML(t, scru128.UUID(scru128.New()))
+	testYAML(t, scru128.Bytes(scru128.New()))
+	testYAML(t, scru160.New())
+	testYAML(t, euid.UUID(euid.New()))
+	testYAML(t, uid60.Max)
+	testYAML(t, anAccount)
+	testYAML(t, anAccount.Bytes())
+}
+
+// testYAML checks that YAML has the text of an ID, as a value and as a key.
+func testYAML[T interface {
+	comparable
+	encoding.TextMarshaler
+}](t *testing.T, id T) {
+	t.Helper()
+	text, err := id.MarshalText()
+	ok(t, err)
+	b, err := yaml.Marshal(map[T]T{id: id})
+	ok(t, err)
+	var raw map[string]string
+	ok(t, yaml.Unmarshal(b, &raw))
+	if raw[string(text)] != string(text) {
+		t.Errorf("%T %s is written as %s", id, text, b)
+	}
+	var back map[T]T
+	if err := yaml.Unmarshal(b, &back); err != nil || len(back) != 1 || back[id] != id {
+		t.Errorf("%T: %s is read as %v, %v", id, b, back, err)
 	}
 }
