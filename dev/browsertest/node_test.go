@@ -124,9 +124,7 @@ console.log(scru128.parse(String(id)).equals(id));
 
 // Other bundlers make a small bundle, too. Other programs than Node run the package.
 func TestBundlersAndRuntimes(t *testing.T) {
-	if testserver.Soak(t) == 0 {
-		t.Skip("installs 300 MB from npm; to run this test: set SORTID_SOAK=1s")
-	}
+	testserver.Long(t, "installs packages from npm")
 	for _, c := range []struct {
 		name     string
 		packages []string
