@@ -84,7 +84,7 @@ func NewClock(f *sample.Format, found *findings.List, o ClockOptions) *Clock {
 	}
 	from, to := o.From, o.To
 	if from.IsZero() {
-		from, _ = f.PlausibleRange(o.Now())
+		from = earliest(f, o.Now())
 		// A clock that counts seconds shows times before this one.
 		age := o.Now().Sub(f.Epoch).Seconds()
 		if end := f.Epoch.Add(time.Duration(age * float64(f.Tick))); f.Tick < time.Second &&
@@ -234,12 +234,26 @@ func (k *Clock) Misread() string {
 	return k.bytes.Name
 }
 
+// earliest returns the start of the format's plausible range, or an earlier time: 2010, or a month
+// after a later epoch. A simulated generator can make IDs of a time before the format was known.
+func earliest(f *sample.Format, now time.Time) time.Time {
+	from, _ := f.PlausibleRange(now)
+	early := time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC)
+	if month := f.Epoch.AddDate(0, 1, 0); month.After(early) {
+		early = month
+	}
+	if early.Before(from) {
+		return early
+	}
+	return from
+}
+
 // limited reports whether the impossible timestamps would be possible without the limits in the
 // options.
 func (k *Clock) limited() bool {
 	now := k.o.Now()
-	from, _ := k.f.PlausibleRange(now)
-	return !(k.o.From.IsZero() && k.o.To.IsZero()) && !k.f.TimeOf(k.outside).Before(from) &&
+	return !(k.o.From.IsZero() && k.o.To.IsZero()) &&
+		!k.f.TimeOf(k.outside).Before(earliest(k.f, now)) &&
 		!k.f.TimeOf(k.mostOutside).After(now.AddDate(0, 0, 1))
 }
 
