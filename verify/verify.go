@@ -52,9 +52,9 @@ type Options struct {
 	// Live says that the generator runs now. Then Check compares the timestamps with this machine's
 	// clock.
 	Live bool
-	// From and To are the earliest and the latest possible time. The default of From is 2010, but for
-	// a later epoch or an older format it is the start of [format.Format.PlausibleRange]. The default
-	// of To is one day from now.
+	// From and To are the earliest and the latest possible time. By default, From is 2010. If the
+	// epoch is later or the format is older, From is the start of [format.Format.PlausibleRange]. By
+	// default, To is one day from now.
 	From, To time.Time
 
 	// Nodes has the node spec of a scru64 generator: "42/8" is the node ID 42 of 8 bits. With
