@@ -87,7 +87,7 @@ var layers = []string{
 	"internal/conformance",
 	"format",
 	"generate lease/nodefield",
-	"internal/extsort internal/samples internal/usage",
+	"internal/extsort internal/testids internal/usage",
 	"verify",
 	"store pgxid",
 	"cmd/sortid",

@@ -68,10 +68,11 @@ func chooseFrom(cmd *cobra.Command) *flags.Choice {
 		append(names, inspect.Bases...)...)
 }
 
-// A target is what to write: an encoding, the time or a format.
+// A target is what to write: an encoding, the number in a base, the time or a format.
 type target struct {
 	name     string
 	encoding format.Encoding
+	base     string
 	format   *format.Format
 }
 
@@ -80,10 +81,10 @@ func (t *target) append(b []byte, r *inspect.Reading) ([]byte, error) {
 	if t.name == "time" {
 		return r.AppendTime(b)
 	}
-	if slices.Contains(inspect.Bases, t.name) {
-		text := r.InBase(t.name)
+	if t.base != "" {
+		text := r.InBase(t.base)
 		if slices.ContainsFunc(r.Others,
-			func(g inspect.Guess) bool { return g.InBase(t.name) != text }) {
+			func(g inspect.Guess) bool { return g.InBase(t.base) != text }) {
 			return b, r.Sure()
 		}
 		return append(b, text...), nil
@@ -133,7 +134,11 @@ func (t *target) String() string { return t.name }
 func (t *target) Type() string   { return "FORMAT" }
 func (t *target) Set(name string) error {
 	*t = target{name: strings.ToLower(name)}
-	if t.name == "time" || slices.Contains(inspect.Bases, t.name) {
+	if t.name == "time" {
+		return nil
+	}
+	if slices.Contains(inspect.Bases, t.name) {
+		t.base = t.name
 		return nil
 	}
 	if e := format.Encoding(t.name); slices.Contains(encodings, e) {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
-	"github.com/sortid/sortid/internal/samples"
+	"github.com/sortid/sortid/internal/testids"
 	"github.com/sortid/sortid/internal/testserver"
 )
 
@@ -105,9 +105,9 @@ func TestOthers(t *testing.T) {
 			continue
 		}
 		tested++
-		for _, c := range samples.Columns(f) {
+		for _, c := range testids.Columns(f) {
 			var values, want []string
-			for _, id := range samples.IDs(f, r, 1000) {
+			for _, id := range testids.IDs(f, r, 1000) {
 				if c.Fits(id.ID) {
 					values, want = append(values, c.Value(id.ID)), append(want, id.At(layout))
 				}
@@ -135,11 +135,11 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-func testFirst(t *testing.T, db *sql.DB, c samples.Column, r *rand.Rand,
+func testFirst(t *testing.T, db *sql.DB, c testids.Column, r *rand.Rand,
 	stored func(string) string) {
 	t.Helper()
 	var values, want []string
-	for _, at := range samples.Times(c.Format, r, 1000) {
+	for _, at := range testids.Times(c.Format, r, 1000) {
 		values = append(values, at.Format(layout+"+00"))
 		id := c.FirstID(at)
 		if stored != nil {
@@ -169,7 +169,7 @@ func TestOurs(t *testing.T) {
 			return blob(id.In(format.Hex))
 		}
 		var texts, values, times []string
-		for _, id := range samples.IDs(f, r, 1000) {
+		for _, id := range testids.IDs(f, r, 1000) {
 			texts, values, times = append(texts, id.String()), append(values, stored(id.ID)),
 				append(times, id.At(layout))
 		}
@@ -184,7 +184,7 @@ func TestOurs(t *testing.T) {
 				t.Errorf("%s%s(NULL) is %s", f.Name, function, got)
 			}
 		}
-		columns := samples.Columns(f)
+		columns := testids.Columns(f)
 		c := columns[len(columns)-1]
 		c.First = f.Name + "_first"
 		if c.Encoding == format.Text {
@@ -222,7 +222,7 @@ func testVectors(t *testing.T, db *sql.DB, f *format.Format, stored func(format.
 		values = append(values, stored(check.Must(f.Parse(v.Text))(t)))
 	}
 	for _, v := range v.Invalid {
-		if len(v.Text) != 36 || stored(samples.Largest(f))[8] != '-' { // a UUID's text is valid
+		if len(v.Text) != 36 || stored(testids.Largest(f))[8] != '-' { // a UUID's text is valid
 			bad = append(bad, v.Text)
 		}
 	}

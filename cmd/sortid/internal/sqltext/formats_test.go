@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/sortid/sortid/format"
-	"github.com/sortid/sortid/internal/samples"
+	"github.com/sortid/sortid/internal/testids"
 	"github.com/sortid/sortid/internal/testserver"
 	"github.com/sortid/sortid/scru160"
 )
@@ -30,7 +30,7 @@ var formats = func() (list []tested) {
 			first, last = first.Add(-s.Tick), last.Add(s.Tick)
 		}
 		list = append(list, tested{s, s.Name, FactsOf(s).Postgres, first, last.Add(time.Nanosecond),
-			samples.Largest(s).String()})
+			testids.Largest(s).String()})
 	}
 	return list
 }()
@@ -80,7 +80,7 @@ func (f tested) random(r *rand.Rand) string {
 		b[i] = byte(r.Uint32())
 	}
 	n, limit := new(big.Int).SetBytes(b),
-		new(big.Int).SetBytes(samples.Largest(f.Format).Bytes())
+		new(big.Int).SetBytes(testids.Largest(f.Format).Bytes())
 	id, err := f.ParseAs(format.Int, n.Mod(n, limit.Add(limit, big.NewInt(1))).String())
 	if err != nil {
 		panic(err)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/sortid/sortid/format"
 	"github.com/sortid/sortid/internal/check"
-	"github.com/sortid/sortid/internal/samples"
+	"github.com/sortid/sortid/internal/testids"
 )
 
 // otherFormats returns the formats of other projects that have SQL for a database.
@@ -50,14 +50,14 @@ func TestPostgresOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	types := map[format.Encoding]string{format.UUID: "uuid", format.Int: "bigint"}
 	for _, f := range list {
-		for _, s := range samples.Columns(f) {
+		for _, s := range testids.Columns(f) {
 			typ := types[s.Encoding]
 			if typ == "" {
 				typ = "text"
 			}
 			var values []string
 			var want []string
-			for _, id := range samples.IDs(f, r, manyOthers) {
+			for _, id := range testids.IDs(f, r, manyOthers) {
 				if s.Fits(id.ID) {
 					values = append(values, s.Value(id.ID))
 					want = append(want, id.At("2006-01-02 15:04:05.000000"))
@@ -79,7 +79,7 @@ func TestPostgresOthers(t *testing.T) {
 				continue
 			}
 			values, want = nil, nil
-			for _, at := range samples.Times(f, r, 200) {
+			for _, at := range testids.Times(f, r, 200) {
 				values = append(values, at.Format("2006-01-02 15:04:05.000000+00"))
 				want = append(want, s.FirstID(at))
 			}
@@ -163,7 +163,7 @@ func TestMySQLOthers(t *testing.T) {
 		"at VARCHAR(40), first VARCHAR(40))"})
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, f := range list {
-		all := samples.Columns(f)
+		all := testids.Columns(f)
 		for _, s := range all {
 			if s.Encoding == format.Int && len(all) > 1 {
 				s.Time += "_int"
@@ -175,7 +175,7 @@ func TestMySQLOthers(t *testing.T) {
 				}
 				return text
 			}
-			fill(t, db, s, samples.IDs(f, r, manyOthers), stored)
+			fill(t, db, s, testids.IDs(f, r, manyOthers), stored)
 			query := fmt.Sprintf("SELECT COUNT(*), SUM(NOT at <=> DATE_FORMAT(%[1]s(id), "+
 				"'%%Y-%%m-%%d %%H:%%i:%%s.%%f')), MIN(IF(at <=> DATE_FORMAT(%[1]s(id), "+
 				"'%%Y-%%m-%%d %%H:%%i:%%s.%%f'), NULL, CONCAT(id, ' ', at, ' ', %[1]s(id)))) "+
@@ -201,7 +201,7 @@ func TestMySQLOthers(t *testing.T) {
 				continue
 			}
 			var b strings.Builder
-			for i, at := range samples.Times(f, r, 200) {
+			for i, at := range testids.Times(f, r, 200) {
 				if at.Year() > 9999 || at.Year() < 1000 {
 					continue
 				}
@@ -227,7 +227,7 @@ func TestMySQLOthers(t *testing.T) {
 }
 
 // fill writes IDs and their times to the table wanted.
-func fill(t *testing.T, db *sql.DB, s samples.Column, ids []samples.ID,
+func fill(t *testing.T, db *sql.DB, s testids.Column, ids []testids.ID,
 	stored func(string) string) {
 	t.Helper()
 	execAll(t, db, []string{"DELETE FROM wanted"})
@@ -286,7 +286,7 @@ func TestSQLiteOthers(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, f := range list {
 		tables := 0
-		for i, s := range samples.Columns(f) {
+		for i, s := range testids.Columns(f) {
 			table := "events_" + strings.ReplaceAll(f.Name, "-", "_")
 			if i > 0 && tables > 0 {
 				table += "_" + string(s.Encoding)
@@ -304,7 +304,7 @@ func TestSQLiteOthers(t *testing.T) {
 	}
 }
 
-func testSQLiteTable(t *testing.T, db *sql.DB, s samples.Column, table, text string, r *rand.Rand) {
+func testSQLiteTable(t *testing.T, db *sql.DB, s testids.Column, table, text string, r *rand.Rand) {
 	t.Helper()
 	literal := func(text string) string {
 		switch s.Encoding {
@@ -324,7 +324,7 @@ func testSQLiteTable(t *testing.T, db *sql.DB, s samples.Column, table, text str
 		}
 	}
 	check.Must(db.ExecContext(t.Context(), "DELETE FROM "+table))(t)
-	for _, id := range samples.IDs(s.Format, r, manyOthers) {
+	for _, id := range testids.IDs(s.Format, r, manyOthers) {
 		if !s.Fits(id.ID) {
 			continue
 		}
@@ -354,7 +354,7 @@ func testSQLiteTable(t *testing.T, db *sql.DB, s samples.Column, table, text str
 	}
 	_, expression, _ := strings.Cut(query, "WHERE id >= ")
 	expression, _, _ = strings.Cut(expression, "\n  AND id < ")
-	for _, at := range samples.Times(s.Format, r, 100) {
+	for _, at := range testids.Times(s.Format, r, 100) {
 		at = at.Truncate(time.Second)
 		if at.Year() > 9999 || at.Year() < 1000 {
 			continue

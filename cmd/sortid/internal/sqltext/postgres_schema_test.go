@@ -313,8 +313,8 @@ func TestPostgresInstallsOneFormatAlone(t *testing.T) {
 	}
 }
 
-// The functions have the same results with operators, functions and types of the same names in a
-// schema before pg_catalog, each of which raises an error.
+// The functions have the same results if a schema before pg_catalog has operators, functions and
+// types of the same names, which raise errors.
 func TestPostgresHoldsUnderHostileSearchPath(t *testing.T) {
 	d := install(t)
 	evil := d.schema + "_evil"

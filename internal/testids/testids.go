@@ -1,5 +1,5 @@
-// Package samples makes IDs and times of any format, with the edges, for tests of other readers.
-package samples
+// Package testids makes IDs and times of any format, with the edges, for tests of other readers.
+package testids
 
 import (
 	"encoding/json"
