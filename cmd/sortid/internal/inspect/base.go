@@ -6,21 +6,26 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sortid/sortid/format"
 )
 
-const digits62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
 // Bases are ways to write an integer or a UUID. Base58 has Bitcoin's alphabet, and Base62 the
 // alphabet 0-9A-Za-z. Base64 is of the bytes, in either alphabet of RFC 4648.
 var Bases = []string{"base58", "base62", "base64"}
 
-var alphabets = map[string]string{
-	"base58": strings.NewReplacer("0", "", "I", "", "O", "", "l", "").Replace(digits62),
-	"base62": digits62,
-}
+// alphabets returns the digits of the bases, which formats of UUIDs also have.
+var alphabets = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, f := range format.All() {
+		if base, ok := strings.CutPrefix(f.Name, "uuid-"); ok {
+			all[base] = f.Text.Symbols
+		}
+	}
+	return all
+})
 
 const maxBase = 22 // digits of 128 bits in Base58
 
@@ -46,7 +51,7 @@ func fromBase(base, text string) (*big.Int, error) {
 		}
 		return n.SetBytes(b), nil
 	}
-	symbols := alphabets[base]
+	symbols := alphabets()[base]
 	for i := range len(text) {
 		digit := strings.IndexByte(symbols, text[i])
 		if digit < 0 {
@@ -94,7 +99,7 @@ func (g *Guess) InBase(base string) string {
 	if base == "base64" {
 		return base64.RawURLEncoding.EncodeToString(g.ID.Bytes())
 	}
-	symbols := alphabets[base]
+	symbols := alphabets()[base]
 	n, size, digit := new(big.Int).SetBytes(g.ID.Bytes()), big.NewInt(int64(len(symbols))),
 		new(big.Int)
 	text := []byte{}
