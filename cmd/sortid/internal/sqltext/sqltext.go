@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sortid/sortid/cmd/sortid/internal/sqlgen"
+	"github.com/sortid/sortid/cmd/sortid/internal/sqltext/derive"
 	"github.com/sortid/sortid/format"
 )
 
@@ -35,7 +35,7 @@ func Postgres(schema string, formats []*format.Format) (string, error) {
 			}
 		}
 	}
-	text, err := read("postgres", names, ours, others, sqlgen.Postgres)
+	text, err := read("postgres", names, ours, others, derive.Postgres)
 	return withVersion(inSchema(text, schema)), err
 }
 
@@ -50,24 +50,24 @@ func withVersion(text string) string {
 
 func MySQL(formats []*format.Format) (string, error) {
 	ours, others := split(formats)
-	return read("mysql", []string{"header", "common"}, ours, others, sqlgen.MySQL)
+	return read("mysql", []string{"header", "common"}, ours, others, derive.MySQL)
 }
 
 func SQLite(formats []*format.Format) (string, error) {
 	ours, others := split(formats)
-	return read("sqlite", []string{"header"}, ours, others, sqlgen.SQLite)
+	return read("sqlite", []string{"header"}, ours, others, derive.SQLite)
 }
 
 // DuckDB returns macros, all of them from the table of formats.
 func DuckDB(formats []*format.Format) (string, error) {
 	ours, others := split(formats)
-	return read("duckdb", []string{"header"}, nil, append(ours, others...), sqlgen.DuckDB)
+	return read("duckdb", []string{"header"}, nil, append(ours, others...), derive.DuckDB)
 }
 
 // WithOthers returns our formats, and the formats of other projects for which a function of this
 // package has SQL.
 func WithOthers(text func([]*format.Format) (string, error)) []*format.Format {
-	return append(format.Ours(), sqlgen.Formats(func(f *format.Format) (string, error) {
+	return append(format.Ours(), derive.Formats(func(f *format.Format) (string, error) {
 		return text([]*format.Format{f})
 	})...)
 }

@@ -1,6 +1,6 @@
-// Package sqlgen writes SQL functions that read IDs, from the layout and the texts of any format in
+// Package derive writes SQL functions that read IDs, from the layout and the texts of any format in
 // package format. The functions F_time and F_first return an ID's time and a time's smallest ID.
-package sqlgen
+package derive
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package sqlgen
+package derive
 
 import (
 	"fmt"
@@ -108,7 +108,7 @@ func (c *column) bits(digits string, low, n int) string {
 		}
 		return c.wideBits(digits, &g, at)
 	}
-	panic(fmt.Sprintf("sqlgen: the texts of %s have no group with bits %d to %d", c.Name, low,
+	panic(fmt.Sprintf("derive: the texts of %s have no group with bits %d to %d", c.Name, low,
 		low+n-1))
 }
 
