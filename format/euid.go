@@ -48,7 +48,7 @@ func euidFormat() *Format {
 
 func euidWords(id euid.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return integer.Words{0, hi, lo}
+	return integer.Words{Mid: hi, Low: lo}
 }
 
-func euidID(w integer.Words) euid.ID { return euid.FromUint128(w[1], w[2]) }
+func euidID(w integer.Words) euid.ID { return euid.FromUint128(w.Mid, w.Low) }

@@ -377,7 +377,7 @@ func (f *Format) Bounds(from, to time.Time) (first, end ID, err error) {
 
 // first returns the smallest integer of t's tick.
 func (f *Format) first(t time.Time) integer.Words {
-	w, ticks := f.shared, integer.Words{0, 0, f.ticks(t)}
+	w, ticks := f.shared, integer.Words{Low: f.ticks(t)}
 	for _, field := range f.timestamp {
 		w = w.Or(ticks.Shift(-field.Shift).And(integer.Ones(field.Bits)).Shift(field.Low))
 	}

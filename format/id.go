@@ -55,7 +55,7 @@ func (f *Format) FromBytes(b []byte) (ID, error) {
 	}
 	var full [24]byte
 	copy(full[24-len(b):], b)
-	return f.FromWords(integer.FromBytes(&full))
+	return f.fromInteger(integer.FromBytes(&full))
 }
 
 func (f *Format) id(w integer.Words, err error) (ID, error) {
@@ -117,11 +117,13 @@ func (f *Format) checkEncoding(e Encoding) error {
 }
 
 // Words returns the ID's integer, the most significant word first.
-func (id ID) Words() [3]uint64 { return id.words }
+func (id ID) Words() [3]uint64 { return id.words.Array() }
 
 // FromWords returns the ID with this integer, the most significant word first. It fails if the
 // format has no such ID.
-func (f *Format) FromWords(w [3]uint64) (id ID, err error) { // inlined, for package generate
+func (f *Format) FromWords(w [3]uint64) (ID, error) { return f.fromInteger(integer.FromArray(w)) }
+
+func (f *Format) fromInteger(w integer.Words) (id ID, err error) {
 	if f.check != nil {
 		if err = f.check(w); err != nil {
 			return
@@ -156,8 +158,12 @@ func (f *Format) ParseAs(e Encoding, text string) (ID, error) {
 
 // Read returns the ID of a text in any encoding, with the encoding and a typed ID's prefix, if any.
 // If several encodings fit, Read uses the first of text, UUID, hex and int.
-func (f *Format) Read(text string) (Candidate, error) {
-	c := Candidate{Encoding: Text}
+func (f *Format) Read(text string) (c Candidate, err error) {
+	c.Encoding = Text
+	if f.Text.prefix == nil && f.hasTextLength(len(text)) { // faster
+		c.ID, err = f.ParseAs(Text, text)
+		return c, err
+	}
 	rest := text
 	if f.Generates {
 		c.Prefix, rest = f.cutTyped(text)
@@ -165,7 +171,6 @@ func (f *Format) Read(text string) (Candidate, error) {
 	if c.Prefix == "" {
 		c.Encoding = f.encodingOf(text)
 	}
-	var err error
 	c.ID, err = f.ParseAs(c.Encoding, rest)
 	if f.Text.prefix != nil {
 		c.Prefix, _ = f.cutPrefix(text)
@@ -240,7 +245,7 @@ func (f *Format) parseInt(text string) (ID, error) {
 			return ID{}, f.inputErrorf(text, "larger than %s, the largest ID", f.largest().In(Int))
 		}
 	}
-	return f.FromWords(w)
+	return f.fromInteger(w)
 }
 
 // inputErrorf returns a [*sortid.ParseError].
@@ -281,35 +286,19 @@ func (f Field) Of(id ID) Value {
 
 // content returns the content of a field.
 func (id *ID) content(f *Field) (high, low uint64) {
-	low = id.bitsFrom(f.Low)
-	if f.Bits < 64 {
-		return 0, low & (1<<f.Bits - 1)
-	}
-	return id.bitsFrom(f.Low+64) & (1<<(f.Bits-64) - 1), low
-}
-
-// bitsFrom returns 64 bits of the ID. The parameter is the position of the lowest of these bits.
-func (id *ID) bitsFrom(low int) uint64 {
-	word, shift := 2-low/64, low%64
-	if word < 0 {
-		return 0
-	}
-	w := id.words[word] >> shift
-	if word > 0 {
-		w |= id.words[word-1] << (64 - shift)
-	}
-	return w
+	w := id.words.Shift(-f.Low).And(integer.Ones(f.Bits))
+	return w.Mid, w.Low
 }
 
 // appendField appends a field's content as a decimal integer.
 func (id *ID) appendField(b []byte, f *Field) []byte {
 	high, low := id.content(f)
-	return integer.Words{0, high, low}.AppendDecimal(b)
+	return integer.Words{Mid: high, Low: low}.AppendDecimal(b)
 }
 
 // String returns the decimal integer.
 func (v Value) String() string {
-	return string(integer.Words{0, v.high, v.low}.AppendDecimal(nil))
+	return string(integer.Words{Mid: v.high, Low: v.low}.AppendDecimal(nil))
 }
 
 // Fields returns each named field's content, in the order of the layout. For a TypeID these are the
@@ -352,7 +341,7 @@ func (id ID) As(g *Format) (ID, error) {
 		return ID{}, parseerr.Kindf(sortid.ErrOption,
 			"%s IDs are not %s IDs: their bits mean something else", f.Name, g.Name)
 	}
-	other, err := g.FromWords(id.words)
+	other, err := g.fromInteger(id.words)
 	if err != nil {
 		return ID{}, fmt.Errorf("%s cannot be a %s ID: %w", id, g.Name, err)
 	}

@@ -2,7 +2,6 @@ package format
 
 import (
 	"bytes"
-	"math/bits"
 	"strings"
 
 	"github.com/sortid/sortid"
@@ -173,11 +172,7 @@ func (n *numerals) append(b []byte, w integer.Words) []byte {
 		g := &n.groups[i]
 		v, base := g.of(w), uint64(len(g.Symbols))
 		for i := g.Digits - 1; i >= 0; i-- {
-			var rest uint64
-			for j := range v {
-				v[j], rest = bits.Div64(rest, v[j], base)
-			}
-			buf[i] = g.Symbols[rest]
+			buf[i] = g.Symbols[v.Divide(base)]
 		}
 		b = append(append(b, g.Before...), buf[:g.Digits]...)
 	}

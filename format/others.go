@@ -70,7 +70,7 @@ func other(f *Format) *Format {
 		if field.Kind == KindFixed || field.Kind == KindZero {
 			bits := integer.Ones(field.Bits)
 			mask = mask.Or(bits.Shift(field.Low))
-			f.shared = f.shared.Or(integer.Words{0, 0, field.Value}.And(bits).Shift(field.Low))
+			f.shared = f.shared.Or(integer.Words{Low: field.Value}.And(bits).Shift(field.Low))
 		}
 	}
 	f.max = integer.Ones(f.Bits)
@@ -86,9 +86,7 @@ func other(f *Format) *Format {
 		}
 		f.parse, f.appendText = n.parse, n.append
 	}
-	for i := range f.max {
-		f.max[i] = f.max[i]&^mask[i] | f.shared[i]
-	}
+	f.max = f.max.AndNot(mask).Or(f.shared)
 	f.check = func(w integer.Words) error {
 		if w.And(mask) != f.shared {
 			return sortid.ErrLayout

@@ -31,7 +31,7 @@ func scru128Format() *Format {
 			return scru128Words(id), err
 		},
 		appendText: func(b []byte, w integer.Words) []byte {
-			b, _ = scru128.FromUint128(w[1], w[2]).AppendText(b)
+			b, _ = scru128.FromUint128(w.Mid, w.Low).AppendText(b)
 			return b
 		},
 		max: scru128Words(scru128.Max),
@@ -42,5 +42,5 @@ func scru128Format() *Format {
 
 func scru128Words(id scru128.ID) integer.Words {
 	hi, lo := id.Uint128()
-	return integer.Words{0, hi, lo}
+	return integer.Words{Mid: hi, Low: lo}
 }

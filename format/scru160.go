@@ -44,13 +44,13 @@ func scru160Format() *Format {
 }
 
 func scru160Words(id scru160.ID) integer.Words {
-	return integer.Words{uint64(binary.BigEndian.Uint32(id[:])), binary.BigEndian.Uint64(id[4:]),
-		binary.BigEndian.Uint64(id[12:])}
+	return integer.Words{High: uint64(binary.BigEndian.Uint32(id[:])),
+		Mid: binary.BigEndian.Uint64(id[4:]), Low: binary.BigEndian.Uint64(id[12:])}
 }
 
 func scru160ID(w integer.Words) (id scru160.ID) {
-	binary.BigEndian.PutUint32(id[:], uint32(w[0]))
-	binary.BigEndian.PutUint64(id[4:], w[1])
-	binary.BigEndian.PutUint64(id[12:], w[2])
+	binary.BigEndian.PutUint32(id[:], uint32(w.High))
+	binary.BigEndian.PutUint64(id[4:], w.Mid)
+	binary.BigEndian.PutUint64(id[12:], w.Low)
 	return id
 }

@@ -29,11 +29,11 @@ func scru64Format() *Format {
 			return scru64Words(id), err
 		},
 		appendText: func(b []byte, w integer.Words) []byte {
-			b, _ = scru64.ID(w[2]).AppendText(b)
+			b, _ = scru64.ID(w.Low).AppendText(b)
 			return b
 		},
 		check: func(w integer.Words) error {
-			_, err := scru64.FromUint64(w[2])
+			_, err := scru64.FromUint64(w.Low)
 			return err
 		},
 		max: scru64Words(scru64.Max),
@@ -42,4 +42,4 @@ func scru64Format() *Format {
 	}
 }
 
-func scru64Words(id scru64.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }
+func scru64Words(id scru64.ID) integer.Words { return integer.Words{Low: id.Uint64()} }

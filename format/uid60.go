@@ -34,11 +34,11 @@ func uid60Format() *Format {
 			return uid60Words(id), err
 		},
 		appendText: func(b []byte, w integer.Words) []byte {
-			b, _ = uid60.ID(w[2]).AppendText(b)
+			b, _ = uid60.ID(w.Low).AppendText(b)
 			return b
 		},
 		check: func(w integer.Words) error {
-			_, err := uid60.FromUint64(w[2])
+			_, err := uid60.FromUint64(w.Low)
 			return err
 		},
 		max: uid60Words(uid60.Max),
@@ -47,4 +47,4 @@ func uid60Format() *Format {
 	}
 }
 
-func uid60Words(id uid60.ID) integer.Words { return integer.Words{0, 0, id.Uint64()} }
+func uid60Words(id uid60.ID) integer.Words { return integer.Words{Low: id.Uint64()} }

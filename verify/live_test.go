@@ -28,7 +28,7 @@ func liveRun(t *testing.T, length, every time.Duration,
 		at += every
 		now = controls.Now.Add(at)
 		ts := uint64(controls.Now.UnixMilli() + clock(at).Milliseconds())
-		v := integer.Words{0, ts << 16, m.Uint64()}
+		v := integer.Words{Mid: ts << 16, Low: m.Uint64()}
 		return copy(b, sample.FormatOf(gencore.Must(format.Lookup("scru128"))).InEncoding(v, format.Text)+"\n"), nil
 	})
 	r, err := Check(t.Context(), "scru128", reader, Options{Live: true, Unordered: true,

@@ -163,7 +163,8 @@ func TestStateless(t *testing.T) {
 	var lines []string
 	for range 10_000 {
 		m.Tick()
-		v := integer.Words{0, m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48, m.Uint64()}
+		v := integer.Words{Mid: m.Timestamp(time.UnixMilli(0), 1)<<16 | m.Uint64()>>48,
+			Low: m.Uint64()}
 		lines = append(lines, sample.FormatOf(gencore.Must(format.Lookup("scru128"))).InEncoding(v, format.Text))
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Status != report.Pass ||
@@ -175,7 +176,7 @@ func TestStateless(t *testing.T) {
 	}
 	for i, l := range lines {
 		v, _, _, _ := sample.FormatOf(gencore.Must(format.Lookup("scru128"))).ReadLine([]byte(l))
-		v[1] &^= 1 << 5
+		v.Mid &^= 1 << 5
 		lines[i] = sample.FormatOf(gencore.Must(format.Lookup("scru128"))).InEncoding(v, format.Text)
 	}
 	if r := check(t, "scru128", lines, Options{Stateless: true}); r.Check(

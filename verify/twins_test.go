@@ -34,10 +34,7 @@ func (s *stream) set(i int, field string, value uint64) {
 	for _, f := range s.f.Layout {
 		if f.Name == field {
 			mask := integer.Ones(f.Bits).Shift(f.Low)
-			for k := range mask {
-				s.list[i][k] &^= mask[k]
-			}
-			s.list[i] = s.list[i].Or(integer.Words{0, 0, value}.Shift(f.Low).And(mask))
+			s.list[i] = s.list[i].AndNot(mask).Or(integer.Words{Low: value}.Shift(f.Low).And(mask))
 		}
 	}
 }
@@ -86,10 +83,8 @@ func bit(field string, position int, on bool) func(*stream) {
 		}
 		bit := integer.Ones(1).Shift(low + position)
 		for i := range s.list {
-			for k := range bit {
-				if s.list[i][k] |= bit[k]; !on {
-					s.list[i][k] &^= bit[k]
-				}
+			if s.list[i] = s.list[i].Or(bit); !on {
+				s.list[i] = s.list[i].AndNot(bit)
 			}
 		}
 	}
@@ -163,7 +158,7 @@ var twins = []twin{
 	{"snowflake-discord", "continuing", 10, "swapped bytes", "clock.bits", "bytes of the IDs",
 		func(s *stream) {
 			for i := range s.list {
-				s.list[i][2] = bits.ReverseBytes64(s.list[i][2])
+				s.list[i].Low = bits.ReverseBytes64(s.list[i].Low)
 			}
 		}},
 	{"ulid", "random", 10, "32 bits of time", "clock.bits", "low 32 bits",
@@ -176,13 +171,13 @@ var twins = []twin{
 		"random.randomness.first.low.bytes random.randomness.first.low.runs", "bit 20 ",
 		func(s *stream) {
 			for i := 0; i < len(s.list); i += 5 {
-				s.list[i][2] |= 1 << 20
+				s.list[i].Low |= 1 << 20
 			}
 		}},
 	{"datadog-trace", "63 bits", 10, "a biased bit", "random.random.balance " +
 		"random.random.bytes random.random.runs", "bit 20 ", func(s *stream) {
 		for i := 0; i < len(s.list); i += 5 {
-			s.list[i][2] |= 1 << 20
+			s.list[i].Low |= 1 << 20
 		}
 	}},
 	{"uuidv4", "random", 1, "a stuck bit", "random.random_c.same", "bit 7 ", bit("random_c", 7, true)},
@@ -225,12 +220,12 @@ func TestTwins(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.list = append(s.list, id.Words())
+				s.list = append(s.list, integer.FromArray(id.Words()))
 			}
 			w.edit(s)
 			var lines []string
 			for _, v := range s.list {
-				id, err := f.FromWords(v)
+				id, err := f.FromWords(v.Array())
 				if err != nil {
 					t.Fatal(err)
 				}

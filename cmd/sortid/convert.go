@@ -51,7 +51,8 @@ func convertCommand(c *console.Console) *cobra.Command {
 		parallel := in.Format != nil
 		return input.Texts(c, args, parallel, func(b []byte, text string,
 			now time.Time) ([]byte, error) {
-			r, err := in.Read(text, now)
+			var r inspect.Reading
+			err := in.Read(&r, text, now)
 			if err == nil {
 				b, err = to.append(b, &r)
 			}

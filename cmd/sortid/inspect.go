@@ -71,7 +71,8 @@ func inspection(c *console.Console,
 		parallel := in.Format != nil && !command && output.Value != "card"
 		return input.Texts(c, args, parallel, func(b []byte, text string,
 			now time.Time) ([]byte, error) {
-			r, err := in.Read(text, now)
+			var r inspect.Reading
+			err := in.Read(&r, text, now)
 			if command {
 				if inspect.Unlike(err) {
 					return b, console.UsageError(flags.NoCommand(cmd, args))

@@ -125,9 +125,9 @@ func (w *Writer) Add(key Key, payload []byte) error {
 		w.file, w.w = f, bufio.NewWriterSize(f, runBuffer)
 	}
 	b := w.w.AvailableBuffer()
-	b = binary.BigEndian.AppendUint32(b, uint32(key[0]))
-	b = binary.BigEndian.AppendUint64(b, key[1])
-	b = binary.BigEndian.AppendUint64(b, key[2])
+	b = binary.BigEndian.AppendUint32(b, uint32(key.High))
+	b = binary.BigEndian.AppendUint64(b, key.Mid)
+	b = binary.BigEndian.AppendUint64(b, key.Low)
 	b = binary.AppendUvarint(b, uint64(len(payload)))
 	w.size += int64(len(b) + len(payload))
 	if _, err := w.w.Write(b); err != nil {
@@ -405,8 +405,8 @@ func (r *Reader) parse() {
 		if width <= 0 || uint64(len(b)-start) < n {
 			break
 		}
-		r.keys = append(r.keys, Key{uint64(binary.BigEndian.Uint32(b[i:])),
-			binary.BigEndian.Uint64(b[i+4:]), binary.BigEndian.Uint64(b[i+12:])})
+		r.keys = append(r.keys, Key{High: uint64(binary.BigEndian.Uint32(b[i:])),
+			Mid: binary.BigEndian.Uint64(b[i+4:]), Low: binary.BigEndian.Uint64(b[i+12:])})
 		i = start + int(n)
 		r.payloads = append(r.payloads, [2]uint32{uint32(start), uint32(i)})
 	}

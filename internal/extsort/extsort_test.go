@@ -30,7 +30,7 @@ func TestSorter(t *testing.T) {
 		var want []record
 		for i := range 1500 {
 			// The payloads of records with the same key differ.
-			key := Key{uint64(r.Uint32N(2)), r.Uint64N(3), r.Uint64N(50)}
+			key := Key{High: uint64(r.Uint32N(2)), Mid: r.Uint64N(3), Low: r.Uint64N(50)}
 			payload := binary.BigEndian.AppendUint32(nil, uint32(i))
 			payload = append(payload, bytes.Repeat([]byte{byte(i)}, r.IntN(40))...)
 			if i%500 == 7 {
@@ -84,7 +84,7 @@ func TestSorterLimits(t *testing.T) {
 	s := Sorter{Context: t.Context(), Dir: dir, Memory: 1 << 12}
 	payload := make([]byte, 100)
 	for i := range uint64(10_000) {
-		if err := s.Add(Key{2: ^i}, payload); err != nil {
+		if err := s.Add(Key{Low: ^i}, payload); err != nil {
 			t.Fatal(err)
 		}
 		if n := s.batch.size; n > s.Memory/2 {
@@ -125,7 +125,7 @@ func (k *keys) Next() ([]Key, error) {
 func (k *keys) Close() error { return nil }
 
 func TestUnsorted(t *testing.T) {
-	in := []*keys{{{2: 1}, {2: 5}}, {{2: 2}, {2: 1}}}
+	in := []*keys{{{Low: 1}, {Low: 5}}, {{Low: 2}, {Low: 1}}}
 	if err := Merge(in, func(*keys, int, Key) error { return nil }); err != ErrUnsorted {
 		t.Error(err)
 	}
@@ -158,7 +158,7 @@ func TestTrouble(t *testing.T) {
 	cancel()
 	s := Sorter{Context: ended, Dir: dir, Memory: 1 << 30}
 	for i := range uint64(1 << 16) { // a merge checks the context after so many records
-		if err := s.Add(Key{2: i}, nil); err != nil {
+		if err := s.Add(Key{Low: i}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,7 +16,7 @@ type Input interface {
 }
 
 // endKey is larger than the key of every record.
-var endKey = Key{math.MaxUint64}
+var endKey = Key{High: math.MaxUint64}
 
 // Merge calls yield for each record, in the order of keys. The index is the key's index in the list
 // from the input's Next. Merge returns [ErrUnsorted] if an input's keys decrease.

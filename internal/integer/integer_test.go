@@ -10,7 +10,7 @@ import (
 
 func bigOf(w Words) *big.Int {
 	v := new(big.Int)
-	for _, word := range w {
+	for _, word := range w.Array() {
 		v.Or(v.Lsh(v, 64), new(big.Int).SetUint64(word))
 	}
 	return v
@@ -41,8 +41,18 @@ func TestBig(t *testing.T) {
 				t.Fatalf("%x shifted by %d: %x, %x", w, n, w.Shift(n), w.Shift(-n))
 			}
 			if bigOf(w.Or(v)).Cmp(new(big.Int).Or(a, b)) != 0 ||
-				bigOf(w.And(v)).Cmp(new(big.Int).And(a, b)) != 0 {
-				t.Fatalf("%x and %x: Or %x, And %x", w, v, w.Or(v), w.And(v))
+				bigOf(w.And(v)).Cmp(new(big.Int).And(a, b)) != 0 ||
+				bigOf(w.AndNot(v)).Cmp(new(big.Int).AndNot(a, b)) != 0 {
+				t.Fatalf("%x and %x: Or %x, And %x, AndNot %x", w, v, w.Or(v), w.And(v), w.AndNot(v))
+			}
+			if FromArray(w.Array()) != w {
+				t.Fatalf("%x as an array: %x", w, w.Array())
+			}
+			divisor, quotient := new(big.Int).SetUint64(r.Uint64()|1), w
+			rest := quotient.Divide(divisor.Uint64())
+			if q, m := new(big.Int).QuoRem(a, divisor, new(big.Int)); bigOf(quotient).Cmp(q) != 0 ||
+				m.Uint64() != rest {
+				t.Fatalf("%x / %d = %x, rest %d", w, divisor, quotient, rest)
 			}
 			factor, carry, product := r.Uint64(), r.Uint64(), w
 			over := product.TimesPlus(factor, carry)

@@ -160,7 +160,7 @@ func TestFindNodes(t *testing.T) {
 	other := controls.SCRU64(controls.New(3, "", 3000, 0.2))
 	for i, l := range other { // change the node ID
 		v, _, _, _ := sample.FormatOf(gencore.Must(format.Lookup("scru64"))).ReadLine([]byte(l))
-		v[2] ^= 1 << 22
+		v.Low ^= 1 << 22
 		other[i] = sample.FormatOf(gencore.Must(format.Lookup("scru64"))).InEncoding(v, format.Text)
 	}
 	sources := []Source{sourceOf("one", one, false), sourceOf("two", two, false),

@@ -280,7 +280,8 @@ func SCRU160(m *Model, ext, node int, micros bool) (lines []string) {
 			}
 		}
 		hi, lo := m.bits(40, "biased80", "", ""), m.bits(40, "", "short", "stuck-bit")
-		v := integer.Words{tick >> 16, tick<<48 | head<<32 | tail<<16 | hi>>24, hi<<40 | lo}
+		v := integer.Words{High: tick >> 16,
+			Mid: tick<<48 | head<<32 | tail<<16 | hi>>24, Low: hi<<40 | lo}
 		var b [24]byte
 		v.Put(&b)
 		lines = append(lines, scru160.ID(b[4:]).String())

@@ -60,7 +60,7 @@ func (d Ideal) Make(seed uint64, rate float64, n int) []string {
 	next := d.start(s)
 	for i := range lines {
 		s.now = s.now.Add(time.Duration(s.ExpFloat64() / rate * float64(time.Second)))
-		id, err := f.FromWords(next())
+		id, err := f.FromWords(next().Array())
 		if err != nil {
 			panic(d.Format + " " + d.Name + ": " + err.Error())
 		}
@@ -91,8 +91,7 @@ func (s *Source) ticks(epoch int64, tick time.Duration) uint64 {
 type number struct{ integer.Words }
 
 func (w number) add(v uint64, bits int) number {
-	hi, mid, lo := w.Words[0], w.Words[1], w.Words[2]
-	return number{integer.Words{hi<<bits | mid>>(64-bits), mid<<bits | lo>>(64-bits), lo<<bits | v}}
+	return number{w.Shift(bits).Or(integer.Words{Low: v})}
 }
 
 func (w number) random(s *Source, bits int) number {
@@ -212,8 +211,8 @@ func monotonic(name, how string, tick time.Duration, timeBits, bits, guard int, 
 					return w.Words
 				}
 				by := 1 + s.Uint64N(most)
-				if w.Words[2] += by; w.Words[2] < by {
-					w.Words[1]++
+				if w.Low += by; w.Low < by {
+					w.Mid++
 				}
 				return w.Words
 			}
@@ -300,7 +299,7 @@ func timeUUID(name, how string, each bool) Ideal {
 
 func unixTime(name string, tick time.Duration) Ideal {
 	return Ideal{Format: name, Name: "clock", start: func(s *Source) func() integer.Words {
-		return func() integer.Words { return integer.Words{0, 0, s.ticks(0, tick)} }
+		return func() integer.Words { return integer.Words{Low: s.ticks(0, tick)} }
 	}}
 }
 

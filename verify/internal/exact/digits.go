@@ -41,7 +41,7 @@ func (t *digitField) alphabetOf(i int) string {
 
 func (t *digitField) add(list []integer.Words) {
 	for _, v := range list {
-		id, err := t.f.FromWords(v)
+		id, err := t.f.FromWords(v.Array())
 		if err != nil {
 			continue
 		}

@@ -337,12 +337,13 @@ func changes(place integer.Place, list []integer.Words) (n int) {
 }
 
 func highestBit(a, b integer.Words) int {
-	for i := range a {
-		if d := a[i] ^ b[i]; d != 0 {
-			return 64*(2-i) + bits.Len64(d) - 1
-		}
+	switch {
+	case a.High != b.High:
+		return 127 + bits.Len64(a.High^b.High)
+	case a.Mid != b.Mid:
+		return 63 + bits.Len64(a.Mid^b.Mid)
 	}
-	return 0
+	return max(bits.Len64(a.Low^b.Low)-1, 0)
 }
 
 type steps struct {

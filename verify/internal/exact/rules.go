@@ -276,7 +276,7 @@ func (r *Rules) checkPrefixes() {
 // checkSpecs needs node specs, because an ID does not show the size of its node ID.
 func (r *Rules) checkSpecs(list []integer.Words, line uint64) {
 	for i := range list {
-		v := scru64.ID(list[i][2])
+		v := scru64.ID(list[i].Low)
 		if !slices.ContainsFunc(r.nodes, func(s scru64.NodeSpec) bool {
 			return v.NodeID(s.NodeIDSize()) == s.NodeID()
 		}) {

@@ -37,7 +37,7 @@ type timePlace struct {
 // FormatOf returns the reader of a format. IDs without a time have no timestamps.
 func FormatOf(f *format.Format) *Format {
 	r := &Format{Format: f, fast: ours[f.Name]}
-	_, err := f.FromWords(integer.Ones(8 * f.Size))
+	_, err := f.FromWords(integer.Ones(8 * f.Size).Array())
 	r.allIDs = err == nil
 	for _, field := range f.Layout {
 		if field.Kind == format.KindTime {
@@ -94,12 +94,7 @@ func (f *Format) Timestamp(w *integer.Words) uint64 {
 }
 
 // AfterTime returns the ID with a timestamp of zeros.
-func (f *Format) AfterTime(w integer.Words) integer.Words {
-	for i := range w {
-		w[i] &^= f.time[i]
-	}
-	return w
-}
+func (f *Format) AfterTime(w integer.Words) integer.Words { return w.AndNot(f.time) }
 
 // LastTimestamp returns the largest timestamp.
 func (f *Format) LastTimestamp() uint64 { return f.last }
@@ -137,7 +132,7 @@ func (f *Format) ticks(t time.Time) uint64 {
 // InEncoding returns the integer in an encoding of the format, or in hexadecimal if the integer is
 // not an ID.
 func (f *Format) InEncoding(w integer.Words, e format.Encoding) string {
-	id, err := f.FromWords(w)
+	id, err := f.FromWords(w.Array())
 	if err != nil {
 		var b [24]byte
 		w.Put(&b)
@@ -182,7 +177,7 @@ func (f *Format) ReadLine(text []byte) (w integer.Words, e format.Encoding, cano
 	case err != nil:
 		return integer.Words{}, e, false, err
 	}
-	if w = id.Words(); e == format.Int && f.Tick != 0 && f.Timestamp(&w) == 0 {
+	if w = integer.FromArray(id.Words()); e == format.Int && f.Tick != 0 && f.Timestamp(&w) == 0 {
 		return integer.Words{}, e, false, errSmall
 	}
 	return w, e, typed+id.In(e) == string(digits), nil
@@ -203,7 +198,8 @@ func (f *Format) readText(text []byte) (w integer.Words, canonical bool, err err
 		text = text[:i] // ParseAs has compared the check
 	}
 	prefix, found := bytes.CutSuffix(text, written)
-	return id.Words(), found && (len(prefix) == 0 || prefix[len(prefix)-1] == '_'), nil
+	return integer.FromArray(id.Words()),
+		found && (len(prefix) == 0 || prefix[len(prefix)-1] == '_'), nil
 }
 
 // AppendLines appends the IDs of the text's first lines. It stops at the first line that is not a
@@ -255,6 +251,6 @@ func (f *Format) readBytes(text []byte, e format.Encoding) (w integer.Words, ok 
 	if f.allIDs {
 		return w, true
 	}
-	_, err := f.FromWords(w)
+	_, err := f.FromWords(w.Array())
 	return w, err == nil
 }

@@ -21,8 +21,8 @@ func texts(t *testing.T, f *Format, encoding format.Encoding, n int) (lines []st
 	}
 	r := rand.New(rand.NewPCG(7, 7))
 	for range n {
-		w := id.Words()
-		w[2] ^= r.Uint64() >> 46
+		w := integer.FromArray(id.Words())
+		w.Low ^= r.Uint64() >> 46
 		lines = append(lines, f.InEncoding(w, encoding))
 	}
 	return lines
@@ -146,7 +146,7 @@ func TestTyped(t *testing.T) {
 				t.Fatal(err)
 			}
 			if w, e, canonical, err := f.ReadLine([]byte(v.Text)); err != nil ||
-				e != format.Text || !canonical || w != inner.Words() {
+				e != format.Text || !canonical || w.Array() != inner.Words() {
 				t.Errorf("%s: %v, %s, canonical %t, %v", v.Text, w, e, canonical, err)
 			}
 		}
@@ -183,7 +183,7 @@ func TestTimestamps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := integer.Words(id.Words())
+		w := integer.FromArray(id.Words())
 		if got := f.TimeOf(f.Timestamp(&w)); !got.Equal(id.Time()) {
 			t.Errorf("%s %s: %v, want %v", f.Name, id, got, id.Time())
 		}
@@ -226,8 +226,9 @@ func TestAllIDs(t *testing.T) {
 		f := FormatOf(known)
 		bad := 0
 		for range 1000 {
-			w := integer.Words{r.Uint64(), r.Uint64(), r.Uint64()}.And(integer.Ones(8 * f.Size))
-			if _, err := f.FromWords(w); err != nil {
+			w := integer.FromArray([3]uint64{r.Uint64(), r.Uint64(), r.Uint64()}).And(
+				integer.Ones(8 * f.Size))
+			if _, err := f.FromWords(w.Array()); err != nil {
 				bad++
 			}
 		}

@@ -3,7 +3,6 @@ package sample
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 
 	"github.com/sortid/sortid"
 	"github.com/sortid/sortid/euid"
@@ -27,7 +26,7 @@ var ours = map[string]fast{
 	"scru64": {text: func(b []byte) (integer.Words, bool, error) {
 		var id scru64.ID
 		err := id.UnmarshalText(b)
-		return integer.Words{0, 0, id.Uint64()}, !hasCapital(b), err
+		return integer.Words{Low: id.Uint64()}, !hasCapital(b), err
 	}},
 	"scru128": {lines: scru128Lines, text: func(b []byte) (integer.Words, bool, error) {
 		if len(b) == scru128.UUIDLen {
@@ -36,7 +35,7 @@ var ours = map[string]fast{
 		var id scru128.ID
 		err := id.UnmarshalText(b)
 		hi, lo := id.Uint128()
-		return integer.Words{0, hi, lo}, !hasCapital(b), err
+		return integer.Words{Mid: hi, Low: lo}, !hasCapital(b), err
 	}},
 	"scru160": {text: func(b []byte) (integer.Words, bool, error) {
 		if len(b) == scru160.HexLen { // another encoding
@@ -44,8 +43,9 @@ var ours = map[string]fast{
 		}
 		var id scru160.ID
 		err := id.UnmarshalText(b)
-		return integer.Words{uint64(binary.BigEndian.Uint32(id[:])),
-			binary.BigEndian.Uint64(id[4:]), binary.BigEndian.Uint64(id[12:])}, !hasSmall(b), err
+		return integer.Words{High: uint64(binary.BigEndian.Uint32(id[:])),
+			Mid: binary.BigEndian.Uint64(id[4:]),
+			Low: binary.BigEndian.Uint64(id[12:])}, !hasSmall(b), err
 	}},
 	"euid": {text: func(b []byte) (integer.Words, bool, error) {
 		if len(b) == euid.UUIDLen {
@@ -54,14 +54,14 @@ var ours = map[string]fast{
 		var id euid.ID
 		err := id.UnmarshalText(b)
 		hi, lo := id.Uint128()
-		return integer.Words{0, hi, lo}, !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), err
+		return integer.Words{Mid: hi, Low: lo}, !hasSmall(b) && !bytes.ContainsAny(b, "OIL"), err
 	}},
 	"uid60": {text: func(b []byte) (integer.Words, bool, error) {
 		var id uid60.ID
 		err := id.UnmarshalText(b)
 		var buf [uid60.MaxTextLen]byte
 		written, _ := id.AppendText(buf[:0])
-		return integer.Words{0, 0, id.Uint64()}, string(written) == string(b), err
+		return integer.Words{Low: id.Uint64()}, string(written) == string(b), err
 	}},
 }
 
@@ -73,12 +73,7 @@ func scru128Lines(list []integer.Words, text []byte) []integer.Words {
 		if !ok {
 			break
 		}
-		if len(list) == cap(list) {
-			list = slices.Grow(list, 1)
-		}
-		list = list[:len(list)+1]
-		w := &list[len(list)-1] // append would copy the array twice
-		w[0], w[1], w[2] = 0, hi, lo
+		list = append(list, integer.Words{Mid: hi, Low: lo})
 		text = text[length+1:]
 	}
 	return list

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sortid/sortid/format"
 )
@@ -67,11 +66,11 @@ func fromBase(base, text string) (*big.Int, error) {
 
 // readBase reads a number in the base in.From. If it has more than 64 bits, and no format is given,
 // it is a UUID.
-func (in *Reader) readBase(text string, now time.Time) (r Reading, err error) {
-	r.Input, r.now = text, now
+func (in *Reader) readBase(r *Reading) error {
+	text := r.Input
 	n, err := fromBase(string(in.From), text)
 	if err != nil {
-		return r, err
+		return err
 	}
 	encoding := format.Int
 	if n.BitLen() > 64 && (in.Format == nil || !slices.Contains(in.Format.Encodings, format.Int)) {
@@ -85,12 +84,12 @@ func (in *Reader) readBase(text string, now time.Time) (r Reading, err error) {
 	if in.Format != nil {
 		r.Given, r.Encoding = true, encoding
 		r.ID, err = in.Format.ParseAs(encoding, plain)
-		return r, err
+		return err
 	}
 	r.Input = plain
-	err = in.guess(&r)
+	err = in.guess(r)
 	r.Input = text
-	return r, err
+	return err
 }
 
 // InBase writes the ID's integer in a base, without leading zeros. Base64 is of all bytes, with the

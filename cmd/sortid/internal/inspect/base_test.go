@@ -29,7 +29,8 @@ func TestBases(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		r, err := (&Reader{From: format.Encoding(c.base)}).Read(c.text, time.Now())
+		var r Reading
+		err = (&Reader{From: format.Encoding(c.base)}).Read(&r, c.text, time.Now())
 		if c.as == "" {
 			if n.String() != c.want {
 				t.Errorf("%s %s is %v, want %s", c.base, c.text, n, c.want)
@@ -58,7 +59,9 @@ func TestBasesRoundTrip(t *testing.T) {
 		id := gencore.Must(f.FromWords([3]uint64{0, 0, v}))
 		g := Guess{format.Candidate{ID: id}}
 		for _, base := range Bases {
-			again, err := (&Reader{Format: f, From: format.Encoding(base)}).Read(g.InBase(base), time.Now())
+			var again Reading
+			err := (&Reader{Format: f, From: format.Encoding(base)}).Read(&again, g.InBase(base),
+				time.Now())
 			if err != nil || again.ID != id {
 				t.Fatalf("%s %s: %v, want %v; %v", base, g.InBase(base), again.ID, id, err)
 			}

@@ -21,8 +21,8 @@ type Place struct {
 // AppendJSON appends what is known about a text, as JSON in one line. If f is nil, it guesses
 // the format.
 func AppendJSON(b []byte, f *format.Format, text string) ([]byte, error) {
-	r, err := (&Reader{Format: f}).Read(text, time.Now())
-	if err != nil {
+	var r Reading
+	if err := (&Reader{Format: f}).Read(&r, text, time.Now()); err != nil {
 		return b, err
 	}
 	return r.AppendJSON(b, nil), nil

@@ -39,7 +39,7 @@ func AppendShort(b []byte, r *Reading) ([]byte, error) {
 }
 
 func appendContent(b []byte, id format.ID, f *format.Field) []byte {
-	w := integer.Words(id.Words())
+	w := integer.FromArray(id.Words())
 	if f.Bits <= 64 {
 		place := integer.PlaceOf(f.Low, f.Bits)
 		return strconv.AppendUint(b, place.Of(&w), 10)

@@ -110,8 +110,8 @@ func slowShort(r *Reading) string {
 // and inputs with characters that JSON escapes.
 func TestPrintSlowWay(t *testing.T) {
 	check := func(in *Reader, text string, at *Place) {
-		r, err := in.Read(text, time.Now())
-		if err != nil {
+		var r Reading
+		if err := in.Read(&r, text, time.Now()); err != nil {
 			return
 		}
 		if r.ID.Format().NodeCounter > 0 {

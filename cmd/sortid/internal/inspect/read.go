@@ -79,21 +79,22 @@ type Reader struct {
 	guesses    []Guess
 }
 
-// Read reads a text at the time now. Reading.Others is valid until the next call. If Format is set,
-// goroutines may share the Reader.
-func (in *Reader) Read(text string, now time.Time) (r Reading, err error) {
-	if slices.Contains(Bases, string(in.From)) {
-		return in.readBase(text, now)
-	}
+// Read sets r to the reading of a text at the time now. r.Others is valid until the next call. If
+// Format is set, goroutines may share the Reader.
+func (in *Reader) Read(r *Reading, text string, now time.Time) error {
+	*r = Reading{}
 	r.Input, r.now = text, now
-	if in.Format != nil {
-		err = in.parseGiven(&r)
-		return r, err
+	switch {
+	case slices.Contains(Bases, string(in.From)):
+		return in.readBase(r)
+	case in.Format != nil:
+		return in.parseGiven(r)
 	}
-	if err = in.guess(&r); err == nil && in.From != "" {
+	err := in.guess(r)
+	if err == nil && in.From != "" {
 		err = r.keep(in.From)
 	}
-	return r, err
+	return err
 }
 
 func (in *Reader) guess(r *Reading) error {
@@ -123,9 +124,10 @@ func (in *Reader) guess(r *Reading) error {
 // Time returns the time of an ID. If the ID is not in the reader's format, Time guesses the format.
 func (in *Reader) Time(text string) (time.Time, error) {
 	now := time.Now()
-	r, err := in.Read(text, now)
+	var r Reading
+	err := in.Read(&r, text, now)
 	if err != nil && in.Format != nil {
-		r, err = new(Reader).Read(text, now)
+		err = new(Reader).Read(&r, text, now)
 	}
 	switch {
 	case err != nil:

@@ -12,7 +12,8 @@ func TestVersion4(t *testing.T) {
 	for i, c := range []struct{ text, want string }{
 		{v4, "uuidv4"}, {v4, "uuidv4"}, {own, "scru128"}, {v4, "scru128"},
 	} {
-		r, err := in.Read(c.text, time.Now())
+		var r Reading
+		err := in.Read(&r, c.text, time.Now())
 		if err != nil || r.Name() != c.want || c.text == v4 && len(r.Others) != 1 {
 			t.Errorf("%d: %s is %s, %v, want %s", i, c.text, r.Name(), err, c.want)
 		}

@@ -83,7 +83,7 @@ func newHexRule(s *format.Format, now time.Time) hexRule {
 	r := hexRule{format: s}
 	from, to := s.PlausibleRange(now)
 	if first, end, err := s.Bounds(from, to.Add(time.Hour)); err == nil && s.Within == nil {
-		r.first, r.end = first.Words(), end.Words()
+		r.first, r.end = integer.FromArray(first.Words()), integer.FromArray(end.Words())
 	}
 	return r
 }
@@ -435,7 +435,7 @@ func besideBase64(text []byte, start, end int) bool {
 func (f *finder) generated(id format.ID) bool {
 	for i := range f.constants {
 		if c := &f.constants[i]; c.format == id.Format() {
-			w := integer.Words(id.Words())
+			w := integer.FromArray(id.Words())
 			if c.place.Of(&w) != c.value {
 				return false
 			}
@@ -475,7 +475,7 @@ func (f *finder) parseHex(rules []hexRule, e format.Encoding, text []byte, start
 		if rules[i].excludes(&w) {
 			continue
 		}
-		if id, err := rules[i].format.FromWords(w); err == nil && f.accepts(id) {
+		if id, err := rules[i].format.FromWords(w.Array()); err == nil && f.accepts(id) {
 			return match{start, end, id, e}, true
 		}
 	}

@@ -390,12 +390,12 @@ func TestHexRule(t *testing.T) {
 		ones := integer.Ones(s.Bits)
 		excluded := 0
 		for i := range 20_000 {
-			w := integer.Words{rng.Uint64(), rng.Uint64(), rng.Uint64()}.And(ones)
+			w := integer.FromArray([3]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64()}).And(ones)
 			if len(edges) > 0 && i%2 == 0 { // near the first and the last plausible ID
-				w = integer.Words(edges[i/2%2].Words())
-				w = w.Or(integer.Words{0, 0, rng.Uint64()}.And(integer.Ones(rng.IntN(64))).And(ones))
+				w = integer.FromArray(edges[i/2%2].Words())
+				w = w.Or(integer.Words{Low: rng.Uint64()}.And(integer.Ones(rng.IntN(64))).And(ones))
 			}
-			id, err := s.FromWords(w)
+			id, err := s.FromWords(w.Array())
 			if !rule.excludes(&w) {
 				continue
 			}

@@ -142,7 +142,7 @@ func (s *sorting) key(t time.Time) [2]uint64 {
 
 func (s *sorting) record(piece []byte) error {
 	s.records++
-	return s.sorter.Add(extsort.Key{s.time[0], s.time[1], s.records}, piece)
+	return s.sorter.Add(extsort.Key{High: s.time[0], Mid: s.time[1], Low: s.records}, piece)
 }
 
 func (s *sorting) merge() error {

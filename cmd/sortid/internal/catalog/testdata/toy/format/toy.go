@@ -21,10 +21,12 @@ func toyFormat() *Format {
 			id, err := toy.Parse(s)
 			return toyWords(id), err
 		},
-		appendText: func(b []byte, w integer.Words) []byte { return append(b, toy.ID(w[2]).String()...) },
+		appendText: func(b []byte, w integer.Words) []byte {
+			return append(b, toy.ID(w.Low).String()...)
+		},
 		max:        toyWords(toy.Max),
 		Generates:  true,
 	}
 }
 
-func toyWords(id toy.ID) integer.Words { return integer.Words{0, 0, uint64(id)} }
+func toyWords(id toy.ID) integer.Words { return integer.Words{Low: uint64(id)} }
