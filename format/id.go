@@ -286,8 +286,12 @@ func (f Field) Of(id ID) Value {
 
 // content returns the content of a field.
 func (id *ID) content(f *Field) (high, low uint64) {
-	w := id.words.Shift(-f.Low).And(integer.Ones(f.Bits))
-	return w.Mid, w.Low
+	place := integer.PlaceOf(f.Low, min(f.Bits, 64))
+	if low = place.Of(&id.words); f.Bits > 64 {
+		place = integer.PlaceOf(f.Low+64, f.Bits-64)
+		high = place.Of(&id.words)
+	}
+	return high, low
 }
 
 // appendField appends a field's content as a decimal integer.

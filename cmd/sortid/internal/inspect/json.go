@@ -53,7 +53,8 @@ func (r *Reading) AppendJSON(b []byte, at *Place) []byte {
 		b = append(b, ']')
 	}
 	b = strconv.AppendBool(append(b, `,"plausible":`...), r.Plausible())
-	b = appendString(append(b, `,"reason":`...), r.Reason())
+	var reason [128]byte // no allocation
+	b = appendString(append(b, `,"reason":`...), r.appendReason(reason[:0]))
 	b = append(b, `,"others":[`...)
 	for i := range r.Others {
 		if i > 0 {
@@ -82,12 +83,19 @@ func (g *Guess) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
+// plain reports whether package json writes a byte as it is.
+var plain = func() (t [256]bool) {
+	for c := byte(' '); c <= '~'; c++ {
+		t[c] = strings.IndexByte(`"\<>&`, c) < 0
+	}
+	return t
+}()
+
 // appendString appends a string as package json does.
-func appendString(b []byte, s string) []byte {
+func appendString[T string | []byte](b []byte, s T) []byte {
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c < ' ' || c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
-			quoted, err := json.Marshal(s)
+		if !plain[s[i]] {
+			quoted, err := json.Marshal(string(s))
 			if err != nil {
 				panic(err) // impossible for a string
 			}

@@ -285,19 +285,20 @@ func (r *Reading) AppendTime(b []byte) ([]byte, error) {
 }
 
 // Reason says why the text was read in this way.
-func (r *Reading) Reason() string {
-	switch {
-	case r.Given:
-		return "the format was given"
+func (r *Reading) Reason() string { return string(r.appendReason(nil)) }
+
+func (r *Reading) appendReason(b []byte) []byte {
+	if r.Given {
+		return append(b, "the format was given"...)
 	}
-	reason := r.Shape()
+	b = append(b, r.Shape()...)
 	if !r.Time().IsZero() {
-		reason += ", and its time is plausible"
+		b = append(b, ", and its time is plausible"...)
 	}
 	if r.WordLike {
-		reason += ", but many words look like that"
+		b = append(b, ", but many words look like that"...)
 	}
-	return reason
+	return b
 }
 
 func (r *Reading) Plausible() bool { return r.ID.Plausible(r.now) }
