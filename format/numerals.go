@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"math"
 	"strings"
 
 	"github.com/sortid/sortid"
@@ -31,6 +32,9 @@ type group struct {
 	textPart
 	values [256]uint8
 	limit  integer.Words
+	base   uint64
+	width  int    // how many digits have room in a word
+	power  uint64 // base^width
 }
 
 const noDigit = 0xff
@@ -47,7 +51,10 @@ func newNumerals(f *Format) *numerals {
 			g.Symbols = f.Text.Symbols
 		}
 		n.length += len(g.Before) + g.Digits
-		full := group{textPart: g}
+		full := group{textPart: g, base: uint64(len(g.Symbols)), power: 1}
+		for ; full.power <= math.MaxUint64/full.base; full.width++ {
+			full.power *= full.base
+		}
 		for i := range full.values {
 			full.values[i] = noDigit
 		}
@@ -62,7 +69,7 @@ func newNumerals(f *Format) *numerals {
 			full.values[f.Text.aliases[i]] = full.values[f.Text.aliases[i+1]]
 		}
 		for range g.Digits {
-			full.limit.TimesPlus(uint64(len(g.Symbols)), uint64(len(g.Symbols)-1))
+			full.limit.TimesPlus(full.base, full.base-1)
 		}
 		if ones := integer.Ones(g.Bits); full.limit.Compare(ones) > 0 {
 			full.limit = ones
@@ -149,12 +156,16 @@ func (n *numerals) parse(text string) (w integer.Words, err error) {
 		}
 		at += len(g.Before)
 		var v integer.Words
-		for last := at + g.Digits; at < last; at++ {
-			digit := g.values[text[at]]
-			if digit == noDigit || digit == 0 && at < end && g.Symbols[0] == blank[0] {
-				return integer.Words{}, f.wrongSymbol(text, at, "not in the alphabet")
+		for last := at + g.Digits; at < last; {
+			part, scale := uint64(0), uint64(1)
+			for stop := min(at+g.width, last); at < stop; at++ {
+				digit := g.values[text[at]]
+				if digit == noDigit || digit == 0 && at < end && g.Symbols[0] == blank[0] {
+					return integer.Words{}, f.wrongSymbol(text, at, "not in the alphabet")
+				}
+				part, scale = part*g.base+uint64(digit), scale*g.base
 			}
-			v.TimesPlus(uint64(len(g.Symbols)), uint64(digit))
+			v.TimesPlus(scale, part)
 		}
 		placed := v.Shift(g.Low)
 		if v.Compare(g.limit) > 0 || placed.Shift(-g.Low) != v {
@@ -170,9 +181,13 @@ func (n *numerals) append(b []byte, w integer.Words) []byte {
 	first, start := len(b), len(b)
 	for i := range n.groups {
 		g := &n.groups[i]
-		v, base := g.of(w), uint64(len(g.Symbols))
-		for i := g.Digits - 1; i >= 0; i-- {
-			buf[i] = g.Symbols[v.Divide(base)]
+		v := g.of(w)
+		for i := g.Digits; i > 0; {
+			part := v.Divide(g.power)
+			for stop := max(i-g.width, 0); i > stop; part /= g.base {
+				i--
+				buf[i] = g.Symbols[part%g.base]
+			}
 		}
 		b = append(append(b, g.Before...), buf[:g.Digits]...)
 	}
