@@ -67,6 +67,7 @@ func (p *pair) measure(lines io.Writer, bin string, count int) error {
 		}
 	}
 	var ratios, work, parallel []float64
+	peak := 0.0
 	for range count {
 		ours, err := p.ours.start(bin, io.Discard)
 		if err != nil {
@@ -85,9 +86,10 @@ func (p *pair) measure(lines io.Writer, bin string, count int) error {
 		ratios = append(ratios, ours.wall/slowest.wall)
 		work = append(work, ours.cpu/slowest.cpu)
 		parallel = append(parallel, ours.cpu/ours.wall)
+		peak = max(peak, ours.peak)
 	}
 	bench.Write(lines, "Pairs", p.title, median(ratios), "ratio", p.goal, "goal", median(work),
-		"cpu-ratio", median(parallel), "cpu/wall")
+		"cpu-ratio", median(parallel), "cpu/wall", peak, "MB-peak")
 	return nil
 }
 
