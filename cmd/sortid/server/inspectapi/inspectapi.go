@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -66,10 +67,11 @@ func (e *Endpoints) Register(h huma.API) {
 		api.Answers("the first ID of the range and the first ID after the range",
 			api.TypeJSON, object)), bounds)
 
+	table := sync.OnceValue(catalog.Table)
 	huma.Register(h, get("formats", "/v1/formats", "Describe the formats",
 		"Returns what `sortid formats -o json` prints: one object in each line.", lines()),
 		func(context.Context, *struct{}) (*api.Raw, error) {
-			return &api.Raw{ContentType: api.TypeNDJSON, Body: catalog.Table()}, nil
+			return &api.Raw{ContentType: api.TypeNDJSON, Body: table()}, nil
 		})
 }
 
