@@ -244,14 +244,17 @@ func (s *Server) admit(next http.Handler) http.Handler {
 	})
 }
 
-// compressIfAsked skips gzhttp if a client sends no Accept-Encoding. Even without compression,
-// gzhttp allocates memory. Answers with the secret of a lease are never compressed, because the
-// size of such an answer could tell the secret.
+// compressIfAsked skips gzhttp if a client sends no Accept-Encoding, or asks for only one ID. Even
+// without compression, gzhttp costs as much time as to make the ID. Answers with the secret of a
+// lease are never compressed, because the size of such an answer could tell the secret.
 func compressIfAsked(compressed, plain http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := plain
-		secret := r.Method == http.MethodPost && api.IsLeases(r.URL.Path)
-		if len(r.Header["Accept-Encoding"]) > 0 && !secret {
+		switch path := r.URL.Path; {
+		case len(r.Header["Accept-Encoding"]) == 0, r.Method == http.MethodPost && api.IsLeases(path):
+		case r.URL.RawQuery == "" && strings.HasPrefix(path, api.IDsPath):
+			w.Header().Add("Vary", "Accept-Encoding") // as gzhttp does
+		default:
 			h = compressed
 		}
 		h.ServeHTTP(w, r)

@@ -259,6 +259,11 @@ func TestGzip(t *testing.T) {
 	if err != nil || bytes.Count(b, []byte("\n")) != 1000 {
 		t.Errorf("%d lines, %v", bytes.Count(b, []byte("\n")), err)
 	}
+	a = send(t, http.MethodGet, ts.URL+"/v1/ids/scru128", "", "Accept-Encoding: gzip")
+	if len(a.body) != len("03hb4e8694d0no0jfid7ucnon\n") || a.Header.Get("Content-Encoding") != "" ||
+		a.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("one ID: %q, %v", a.body, a.Header)
+	}
 }
 
 // A hooked store counts its calls. The function before can delay them or make them fail.
