@@ -12,19 +12,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sortid/sortid/cmd/sortid/server/api"
 	"github.com/sortid/sortid/internal/check"
 	"github.com/sortid/sortid/lease"
 )
 
-// BenchmarkRequest measures requests for one ID with a log. "empty" only sends a constant, and
-// "headers" also sends the header fields of an answer.
+// BenchmarkRequest measures requests for one ID with a log. The first servers only send a constant.
+// "headers" adds the header fields of an answer, "limits" also the service's time limits, and "log"
+// also a line of the log.
 func BenchmarkRequest(b *testing.B) {
-	log := check.Must(os.Create(filepath.Join(b.TempDir(), "log")))(b)
-	defer log.Close()
-	s := check.Must(New(Config{Store: lease.NewMemory(), NodeBits: 1,
-		Logger: slog.New(slog.NewJSONHandler(log, nil))}))(b)
+	file := check.Must(os.Create(filepath.Join(b.TempDir(), "log")))(b)
+	defer file.Close()
+	log := slog.New(slog.NewJSONHandler(file, nil))
+	s := check.Must(New(Config{Store: lease.NewMemory(), NodeBits: 1, Logger: log}))(b)
 	b.Cleanup(func() { s.Close(b.Context()) })
 	waitReady(b, s)
 	answer := []byte(strings.Repeat("0", 25) + "\n")
@@ -35,12 +37,27 @@ func BenchmarkRequest(b *testing.B) {
 		h["Content-Type"], h["Cache-Control"] = []string{api.TypeText}, []string{"no-store"}
 		w.Write(answer)
 	}
+	logged := func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		headers(w, r)
+		s.monitor.logRequest(r, string(answer[:25]), &recorder{status: http.StatusOK,
+			bytes: int64(len(answer))}, start, time.Since(start))
+	}
+	limited := func(handler http.HandlerFunc) func() *http.Server {
+		return func() *http.Server {
+			hs := s.HTTPServer()
+			hs.Handler = handler
+			return hs
+		}
+	}
 	for _, c := range []struct {
 		name, path string
 		server     func() *http.Server
 	}{
 		{"empty", "/", func() *http.Server { return &http.Server{Handler: http.HandlerFunc(empty)} }},
 		{"headers", "/", func() *http.Server { return &http.Server{Handler: http.HandlerFunc(headers)} }},
+		{"limits", "/", limited(headers)},
+		{"log", "/v1/ids/scru128", limited(logged)},
 		{"scru64", "/v1/ids/scru64", s.HTTPServer},
 		{"scru128", "/v1/ids/scru128", s.HTTPServer},
 	} {
