@@ -72,7 +72,7 @@ var global = gencore.Must(NewGenerator(Options{}))
 // New returns an ID of the process-wide generator, which has the default options. It panics only if
 // the system clock is before 1970-01-01T00:00:00.001Z or after the year 10889.
 func New() (id ID) {
-	if _, _, err := global.generate(context.Background(), &id); err != nil {
+	if err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
 	}
 	return id
@@ -81,12 +81,12 @@ func New() (id ID) {
 // NewString is like [New], but returns the text.
 func NewString() string {
 	var id ID
-	hi, lo, err := global.generate(context.Background(), &id)
-	if err != nil {
+	if err := global.generate(context.Background(), &id); err != nil {
 		panic(err)
 	}
 	var b [TextLen]byte
-	return string(textcodec.AppendBase36Long(b[:0], hi, lo))
+	// The method String would copy the ID.
+	return string(textcodec.AppendBase36Long(b[:0], (*[Size]byte)(&id)))
 }
 
 // NewAt is [Generator.GenerateAt] of the process-wide generator.
@@ -95,7 +95,7 @@ func NewAt(t time.Time) (ID, error) { return global.GenerateAt(t) }
 // Generate returns the next ID. It can fail with [sortid.ErrClockRollback], [sortid.ErrTimeRange]
 // or [sortid.ErrEntropy]. With [sortid.RollbackWait] it can block.
 func (g *Generator) Generate() (id ID, err error) {
-	_, _, err = g.generate(context.Background(), &id)
+	err = g.generate(context.Background(), &id)
 	return id, err
 }
 
@@ -122,30 +122,28 @@ func (g *Generator) GenerateAt(t time.Time) (ID, error) {
 // GenerateContext is like Generate, but stops waiting when the context ends. Then the error matches
 // the context's error and [sortid.ErrClockRollback].
 func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
-	_, _, err = g.generate(ctx, &id)
+	err = g.generate(ctx, &id)
 	return id, err
 }
 
-// generate sets id, which must be zero, to the next ID and returns its two halves. After an error,
-// id and both halves are zero. With the halves, NewString can encode the ID without reading id. The
-// fast path sets id before the unlock, because the unlock waits for all writes anyway.
-func (g *Generator) generate(ctx context.Context, id *ID) (hi, lo uint64, err error) {
+// generate sets id, which must be zero, to the next ID. After an error, id is zero. The fast path
+// sets id before the unlock, because the unlock waits for all writes anyway.
+func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
 		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {
 			if e, ok := g.core.Rand.Next32(); ok {
-				hi, lo = g.step(e)
-				id.put(hi, lo)
+				id.put(g.step(e))
 				g.core.Unlock()
-				return hi, lo, nil
+				return nil
 			}
 		}
-		hi, lo, err = g.next(now)
+		hi, lo, err := g.next(now)
 		if err = g.core.Finish(ctx, err); err != gencore.ErrRetry {
 			id.put(hi, lo)
-			return hi, lo, err
+			return err
 		}
 	}
 }

@@ -3,8 +3,6 @@ package scru160
 import (
 	"encoding/hex"
 
-	"github.com/sortid/sortid"
-	"github.com/sortid/sortid/internal/parseerr"
 	"github.com/sortid/sortid/internal/textcodec"
 )
 
@@ -18,7 +16,7 @@ const (
 // Parse reads 32 base32hex symbols, 0-9 and A-V, or 40 hexadecimal digits, ignoring case. An error
 // is a [*sortid.ParseError].
 func Parse(s string) (id ID, err error) {
-	err = id.decode([]byte(s)) // does not copy s
+	err = textcodec.UnmarshalBase32Hex(name, (*[Size]byte)(&id), []byte(s)) // does not copy s
 	return id, err
 }
 
@@ -29,32 +27,6 @@ func MustParse(s string) ID {
 		panic(err)
 	}
 	return id
-}
-
-// decode does not keep b. An error does not change the ID.
-func (id *ID) decode(b []byte) error {
-	switch len(b) {
-	case TextLen:
-		if at := textcodec.DecodeBase32Hex((*[Size]byte)(id), (*[TextLen]byte)(b)); at >= 0 {
-			return parseerr.Text(name, b, at, sortid.ErrSymbol,
-				"0-9 or A-V, because a text of 32 characters is base32hex")
-		}
-		return nil
-	case HexLen:
-		var parsed ID
-		if n, err := hex.Decode(parsed[:], b); err != nil {
-			at := 2 * n // this digit is wrong, or the next
-			if err != hex.InvalidByteError(b[at]) {
-				at++
-			}
-			return parseerr.Text(name, b, at, sortid.ErrSymbol,
-				"0-9 or a-f, because a text of 40 characters is hex")
-		}
-		*id = parsed
-		return nil
-	default:
-		return parseerr.Text(name, b, -1, sortid.ErrLength, "32 of base32hex or 40 of hex")
-	}
 }
 
 // String returns 32 base32hex symbols in upper case.
@@ -72,7 +44,9 @@ func (id ID) AppendText(b []byte) ([]byte, error) {
 func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is like [Parse]. An error does not change the ID.
-func (id *ID) UnmarshalText(b []byte) error { return id.decode(b) }
+func (id *ID) UnmarshalText(b []byte) error {
+	return textcodec.UnmarshalBase32Hex(name, (*[Size]byte)(id), b)
+}
 
 // Hex returns 40 hexadecimal digits in lower case.
 func (id ID) Hex() string {

@@ -14,11 +14,8 @@ const TextLen = textcodec.Base36ShortLen
 
 // Parse reads 12 Base36 digits, ignoring case. An error is a [*sortid.ParseError].
 func Parse(s string) (ID, error) {
-	v, bad := textcodec.DecodeBase36Short([]byte(s)) // does not copy s
-	if bad != textcodec.OK {
-		return 0, textError(s, bad)
-	}
-	return ID(v), nil
+	v, err := textcodec.UnmarshalBase36Short(name, []byte(s)) // does not copy s
+	return ID(v), err
 }
 
 // MustParse is like [Parse], but panics on an error.
@@ -28,14 +25,6 @@ func MustParse(s string) ID {
 		panic(err)
 	}
 	return id
-}
-
-func textError[T string | []byte](s T, bad textcodec.Status) error {
-	if bad == textcodec.WrongLength {
-		return parseerr.Text(name, s, -1, sortid.ErrLength, "12")
-	}
-	return parseerr.Text(name, s, textcodec.BadBase36([]byte(s)), sortid.ErrSymbol,
-		"a Base36 digit, 0-9 or a-z")
 }
 
 // String returns 12 Base36 digits in lower case.
@@ -61,9 +50,9 @@ func (id ID) MarshalText() ([]byte, error) { return id.AppendText(nil) }
 
 // UnmarshalText is like [Parse]. An error does not change the ID.
 func (id *ID) UnmarshalText(b []byte) error {
-	v, bad := textcodec.DecodeBase36Short(b)
-	if bad != textcodec.OK {
-		return textError(b, bad)
+	v, err := textcodec.UnmarshalBase36Short(name, b)
+	if err != nil {
+		return err
 	}
 	*id = ID(v)
 	return nil

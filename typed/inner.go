@@ -115,8 +115,7 @@ func usualLen[T Inner[T]]() int {
 
 func appendInner[T Inner[T]](b []byte, id *T) ([]byte, error) {
 	if in, ok := any(id).(*scru128.ID); ok {
-		return textcodec.AppendBase36Long(b, binary.BigEndian.Uint64(in[:8]),
-			binary.BigEndian.Uint64(in[8:])), nil
+		return textcodec.AppendBase36Long(b, (*[scru128.Size]byte)(in)), nil
 	}
 	if in, ok := any(id).(*scru64.ID); ok {
 		if *in < textcodec.Base36Limit {
@@ -128,7 +127,7 @@ func appendInner[T Inner[T]](b []byte, id *T) ([]byte, error) {
 		return textcodec.AppendBase32Hex(b, (*[scru160.Size]byte)(in)), nil
 	}
 	if in, ok := any(id).(*euid.ID); ok {
-		return in.AppendText(b)
+		return textcodec.AppendCrockford(b, (*[euid.Size]byte)(in)), nil
 	}
 	if in, ok := any(id).(*uid60.ID); ok {
 		return in.AppendText(b)
@@ -144,33 +143,25 @@ func decode[T Inner[T]](id *T, b []byte, p any) (err error) {
 	}
 	if k.begins(b) {
 		text := b[len(k.text):]
-		if in, ok := any(id).(*scru128.ID); ok {
-			if hi, lo, bad := textcodec.DecodeBase36Long(text); bad == textcodec.OK {
-				binary.BigEndian.PutUint64(in[:8], hi)
-				binary.BigEndian.PutUint64(in[8:], lo)
-				return nil
-			}
+		if in, ok := any(id).(*scru128.ID); ok { // without the call of decodeText
+			err = textcodec.UnmarshalBase36Long("scru128", (*[scru128.Size]byte)(in), text)
 		} else if in, ok := any(id).(*scru64.ID); ok {
-			if v, bad := textcodec.DecodeBase36Short(text); bad == textcodec.OK {
-				*in = scru64.ID(v)
-				return nil
-			}
+			err = in.UnmarshalText(text)
+		} else {
+			err = decodeText(id, text)
 		}
-		if err = decodeText(id, text); err == nil {
+		if err == nil {
 			return nil
 		}
 	}
 	return failed(id, b, p, err)
 }
 
-// decodeText reads a text without a prefix. It reads no UUIDs.
-func decodeText[T Inner[T]](id *T, text []byte) (err error) {
+// decodeText reads a text without a prefix. It reads no UUIDs, which UnmarshalText of some formats
+// reads.
+func decodeText[T Inner[T]](id *T, text []byte) error {
 	if in, ok := any(id).(*scru128.ID); ok {
-		if len(text) != scru128.TextLen {
-			_, err = scru128.Parse(string(text)) // UnmarshalText reads UUIDs
-			return err
-		}
-		return in.UnmarshalText(text)
+		return textcodec.UnmarshalBase36Long("scru128", (*[scru128.Size]byte)(in), text)
 	}
 	if in, ok := any(id).(*scru64.ID); ok {
 		return in.UnmarshalText(text)
@@ -179,11 +170,7 @@ func decodeText[T Inner[T]](id *T, text []byte) (err error) {
 		return in.UnmarshalText(text)
 	}
 	if in, ok := any(id).(*euid.ID); ok {
-		if len(text) != euid.TextLen {
-			_, err = euid.Parse(string(text)) // UnmarshalText reads UUIDs
-			return err
-		}
-		return in.UnmarshalText(text)
+		return textcodec.UnmarshalCrockford("euid", (*[euid.Size]byte)(in), text)
 	}
 	return any(id).(*uid60.ID).UnmarshalText(text)
 }

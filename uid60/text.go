@@ -53,14 +53,14 @@ func decode(b []byte) (v uint64, ok bool) {
 	last := decodeTable[2][b[0]] + decodeTable[3][b[1]]
 	if len(b) == MaxTextLen { // all IDs since May 2020
 		high, low := decodeTable.Four((*[4]byte)(b[2:6])), decodeTable.Four((*[4]byte)(b[6:10]))
-		return uint64(high)<<36 | uint64(low)<<12 | uint64(last), high|low|last < textcodec.NoSymbol
+		return high<<36 | low<<12 | last, high|low|last < textcodec.NoSymbol
 	}
 	all := last
 	for _, c := range b[2:] {
 		all |= decodeTable[3][c]
-		v = v<<6 | uint64(decodeTable[3][c])
+		v = v<<6 | decodeTable[3][c]
 	}
-	return v<<12 | uint64(last), all < textcodec.NoSymbol
+	return v<<12 | last, all < textcodec.NoSymbol
 }
 
 func textError(b []byte) error {

@@ -2,6 +2,11 @@ package textcodec
 
 import (
 	"encoding/binary"
+	"encoding/hex"
+	"slices"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // The lengths of a text in base32hex of RFC 4648 and of its bytes. The symbols are 0-9A-V, and
@@ -24,10 +29,7 @@ func init() { FillPairs(base32HexPairs[:], base32HexSymbols) }
 // has copied src as two parts that overlap, such reads are faster than reads of 8, 8 and 4 bytes.
 func AppendBase32Hex(text []byte, src *[Base32HexSize]byte) []byte {
 	n := len(text)
-	if cap(text)-n < Base32HexLen {
-		text = append(text, make([]byte, Base32HexLen)...)
-	}
-	text = text[:n+Base32HexLen]
+	text = slices.Grow(text, Base32HexLen)[:n+Base32HexLen]
 	dst := (*[Base32HexLen]byte)(text[n:])
 	hi := binary.BigEndian.Uint32(src[0:4])
 	mid, lo := binary.BigEndian.Uint64(src[4:12]), binary.BigEndian.Uint64(src[12:20])
@@ -42,20 +44,41 @@ func AppendBase32Hex(text []byte, src *[Base32HexSize]byte) []byte {
 	return text
 }
 
-// DecodeBase32Hex returns -1, or the offset of the first byte that is not a symbol. An error does
-// not change dst.
-func DecodeBase32Hex(dst *[Base32HexSize]byte, src *[Base32HexLen]byte) (at int) {
-	t := &base32HexTable
-	a, b, c, d := t.Four((*[4]byte)(src[0:4])), t.Four((*[4]byte)(src[4:8])),
-		t.Four((*[4]byte)(src[8:12])), t.Four((*[4]byte)(src[12:16]))
-	e, f, g, h := t.Four((*[4]byte)(src[16:20])), t.Four((*[4]byte)(src[20:24])),
-		t.Four((*[4]byte)(src[24:28])), t.Four((*[4]byte)(src[28:32]))
-	if a|b|c|d|e|f|g|h >= NoSymbol {
-		return t.BadSymbol(src[:])
+// UnmarshalBase32Hex reads 32 symbols, or 40 hexadecimal digits. An error is a
+// [*sortid.ParseError] for the format, and does not change dst.
+func UnmarshalBase32Hex(format string, dst *[Base32HexSize]byte, src []byte) error {
+	if len(src) != Base32HexLen {
+		return unmarshalHex(format, dst, src)
 	}
-	// Each integer has 20 bits. Write them as 64, 64 and 32 bits.
-	binary.BigEndian.PutUint64(dst[0:8], uint64(a)<<44|uint64(b)<<24|uint64(c)<<4|uint64(d)>>16)
-	binary.BigEndian.PutUint64(dst[8:16], uint64(d)<<48|uint64(e)<<28|uint64(f)<<8|uint64(g)>>12)
-	binary.BigEndian.PutUint32(dst[16:20], g<<20|h)
-	return -1
+	t := &base32HexTable
+	a := t.Four((*[4]byte)(src[0:4]))<<20 + t.Four((*[4]byte)(src[4:8]))
+	b := t.Four((*[4]byte)(src[8:12]))<<20 + t.Four((*[4]byte)(src[12:16]))
+	c := t.Four((*[4]byte)(src[16:20]))<<20 + t.Four((*[4]byte)(src[20:24]))
+	d := t.Four((*[4]byte)(src[24:28]))<<20 + t.Four((*[4]byte)(src[28:32]))
+	if a|b|c|d >= NoSymbol {
+		return wrongSymbol(format, src, t,
+			"0-9 or A-V, because a text of 32 characters is base32hex")
+	}
+	// Each integer has 40 bits. Write them as 64, 64 and 32 bits.
+	binary.BigEndian.PutUint64(dst[0:8], a<<24|b>>16)
+	binary.BigEndian.PutUint64(dst[8:16], b<<48|c<<8|d>>32)
+	binary.BigEndian.PutUint32(dst[16:20], uint32(d))
+	return nil
+}
+
+func unmarshalHex(format string, dst *[Base32HexSize]byte, src []byte) error {
+	if len(src) != 2*Base32HexSize {
+		return wrongLength(format, src, "32 of base32hex or 40 of hex")
+	}
+	var out [Base32HexSize]byte
+	if n, err := hex.Decode(out[:], src); err != nil {
+		at := 2 * n // this digit is wrong, or the next
+		if err != hex.InvalidByteError(src[at]) {
+			at++
+		}
+		return parseerr.Text(format, src, at, sortid.ErrSymbol,
+			"0-9 or a-f, because a text of 40 characters is hex")
+	}
+	*dst = out
+	return nil
 }

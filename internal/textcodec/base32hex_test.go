@@ -37,8 +37,8 @@ func TestBase32Hex(t *testing.T) {
 			text = [Base32HexLen]byte([]byte(strings.ToLower(string(text[:]))))
 		}
 		var back [Base32HexSize]byte
-		if at := DecodeBase32Hex(&back, &text); at != -1 || back != src {
-			t.Fatalf("%s: %x, %d, want %x", text, back, at, src)
+		if err := UnmarshalBase32Hex("f", &back, text[:]); err != nil || back != src {
+			t.Fatalf("%s: %x, %v, want %x", text, back, err, src)
 		}
 	}
 }
@@ -52,24 +52,24 @@ func TestBase32HexSymbols(t *testing.T) {
 			text := good
 			text[at] = byte(c)
 			keep := src
-			got := DecodeBase32Hex(&keep, &text)
+			err := UnmarshalBase32Hex("f", &keep, text[:])
 			value := strings.IndexByte(base32HexAlphabet, byte(c))
 			if value < 0 {
 				value = strings.IndexByte(strings.ToLower(base32HexAlphabet), byte(c))
 			}
-			if value < 0 && (got != at || keep != src) {
-				t.Fatalf("%q: %d, %x, want %d and no change", text, got, keep, at)
+			if value < 0 && (offset(err) != at || keep != src) {
+				t.Fatalf("%q: %v, %x, want offset %d and no change", text, err, keep, at)
 			}
 			if value >= 0 {
-				want, err := base32.HexEncoding.DecodeString(strings.ToUpper(string(text[:])))
-				if err != nil || got != -1 || string(keep[:]) != string(want) {
-					t.Fatalf("%q: %d, %x, want %x, %v", text, got, keep, want, err)
+				want, e := base32.HexEncoding.DecodeString(strings.ToUpper(string(text[:])))
+				if e != nil || err != nil || string(keep[:]) != string(want) {
+					t.Fatalf("%q: %v, %x, want %x, %v", text, err, keep, want, e)
 				}
 			}
 			for second := at + 1; second < Base32HexLen && value < 0; second++ {
 				text[second] = '!'
-				if got := DecodeBase32Hex(&keep, &text); got != at {
-					t.Fatalf("%q: %d, want the first bad byte, %d", text, got, at)
+				if err := UnmarshalBase32Hex("f", &keep, text[:]); offset(err) != at {
+					t.Fatalf("%q: %v, want the first bad byte, %d", text, err, at)
 				}
 			}
 		}
@@ -87,12 +87,12 @@ func BenchmarkAppendBase32Hex(b *testing.B) {
 	}
 }
 
-func BenchmarkDecodeBase32Hex(b *testing.B) {
+func BenchmarkUnmarshalBase32Hex(b *testing.B) {
 	src := random20(rand.New(rand.NewPCG(5, 6)))
 	text := [Base32HexLen]byte(AppendBase32Hex(nil, &src))
 	for b.Loop() {
-		if DecodeBase32Hex(&src, &text) >= 0 {
-			b.Fatal()
+		if err := UnmarshalBase32Hex("f", &src, text[:]); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -3,6 +3,10 @@ package textcodec
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
+
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
 )
 
 // The widths of texts in base 36. Their digits are 0-9a-z, and decoding ignores case.
@@ -35,17 +39,10 @@ const (
 	unitRest = 1<<128/Base36Limit - unit<<64 + 1
 )
 
-// A Status is the outcome of decoding base 36.
-type Status uint8
-
 const (
-	OK          Status = iota
-	WrongLength        // the text has a wrong length
-	WrongSymbol        // see BadBase36
-	OutOfRange         // the integer has more than 128 bits
+	digits36    = "0123456789abcdefghijklmnopqrstuvwxyz"
+	base36Digit = "a Base36 digit, 0-9 or a-z"
 )
-
-const digits36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 var (
 	base36Pairs [pow2]uint16
@@ -57,22 +54,17 @@ func init() { FillPairs(base36Pairs[:], digits36) }
 // AppendBase36Short appends the 12 digits of v, which must be below Base36Limit.
 func AppendBase36Short(b []byte, v uint64) []byte {
 	n := len(b)
-	if cap(b)-n < Base36ShortLen {
-		b = append(b, make([]byte, Base36ShortLen)...)
-	}
-	b = b[:n+Base36ShortLen]
-	put12((*[12]byte)(b[n:]), v)
+	b = slices.Grow(b, Base36ShortLen)[:n+Base36ShortLen]
+	put12((*[Base36ShortLen]byte)(b[n:]), v)
 	return b
 }
 
-// AppendBase36Long appends the 25 digits of hi * 2^64 + lo.
-func AppendBase36Long(b []byte, hi, lo uint64) []byte {
+// AppendBase36Long appends the 25 digits of src, a big-endian integer.
+func AppendBase36Long(b []byte, src *[16]byte) []byte {
 	n := len(b)
-	if cap(b)-n < Base36LongLen {
-		b = append(b, make([]byte, Base36LongLen)...)
-	}
-	b = b[:n+Base36LongLen]
+	b = slices.Grow(b, Base36LongLen)[:n+Base36LongLen]
 	dst := (*[Base36LongLen]byte)(b[n:])
+	hi, lo := binary.BigEndian.Uint64(src[:8]), binary.BigEndian.Uint64(src[8:])
 	dst[0] = '0'
 	if hi >= 1<<60 { // only for timestamps some centuries ahead
 		dst[0], hi, lo = firstDigit(hi, lo)
@@ -142,34 +134,39 @@ func put6(dst *[6]byte, f uint64) {
 	binary.LittleEndian.PutUint16(dst[4:], base36Pairs[c])
 }
 
-func DecodeBase36Short(src []byte) (v uint64, status Status) {
+// UnmarshalBase36Short reads 12 digits. An error is a [*sortid.ParseError] for the format.
+func UnmarshalBase36Short(format string, src []byte) (uint64, error) {
 	if len(src) != Base36ShortLen {
-		return 0, WrongLength
+		return 0, wrongLength(format, src, "12")
 	}
-	a, b, c := base36Table.Four((*[4]byte)(src[0:4])), base36Table.Four((*[4]byte)(src[4:8])),
-		base36Table.Four((*[4]byte)(src[8:12]))
+	t := &base36Table
+	a, b, c := t.Four((*[4]byte)(src[0:4])), t.Four((*[4]byte)(src[4:8])),
+		t.Four((*[4]byte)(src[8:12]))
 	if a|b|c >= NoSymbol {
-		return 0, WrongSymbol
+		return 0, wrongSymbol(format, src, t, base36Digit)
 	}
-	return (uint64(a)*pow4+uint64(b))*pow4 + uint64(c), OK
+	return (a*pow4+b)*pow4 + c, nil
 }
 
-func DecodeBase36Long(src []byte) (hi, lo uint64, status Status) {
+// UnmarshalBase36Long reads 25 digits. An error is a [*sortid.ParseError] for the format, and does
+// not change dst.
+func UnmarshalBase36Long(format string, dst *[16]byte, src []byte) error {
 	if len(src) != Base36LongLen {
-		return 0, 0, WrongLength
+		return wrongLength(format, src, "25")
 	}
-	first := base36Table[3][src[0]]
-	a1, a0 := base36Table.Four((*[4]byte)(src[1:5])), base36Table.Four((*[4]byte)(src[5:9]))
-	b1, b0 := base36Table.Four((*[4]byte)(src[9:13])), base36Table.Four((*[4]byte)(src[13:17]))
-	c1, c0 := base36Table.Four((*[4]byte)(src[17:21])), base36Table.Four((*[4]byte)(src[21:25]))
+	t := &base36Table
+	first := t[3][src[0]]
+	a1, a0 := t.Four((*[4]byte)(src[1:5])), t.Four((*[4]byte)(src[5:9]))
+	b1, b0 := t.Four((*[4]byte)(src[9:13])), t.Four((*[4]byte)(src[13:17]))
+	c1, c0 := t.Four((*[4]byte)(src[17:21])), t.Four((*[4]byte)(src[21:25]))
 	if first|a1|a0|b1|b0|c1|c0 >= NoSymbol {
-		return 0, 0, WrongSymbol
+		return wrongSymbol(format, src, t, base36Digit)
 	}
 	// a * 36^16 + b * 36^8 + c, with nine digits in a and eight in b and c
-	a := uint64(first)*pow8 + uint64(a1)*pow4 + uint64(a0)
-	b := uint64(b1)*pow4 + uint64(b0)
-	c := uint64(c1)*pow4 + uint64(c0)
-	hi, lo = bits.Mul64(b, pow8)
+	a := (first*pow4+a1)*pow4 + a0
+	b := b1*pow4 + b0
+	c := c1*pow4 + c0
+	hi, lo := bits.Mul64(b, pow8)
 	lo, carry := bits.Add64(lo, c, 0)
 	hi += carry
 	timesHi, timesLo := bits.Mul64(a, pow16Lo)
@@ -178,10 +175,10 @@ func DecodeBase36Long(src []byte) (hi, lo uint64, status Status) {
 	top := a * pow16Hi
 	hi += top
 	if a > maxTop || hi < top {
-		return 0, 0, OutOfRange
+		return parseerr.Text(format, src, -1, sortid.ErrRange,
+			"at most f5lxx1zz5pnorynqglhzmsp33, the largest ID")
 	}
-	return hi, lo, OK
+	binary.BigEndian.PutUint64(dst[:8], hi)
+	binary.BigEndian.PutUint64(dst[8:], lo)
+	return nil
 }
-
-// BadBase36 returns the offset of the first byte that is not a digit.
-func BadBase36(s []byte) int { return base36Table.BadSymbol(s) }

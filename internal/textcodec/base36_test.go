@@ -1,10 +1,14 @@
 package textcodec
 
 import (
+	"encoding/binary"
+	"errors"
 	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid"
 )
 
 var two64 = new(big.Int).Lsh(big.NewInt(1), 64)
@@ -58,14 +62,42 @@ func edges(bits int, try func(n *big.Int)) {
 	around(limit)
 }
 
+func appendLong(b []byte, hi, lo uint64) []byte {
+	src := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, hi), lo)
+	return AppendBase36Long(b, (*[16]byte)(src))
+}
+
+// unmarshalLong returns zeros after an error.
+func unmarshalLong(t *testing.T, s []byte) (hi, lo uint64, err error) {
+	t.Helper()
+	keep := [16]byte([]byte("some sixteen !!!"))
+	dst := keep
+	if err := UnmarshalBase36Long("f", &dst, s); err != nil {
+		if dst != keep {
+			t.Fatalf("UnmarshalBase36Long(%q): %v, but %x", s, err, dst)
+		}
+		return 0, 0, err
+	}
+	return binary.BigEndian.Uint64(dst[:8]), binary.BigEndian.Uint64(dst[8:]), nil
+}
+
+// offset returns the offset in an error of a symbol, or -1.
+func offset(err error) int {
+	var p *sortid.ParseError
+	if errors.As(err, &p) && p.Err == sortid.ErrSymbol {
+		return p.Offset
+	}
+	return -1
+}
+
 func test62(t *testing.T, r *rand.Rand, v uint64) {
 	t.Helper()
 	want := text36(new(big.Int).SetUint64(v), Base36ShortLen)
 	if got := string(AppendBase36Short(nil, v)); got != want {
 		t.Fatalf("AppendBase36Short(%d) = %s, want %s", v, got, want)
 	}
-	if got, status := DecodeBase36Short([]byte(mixed(r, want))); got != v || status != OK {
-		t.Fatalf("DecodeBase36Short(%s) = %d, %v, want %d", want, got, status, v)
+	if got, err := UnmarshalBase36Short("f", []byte(mixed(r, want))); got != v || err != nil {
+		t.Fatalf("UnmarshalBase36Short(%s) = %d, %v, want %d", want, got, err, v)
 	}
 }
 
@@ -85,13 +117,12 @@ func TestBase36Short(t *testing.T) {
 func test128(t *testing.T, r *rand.Rand, hi, lo uint64) {
 	t.Helper()
 	want := text36(join(hi, lo), Base36LongLen)
-	if got := string(AppendBase36Long(nil, hi, lo)); got != want {
+	if got := string(appendLong(nil, hi, lo)); got != want {
 		t.Fatalf("AppendBase36Long(%#x, %#x) = %s, want %s", hi, lo, got, want)
 	}
-	h, l, status := DecodeBase36Long([]byte(mixed(r, want)))
-	if h != hi || l != lo || status != OK {
-		t.Fatalf("DecodeBase36Long(%s) = %#x, %#x, %v, want %#x, %#x", want, h, l, status, hi,
-			lo)
+	h, l, err := unmarshalLong(t, []byte(mixed(r, want)))
+	if h != hi || l != lo || err != nil {
+		t.Fatalf("UnmarshalBase36Long(%s) = %#x, %#x, %v, want %#x, %#x", want, h, l, err, hi, lo)
 	}
 }
 
@@ -127,10 +158,10 @@ func TestBase36Range(t *testing.T) {
 		if !ok {
 			hi, lo = 0, 0
 		}
-		h, l, status := DecodeBase36Long([]byte(s))
-		if h != hi || l != lo || (status == OutOfRange) == ok || (status == OK) != ok {
-			t.Fatalf("DecodeBase36Long(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l,
-				status, hi, lo, ok)
+		h, l, err := unmarshalLong(t, []byte(s))
+		if h != hi || l != lo || errors.Is(err, sortid.ErrRange) == ok || (err == nil) != ok {
+			t.Fatalf("UnmarshalBase36Long(%s) = %#x, %#x, %v, want %#x, %#x, in range: %v", s, h, l,
+				err, hi, lo, ok)
 		}
 	}
 	for d := int64(-1000); d < 1000; d++ {
@@ -157,23 +188,20 @@ func TestBase36Range(t *testing.T) {
 	}
 }
 
-// Decode finds every byte that is not a digit, at every offset.
+// An error has the offset of the first byte that is not a digit.
 func TestBase36Symbols(t *testing.T) {
 	for _, good := range []string{"0u2pf62ji4b9", "zzzzzzzzzzzz", "0372ijojuxuhjsfkeryi2mrtm",
 		"zzzzzzzzzzzzzzzzzzzzzzzzz"} {
-		decode := func(b []byte) Status {
+		unmarshal := func(b []byte) error {
 			if len(b) == Base36ShortLen {
-				v, status := DecodeBase36Short(b)
-				if status != OK && v != 0 {
-					t.Errorf("DecodeBase36Short(%q) = %d, %v", b, v, status)
+				v, err := UnmarshalBase36Short("f", b)
+				if err != nil && v != 0 {
+					t.Errorf("UnmarshalBase36Short(%q) = %d, %v", b, v, err)
 				}
-				return status
+				return err
 			}
-			hi, lo, status := DecodeBase36Long(b)
-			if status != OK && hi|lo != 0 {
-				t.Errorf("DecodeBase36Long(%q) = %d, %d, %v", b, hi, lo, status)
-			}
-			return status
+			_, _, err := unmarshalLong(t, b)
+			return err
 		}
 		for at := range good {
 			for c := range 256 {
@@ -181,16 +209,15 @@ func TestBase36Symbols(t *testing.T) {
 				b[at] = byte(c)
 				digit := '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 				if digit {
-					if decode(b) == WrongSymbol || BadBase36(b) != len(b) {
-						t.Errorf("%q: %v, %d", b, decode(b), BadBase36(b))
+					if err := unmarshal(b); errors.Is(err, sortid.ErrSymbol) {
+						t.Errorf("%q: %v", b, err)
 					}
 					continue
 				}
 				for second := at; second < len(b); second++ {
 					b[second] = byte(c)
-					if status := decode(b); status != WrongSymbol || BadBase36(b) != at {
-						t.Fatalf("%q: %v at %d, want WrongSymbol at %d", b, status, BadBase36(b),
-							at)
+					if err := unmarshal(b); offset(err) != at {
+						t.Fatalf("%q: %v, want ErrSymbol at %d", b, err, at)
 					}
 				}
 			}
@@ -201,17 +228,19 @@ func TestBase36Symbols(t *testing.T) {
 func TestBase36Length(t *testing.T) {
 	for n := range 60 {
 		b := []byte(strings.Repeat("1", n))
-		if _, status := DecodeBase36Short(b); (status == WrongLength) != (n != Base36ShortLen) {
-			t.Errorf("DecodeBase36Short of %d bytes: %v", n, status)
+		_, err := UnmarshalBase36Short("f", b)
+		if errors.Is(err, sortid.ErrLength) != (n != Base36ShortLen) {
+			t.Errorf("UnmarshalBase36Short of %d bytes: %v", n, err)
 		}
-		if _, _, status := DecodeBase36Long(b); (status == WrongLength) != (n != Base36LongLen) {
-			t.Errorf("DecodeBase36Long of %d bytes: %v", n, status)
+		_, _, err = unmarshalLong(t, b)
+		if errors.Is(err, sortid.ErrLength) != (n != Base36LongLen) {
+			t.Errorf("UnmarshalBase36Long of %d bytes: %v", n, err)
 		}
 	}
 }
 
 // Append does not change the bytes before the text or the room after it.
-func TestAppendBase36(t *testing.T) {
+func TestAppend(t *testing.T) {
 	for capacity := range 64 {
 		for _, c := range []struct {
 			f    func([]byte) []byte
@@ -221,8 +250,14 @@ func TestAppendBase36(t *testing.T) {
 				return AppendBase36Short(b, 109959589539758421)
 			}, "0u2pf62ji4b9"},
 			{func(b []byte) []byte {
-				return AppendBase36Long(b, 0x017fef39c2641ba5, 0x6a9483188841e05a)
+				return appendLong(b, 0x017fef39c2641ba5, 0x6a9483188841e05a)
 			}, "0372ijojuxuhjsfkeryi2mrtm"},
+			{func(b []byte) []byte {
+				return AppendBase32Hex(b, &[Base32HexSize]byte{19: 31})
+			}, strings.Repeat("0", 31) + "V"},
+			{func(b []byte) []byte {
+				return AppendCrockford(b, &[16]byte{15: 1})
+			}, strings.Repeat("0", 24) + "041"},
 		} {
 			room := []byte(strings.Repeat("#", 3+capacity))
 			got := c.f(room[:3:len(room)])
@@ -237,7 +272,7 @@ func TestAppendBase36(t *testing.T) {
 	}
 }
 
-func FuzzDecodeBase36(f *testing.F) {
+func FuzzUnmarshalBase36(f *testing.F) {
 	f.Add([]byte("f5lxx1zz5pnorynqglhzmsp33"))
 	f.Add([]byte("f5lxx1zz5pnorynqglhzmsp34"))
 	f.Add([]byte("0u2pf62ji4b9"))
@@ -246,15 +281,15 @@ func FuzzDecodeBase36(f *testing.F) {
 		if !strings.ContainsAny(string(b), "+-_") {
 			n, ok = n.SetString(string(b), 36)
 		}
-		v, status := DecodeBase36Short(b)
-		if (status == OK) != (ok && len(b) == Base36ShortLen) || status == OK &&
+		v, err := UnmarshalBase36Short("f", b)
+		if (err == nil) != (ok && len(b) == Base36ShortLen) || err == nil &&
 			n.Cmp(new(big.Int).SetUint64(v)) != 0 {
-			t.Errorf("DecodeBase36Short(%q) = %d, %v; by math/big %v, %v", b, v, status, n, ok)
+			t.Errorf("UnmarshalBase36Short(%q) = %d, %v; by math/big %v, %v", b, v, err, n, ok)
 		}
-		hi, lo, status := DecodeBase36Long(b)
-		if (status == OK) != (ok && len(b) == Base36LongLen && n.BitLen() <= 128) || status == OK &&
+		hi, lo, err := unmarshalLong(t, b)
+		if (err == nil) != (ok && len(b) == Base36LongLen && n.BitLen() <= 128) || err == nil &&
 			n.Cmp(join(hi, lo)) != 0 {
-			t.Errorf("DecodeBase36Long(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, status,
+			t.Errorf("UnmarshalBase36Long(%q) = %#x, %#x, %v; by math/big %v, %v", b, hi, lo, err,
 				n, ok)
 		}
 	})

@@ -21,9 +21,10 @@ func AppendBase36Lines[T ~[16]byte](b []byte, integers []T, sep byte) []byte {
 		rest, borrow := bits.Sub64(lo, baseLo, 0)
 		above, below := bits.Sub64(hi, baseHi, borrow)
 		if i == 0 || above|below != 0 || rest >= Base36Limit {
-			AppendBase36Long(dst[:0], hi, lo)
+			src := [16]byte(integers[i])
+			AppendBase36Long(dst[:0], &src)
 			first = [head]byte(dst[:head])
-			rest, _ = DecodeBase36Short(dst[head:Base36LongLen])
+			rest, _ = UnmarshalBase36Short("", dst[head:Base36LongLen])
 			baseLo, borrow = bits.Sub64(lo, rest, 0)
 			baseHi = hi - borrow
 		}

@@ -25,7 +25,7 @@ func TestAppendBase36Lines(t *testing.T) {
 			}
 			binary.BigEndian.PutUint64(integers[i][:8], hi)
 			binary.BigEndian.PutUint64(integers[i][8:], lo)
-			want = append(AppendBase36Long(want, hi, lo), '\n')
+			want = append(appendLong(want, hi, lo), '\n')
 		}
 		if got := AppendBase36Lines([]byte("x"), integers, '\n'); string(got) != "x"+string(want) {
 			t.Fatalf("%x:\n%swant\n%s", integers, got, want)

@@ -29,7 +29,7 @@ func (s *Base36Sequence) Decode(text *[Base36LongLen]byte) (hi, lo uint64, ok bo
 	t := &base36LowerTable
 	a, b, c := t.Four((*[4]byte)(text[13:17])), t.Four((*[4]byte)(text[17:21])),
 		t.Four((*[4]byte)(text[21:25]))
-	lo, carry := bits.Add64(s.lo, (uint64(a)*pow4+uint64(b))*pow4+uint64(c), 0)
+	lo, carry := bits.Add64(s.lo, (a*pow4+b)*pow4+c, 0)
 	hi, over := bits.Add64(s.hi, 0, carry)
 	return hi, lo, a|b|c < NoSymbol && over == 0
 }
@@ -37,14 +37,14 @@ func (s *Base36Sequence) Decode(text *[Base36LongLen]byte) (hi, lo uint64, ok bo
 func (s *Base36Sequence) begin(head *[headLen]byte, first, other uint64) (ok bool) {
 	s.known = false
 	t := &base36LowerTable
-	top := uint64(t[3][head[0]])
+	top := t[3][head[0]]
 	a, b, c := t.Four((*[4]byte)(head[1:5])), t.Four((*[4]byte)(head[5:9])),
 		t.Four((*[4]byte)(head[9:13]))
 	if a|b|c >= NoSymbol || top >= 16 {
 		return false
 	}
 	// top * 36^24 + abc * 36^12
-	hi, lo := bits.Mul64((uint64(a)*pow4+uint64(b))*pow4+uint64(c), Base36Limit)
+	hi, lo := bits.Mul64((a*pow4+b)*pow4+c, Base36Limit)
 	topHi, topLo := bits.Mul64(top, pow24Lo)
 	lo, carry := bits.Add64(lo, topLo, 0)
 	hi, over := bits.Add64(hi, topHi+top*pow24Hi, carry)

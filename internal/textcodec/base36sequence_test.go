@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// Base36Sequence agrees with DecodeBase36Long, also for texts with the same first digits.
+// Base36Sequence agrees with UnmarshalBase36Long, also for texts with the same first digits.
 func TestBase36Sequence(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s Base36Sequence
 	try := func(text string) {
 		t.Helper()
-		wantHi, wantLo, status := DecodeBase36Long([]byte(text))
-		want := status == OK && text == strings.ToLower(text)
+		wantHi, wantLo, err := unmarshalLong(t, []byte(text))
+		want := err == nil && text == strings.ToLower(text)
 		hi, lo, ok := s.Decode((*[Base36LongLen]byte)([]byte(text)))
 		if ok != want || ok && (hi != wantHi || lo != wantLo) {
 			t.Fatalf("%q: %#x, %#x, %v; want %#x, %#x, %v", text, hi, lo, ok, wantHi, wantLo, want)
@@ -32,7 +32,7 @@ func TestBase36Sequence(t *testing.T) {
 		default:
 			lo += r.Uint64() >> r.IntN(64)
 		}
-		digits := string(AppendBase36Long(nil, hi, lo))
+		digits := string(appendLong(nil, hi, lo))
 		try(digits)
 		b := []byte(digits)
 		switch i := r.IntN(len(b)); r.IntN(4) {
@@ -65,7 +65,7 @@ func BenchmarkBase36Sequence(b *testing.B) {
 			texts := make([][Base36LongLen]byte, 256)
 			hi, lo := uint64(0x019ab1c2d3e4f567), uint64(0)
 			for i := range texts {
-				AppendBase36Long(texts[i][:0], hi, lo+uint64(i)*0x9e3779b9&0xffffffff)
+				appendLong(texts[i][:0], hi, lo+uint64(i)*0x9e3779b9&0xffffffff)
 				if lo += c.step; lo == 0 {
 					hi += 1 << 16
 				}

@@ -1,9 +1,15 @@
 package textcodec
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
 
-// CrockfordLen is the length of a text of 128 bits and a check value of 7 bits, which the caller
-// computes.
+	"github.com/sortid/sortid"
+	"github.com/sortid/sortid/internal/parseerr"
+)
+
+// CrockfordLen is the length of a text of 128 bits and a check value of 7 bits, which is the
+// integer of these bits modulo 127.
 const CrockfordLen = 27
 
 // CrockfordSymbols has the symbols of Crockford's Base32 in order of value. Decoding ignores case,
@@ -22,14 +28,22 @@ func init() {
 	crockfordTable.Alias('L', '1')
 }
 
-// AppendCrockford appends the text of (hi * 2^64 + lo) * 2^7 + check, where check is below 2^7.
-func AppendCrockford(text []byte, hi, lo, check uint64) []byte {
+// checksum returns the integer hi * 2^64 + lo modulo 127. A number has the same remainder as the
+// sum of its digits in base 2^7, because 2^7 is 127 + 1. Digits in base 2^35 have this property,
+// too. 2^64 has the same remainder as 2.
+func checksum(hi, lo uint64) uint64 {
+	const block = 35
+	n := 2*(hi>>block+hi&(1<<block-1)) + lo>>block + lo&(1<<block-1)
+	return n % 127
+}
+
+// AppendCrockford appends the text of src.
+func AppendCrockford(text []byte, src *[16]byte) []byte {
 	n := len(text)
-	if cap(text)-n < CrockfordLen {
-		text = append(text, make([]byte, CrockfordLen)...)
-	}
-	text = text[:n+CrockfordLen]
+	text = slices.Grow(text, CrockfordLen)[:n+CrockfordLen]
 	dst := (*[CrockfordLen]byte)(text[n:])
+	hi, lo := binary.BigEndian.Uint64(src[:8]), binary.BigEndian.Uint64(src[8:])
+	check := checksum(hi, lo)
 	a := eight(&crockfordPairs, hi>>24)
 	b := eight(&crockfordPairs, hi<<16|lo>>48)
 	c := eight(&crockfordPairs, lo>>8)
@@ -41,21 +55,26 @@ func AppendCrockford(text []byte, hi, lo, check uint64) []byte {
 	return text
 }
 
-// DecodeCrockford returns zeros and false if a byte is not a symbol; see [BadCrockford].
-func DecodeCrockford(src *[CrockfordLen]byte) (hi, lo, check uint64, ok bool) {
-	t := &crockfordTable
-	a, b, c := t.Four((*[4]byte)(src[0:4])), t.Four((*[4]byte)(src[4:8])),
-		t.Four((*[4]byte)(src[8:12]))
-	d, e, f := t.Four((*[4]byte)(src[12:16])), t.Four((*[4]byte)(src[16:20])),
-		t.Four((*[4]byte)(src[20:24]))
-	g := t[1][src[24]] + t[2][src[25]] + t[3][src[26]]
-	if a|b|c|d|e|f|g >= NoSymbol {
-		return 0, 0, 0, false
+// UnmarshalCrockford reads 27 symbols. An error is a [*sortid.ParseError] for the format, and does
+// not change dst.
+func UnmarshalCrockford(format string, dst *[16]byte, src []byte) error {
+	if len(src) != CrockfordLen {
+		return wrongLength(format, src, "27")
 	}
-	// The integers have 20 bits, but g has 15. The results have 64, 64 and 7 bits.
-	hi = uint64(a)<<44 | uint64(b)<<24 | uint64(c)<<4 | uint64(d)>>16
-	lo = uint64(d)<<48 | uint64(e)<<28 | uint64(f)<<8 | uint64(g)>>7
-	return hi, lo, uint64(g) & 127, true
+	t := &crockfordTable
+	a := t.Four((*[4]byte)(src[0:4]))<<20 + t.Four((*[4]byte)(src[4:8]))
+	b := t.Four((*[4]byte)(src[8:12]))<<20 + t.Four((*[4]byte)(src[12:16]))
+	c := t.Four((*[4]byte)(src[16:20]))<<20 + t.Four((*[4]byte)(src[20:24]))
+	d := t[1][src[24]] + t[2][src[25]] + t[3][src[26]]
+	if a|b|c|d >= NoSymbol {
+		return wrongSymbol(format, src, t, "one of Crockford's Base32, 0-9 or A-Z without U")
+	}
+	// The integers have 40 bits, but d has 15. The results have 64, 64 and 7 bits.
+	hi, lo, check := a<<24|b>>16, b<<48|c<<8|d>>7, d&127
+	if check != checksum(hi, lo) {
+		return parseerr.Text(format, src, -1, sortid.ErrCheck, "")
+	}
+	binary.BigEndian.PutUint64(dst[:8], hi)
+	binary.BigEndian.PutUint64(dst[8:], lo)
+	return nil
 }
-
-func BadCrockford(s *[CrockfordLen]byte) int { return crockfordTable.BadSymbol(s[:]) }

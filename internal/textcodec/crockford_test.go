@@ -1,10 +1,14 @@
 package textcodec
 
 import (
+	"bytes"
+	"errors"
 	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/sortid/sortid"
 )
 
 // Each value's symbols for writing and reading, from the format's document.
@@ -19,76 +23,93 @@ func init() {
 	}
 }
 
-func crockfordText(hi, lo, check uint64) string {
-	n := new(big.Int).SetUint64(hi)
-	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo))
-	n.Lsh(n, 7).Or(n, new(big.Int).SetUint64(check))
-	const digits = "0123456789abcdefghijklmnopqrstuv"
+// crockfordText returns the text of n, of 128 bits, with the check value.
+func crockfordText(n *big.Int) string {
+	check := new(big.Int).Mod(n, big.NewInt(127))
+	return crockfordDigits(check.Or(check, new(big.Int).Lsh(n, 7)))
+}
+
+func crockfordDigits(n *big.Int) string {
 	s := n.Text(32)
 	s = strings.Repeat("0", CrockfordLen-len(s)) + s
 	return strings.Map(func(r rune) rune {
-		return rune(crockfordAlphabet[strings.IndexRune(digits, r)])
+		return rune(crockfordAlphabet[strings.IndexRune(base32Digits, r)])
 	}, s)
 }
 
+const base32Digits = "0123456789abcdefghijklmnopqrstuv"
+
 func TestCrockford(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	try := func(hi, lo, check uint64) {
+	try := func(hi, lo uint64) {
 		t.Helper()
-		b := [CrockfordLen]byte(AppendCrockford(nil, hi, lo, check))
-		if want := crockfordText(hi, lo, check); string(b[:]) != want {
-			t.Fatalf("%x %x %x: %s, want %s", hi, lo, check, b, want)
+		n := join(hi, lo)
+		src := [16]byte(n.FillBytes(make([]byte, 16)))
+		b := AppendCrockford(nil, &src)
+		if want := crockfordText(n); string(b) != want {
+			t.Fatalf("%x: %s, want %s", src, b, want)
 		}
 		if r.IntN(2) == 0 {
-			b = [CrockfordLen]byte([]byte(strings.ToLower(string(b[:]))))
+			b = bytes.ToLower(b)
 		}
-		if h, l, c, ok := DecodeCrockford(&b); h != hi || l != lo || c != check || !ok {
-			t.Fatalf("%s: %x %x %x, %v, want %x %x %x", b, h, l, c, ok, hi, lo, check)
+		var back [16]byte
+		if err := UnmarshalCrockford("f", &back, b); err != nil || back != src {
+			t.Fatalf("%s: %x, %v, want %x", b, back, err, src)
 		}
 	}
 	for i := range 64 {
-		try(1<<i, 0, 0)
-		try(0, 1<<i, 0)
-		try(1<<i-1, ^uint64(0), 127)
-	}
-	for check := range uint64(128) {
-		try(0, 0, check)
-		try(^uint64(0), ^uint64(0), check)
+		try(1<<i, 0)
+		try(0, 1<<i)
+		try(1<<i-1, ^uint64(0))
 	}
 	for range 100_000 {
-		try(r.Uint64()>>r.IntN(64), r.Uint64(), r.Uint64N(128))
+		try(r.Uint64()>>r.IntN(64), r.Uint64())
 	}
 }
 
 // At every offset, every byte is a form of a symbol, or causes an error with this offset.
 func TestCrockfordSymbols(t *testing.T) {
-	good := [CrockfordLen]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
+	const good = "C8EE934SR007G5Q94QKKXFRFV8B"
 	for at := range CrockfordLen {
 		for c := range 256 {
-			b := good
+			b := []byte(good)
 			b[at] = byte(c)
 			canon, known := crockfordForms[byte(c)]
 			if strings.IndexByte(crockfordAlphabet, byte(c)) >= 0 {
 				canon, known = byte(c), true
 			}
-			hi, lo, check, ok := DecodeCrockford(&b)
+			dst := [16]byte([]byte("some sixteen !!!"))
+			keep := dst
+			err := UnmarshalCrockford("f", &dst, b)
 			if !known {
-				if got := BadCrockford(&b); hi != 0 || lo != 0 || check != 0 || ok || got != at {
-					t.Fatalf("%q: %x %x %x, %v, %d, want an error at %d", b, hi, lo, check, ok, got,
-						at)
+				if offset(err) != at || dst != keep {
+					t.Fatalf("%q: %v, %x, want an error at %d", b, err, dst, at)
 				}
 				for second := at + 1; second < CrockfordLen; second++ {
 					b[second] = '-'
-					if got := BadCrockford(&b); got != at {
-						t.Fatalf("%q: %d, want the first bad byte, %d", b, got, at)
+					if err := UnmarshalCrockford("f", &dst, b); offset(err) != at {
+						t.Fatalf("%q: %v, want the first bad byte, %d", b, err, at)
 					}
 				}
 				continue
 			}
 			b[at] = canon
-			if want := crockfordText(hi, lo, check); string(b[:]) != want || !ok {
-				t.Fatalf("with %q: %x %x %x, which is %s, %v, want %s", c, hi, lo, check, want, ok,
-					b)
+			n, _ := new(big.Int).SetString(strings.Map(func(r rune) rune {
+				return rune(base32Digits[strings.IndexRune(crockfordAlphabet, r)])
+			}, string(b)), 32)
+			n.Rsh(n, 7)
+			right := []byte(crockfordText(n))
+			if fits := string(right) == string(b); fits != (err == nil) || !fits &&
+				(!errors.Is(err, sortid.ErrCheck) || dst != keep) {
+				t.Fatalf("with %q: %v, %x, want %v", c, err, dst, fits)
+			}
+			if right[at] != canon {
+				continue // the symbol has bits of the check value
+			}
+			right[at] = byte(c)
+			if err := UnmarshalCrockford("f", &dst, right); err != nil ||
+				new(big.Int).SetBytes(dst[:]).Cmp(n) != 0 {
+				t.Fatalf("%q: %v, %x, want %x", right, err, dst, n)
 			}
 		}
 	}
@@ -96,18 +117,19 @@ func TestCrockfordSymbols(t *testing.T) {
 
 func BenchmarkAppendCrockford(b *testing.B) {
 	text := make([]byte, 0, CrockfordLen)
-	lo := uint64(1)
+	src := [16]byte([]byte("some sixteen !!!"))
 	for b.Loop() {
-		text = AppendCrockford(text[:0], 0x0123456789abcdef, lo, 55)
-		lo += uint64(text[26])
+		text = AppendCrockford(text[:0], &src)
+		src[15] += text[26]
 	}
 }
 
-func BenchmarkDecodeCrockford(b *testing.B) {
-	src := [CrockfordLen]byte([]byte("C8EE934SR007G5Q94QKKXFRFV8B"))
+func BenchmarkUnmarshalCrockford(b *testing.B) {
+	src := []byte("C8EE934SR007G5Q94QKKXFRFV8B")
+	var dst [16]byte
 	for b.Loop() {
-		if _, _, _, ok := DecodeCrockford(&src); !ok {
-			b.Fatal()
+		if err := UnmarshalCrockford("f", &dst, src); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

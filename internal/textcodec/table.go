@@ -1,14 +1,15 @@
 // Package textcodec writes integers as texts of a fixed length, and reads them: in base 36, in
 // Crockford's Base32, in base32hex, and as UUIDs. Most significant symbols come first. Tables
-// decode four symbols at a time, and encode two.
+// decode four symbols at a time, and encode two. A format's Parse makes a single call, which also
+// makes the error.
 package textcodec
 
-// NoSymbol is the value of a byte that is not a symbol. It is larger than the value of any four
-// symbols, and four times NoSymbol does not overflow.
-const NoSymbol = 1 << 28
+// NoSymbol is the value of a byte that is not a symbol. It is larger than the value of any eight
+// symbols of base 32, or four of base 64. The sum of four, shifted by 20 bits, does not overflow.
+const NoSymbol = 1 << 41
 
 // A DecodeTable has the value of each byte at each of four places, or NoSymbol.
-type DecodeTable [4][256]uint32
+type DecodeTable [4][256]uint64
 
 // NewDecodeTable returns the table of an alphabet. With ignoreCase, the alphabet must have letters
 // of one case, and the table reads both cases.
@@ -18,9 +19,9 @@ func NewDecodeTable(alphabet string, ignoreCase bool) (t DecodeTable) {
 			t[place][c] = NoSymbol
 		}
 	}
-	base := uint32(len(alphabet))
+	base := uint64(len(alphabet))
 	for value, c := range []byte(alphabet) {
-		worth := uint32(value)
+		worth := uint64(value)
 		for place := 3; place >= 0; place-- {
 			t[place][c] = worth
 			if ignoreCase && c >= 'A' {
@@ -39,7 +40,7 @@ func (t *DecodeTable) Alias(c, symbol byte) {
 }
 
 // Four returns the value of four symbols, or at least NoSymbol if a byte is not a symbol.
-func (t *DecodeTable) Four(s *[4]byte) uint32 {
+func (t *DecodeTable) Four(s *[4]byte) uint64 {
 	return t[0][s[0]] + t[1][s[1]] + t[2][s[2]] + t[3][s[3]]
 }
 

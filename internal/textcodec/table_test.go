@@ -34,14 +34,15 @@ func TestDecodeTable(t *testing.T) {
 				text[place] = byte(b)
 				got := table.Four(&text)
 				if value < 0 && (got < NoSymbol || table.BadSymbol(text[:]) != place) ||
-					value >= 0 && (got != uint32(value*power) || table.BadSymbol(text[:]) != 4) {
+					value >= 0 && (got != uint64(value*power) || table.BadSymbol(text[:]) != 4) {
 					t.Fatalf("%.12s, ignoring case %v: byte %q in place %d is %d, value %d",
 						c.alphabet, c.ignoreCase, b, place, got, value)
 				}
 			}
 			power /= len(c.alphabet)
 		}
-		if got := table.Four(&[4]byte{}); got < NoSymbol {
+		// The shift is for the first four of eight symbols.
+		if got := table.Four(&[4]byte{}); got < NoSymbol || got<<20>>20 != got {
 			t.Errorf("%.12s: four bytes that are not symbols are %d", c.alphabet, got)
 		}
 	}
@@ -54,7 +55,7 @@ func TestAlias(t *testing.T) {
 	}
 	table.Alias('O', '0')
 	table.Alias('I', '1')
-	for text, want := range map[string]uint32{"OoIi": 1<<5 | 1, "iOOo": 1 << 15} {
+	for text, want := range map[string]uint64{"OoIi": 1<<5 | 1, "iOOo": 1 << 15} {
 		if got := table.Four((*[4]byte)([]byte(text))); got != want {
 			t.Errorf("%s is %d, want %d", text, got, want)
 		}
