@@ -337,7 +337,7 @@ var connectOnce = map[string]func(ctx context.Context, url string, statements ..
 			conn, err := pgconn.Connect(ctx, url+"?sslmode=disable")
 			if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) &&
 				refused.Code == "53300" {
-				return connect.Busy(err, 3*time.Second)
+				return connect.Busy(err, 4*time.Second)
 			}
 			if err != nil {
 				return err
@@ -371,7 +371,7 @@ var connectOnce = map[string]func(ctx context.Context, url string, statements ..
 			}
 			if refused := (*mysql.MySQLError)(nil); errors.As(err, &refused) &&
 				refused.Number == 1040 {
-				return connect.Busy(err, 300*time.Millisecond)
+				return connect.Busy(err, 250*time.Millisecond)
 			}
 			return err
 		})

@@ -47,7 +47,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 // A refused connection costs the server little, so the pause after it is short.
-const busyPause = 300 * time.Millisecond
+const busyPause = 250 * time.Millisecond
 
 func (c *connector) connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*c.limit.Next()) // connect sends several requests

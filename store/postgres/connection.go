@@ -23,11 +23,12 @@ const (
 	codeStarting           = "57P03"
 	codeStopping           = "57P01"
 	codeCrashed            = "57P02"
+	className              = "42" // of errors for a name, a type or a privilege
 )
 
 // A refused connection costs the server nearly as much as an accepted one, so the pause after it is
 // long.
-const busyPause = 3 * time.Second
+const busyPause = 4 * time.Second
 
 func code(err error) string {
 	var e *pgconn.PgError

@@ -3,9 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/sortid/sortid/store/internal/connect"
 )
 
@@ -42,7 +45,7 @@ func (s *Store) prepare(ctx context.Context) error {
 
 type state struct {
 	fsync, fullPageWrites string
-	standbys              string // how many; "0" if the replication is synchronous
+	standbys              int // 0 if the replication is synchronous
 
 	// table is the name with its schema, because the search_path may change. It is "" if there is
 	// no table.
@@ -50,45 +53,73 @@ type state struct {
 
 	kind        string // "r" means an ordinary table
 	persistence string // "p" means permanent
-	privileges  string // "t" if the user has all needed privileges
+	privileges  string // "ttt" if the user has all needed privileges
+	columns     []pgconn.FieldDescription
+	noColumns   error  // why columns is nil
 	key         string // numbers of the columns of the primary key
-	// columns has the number, name, type and collation of each column that the store uses.
-	columns []string
-}
 
-// A thousand processes may start at the same time, so inspect sends only one request.
-func (s *Store) inspect(ctx context.Context) (*state, error) {
-	r, err := s.query(ctx, inspection)
-	if err != nil {
-		return nil, err
-	}
-	row := r.Rows[0]
-	at := &state{fsync: string(row[0]), fullPageWrites: string(row[1]), standbys: string(row[2])}
-	if row[3] != nil {
-		at.table = string(row[3]) + "." + table
-		at.kind, at.persistence, at.privileges = string(row[4]), string(row[5]), string(row[6])
-		at.key, at.columns = string(row[7]), strings.Split(string(row[8]), ",")
-	}
-	return at, nil
+	keyCollations string
 }
 
 const table = "sortid_lease"
 
-// A new connection loads each system catalog that a statement uses. So this statement uses few.
-const inspection = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
-		CASE WHEN current_setting('synchronous_standby_names') = ''
-			THEN (SELECT count(*) FROM pg_stat_get_wal_senders()) ELSE 0 END,
-		c.relnamespace::regnamespace, c.relkind, c.relpersistence,
-		has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'INSERT') AND
-			has_table_privilege(c.oid, 'UPDATE'),
-		(SELECT indkey FROM pg_index WHERE indrelid = c.oid AND indisprimary),
-		array_to_string(ARRAY(
-			SELECT concat_ws(' ', attnum, attname, format_type(atttypid, atttypmod),
-				nullif(attcollation, 0)::regcollation)
-			FROM pg_attribute WHERE attrelid = c.oid AND
-				attname IN ('realm', 'block', 'revision', 'hwm', 'record')
-			ORDER BY attnum), ',')
-	FROM (SELECT to_regclass('` + table + `') AS oid) t LEFT JOIN pg_class c ON c.oid = t.oid`
+// A new connection loads each system catalog and each operator that a statement uses. So these
+// statements have no joins, compare only equal types, and read what later statements also need.
+var inspection = []string{
+	"SELECT pg_is_in_recovery()",
+	"SHOW fsync",
+	"SHOW full_page_writes",
+	"SHOW synchronous_standby_names",
+	"SELECT FROM pg_stat_get_wal_senders()",
+	`SELECT relnamespace::regnamespace, relkind, relpersistence,
+		has_table_privilege(oid, 'SELECT'), has_table_privilege(oid, 'INSERT'),
+		has_table_privilege(oid, 'UPDATE')
+		FROM pg_class WHERE oid = to_regclass('` + table + `')::oid`,
+	`SELECT indkey, indcollation FROM pg_index
+		WHERE indisprimary AND indrelid = to_regclass('` + table + `')::oid`,
+	"SELECT realm, block, revision, hwm, record FROM " + table + " WHERE false",
+}
+
+// A thousand processes may start at the same time, so inspect sends only one request.
+func (s *Store) inspect(ctx context.Context) (*state, error) {
+	at := new(state)
+	var results []*pgconn.Result
+	err := s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
+		all := conn.Exec(ctx, strings.Join(inspection, ";"))
+		for all.NextResult() {
+			r := all.ResultReader()
+			at.columns = slices.Clone(r.FieldDescriptions())
+			results = append(results, r.Read())
+		}
+		return all.Close()
+	})
+	n := len(inspection)
+	wrongTable := len(results) >= n-1 && strings.HasPrefix(code(err), className)
+	switch {
+	case err != nil && !wrongTable:
+		return nil, err
+	case err == nil && len(results) != n:
+		return nil, fmt.Errorf("%d answers instead of %d", len(results), n)
+	}
+	at.noColumns = err
+	value := func(i int) string { return string(results[i].Rows[0][0]) }
+	if value(0) != "f" {
+		return nil, errStandby
+	}
+	at.fsync, at.fullPageWrites = value(1), value(2)
+	if value(3) == "" {
+		at.standbys = len(results[4].Rows)
+	}
+	for _, row := range results[5].Rows {
+		at.table = string(row[0]) + "." + table
+		at.kind, at.persistence = string(row[1]), string(row[2])
+		at.privileges = string(slices.Concat(row[3:]...))
+	}
+	for _, row := range results[6].Rows {
+		at.key, at.keyCollations = string(row[0]), string(row[1])
+	}
+	return at, nil
+}
 
 func (s *Store) create(ctx context.Context) (*state, error) {
 	_, failure := s.query(ctx, Schema)
@@ -120,41 +151,54 @@ func (at *state) checkServer() error {
 var errStandby = connect.Unsafe("the server is a standby, it must be the primary: " +
 	"put the primary in the URL, or all servers and target_session_attrs=read-write")
 
-const columns = `realm text "C", block text "C", revision bigint, hwm bigint, record json`
+// columns are the types of the columns of the last statement in inspection.
+var columns = []struct {
+	kind string
+	oid  uint32
+}{
+	{"text", pgtype.TextOID}, {"text", pgtype.TextOID}, {"bigint", pgtype.Int8OID},
+	{"bigint", pgtype.Int8OID}, {"json", pgtype.JSONOID},
+}
+
+// keyCollations are two OIDs. All servers have this OID for the collation "C".
+const keyCollations = "950 950"
 
 func (at *state) checkTable(user string) error {
 	unfit := func(format string, args ...any) error {
 		return fmt.Errorf("%s is not the table for leases: rename it, or put another schema "+
 			"into the search_path: "+format, append([]any{at.table}, args...)...)
 	}
-	key, found := make([]string, len(at.columns)), make([]string, len(at.columns))
-	for i, c := range at.columns {
-		key[i], found[i], _ = strings.Cut(c, " ")
-	}
-	has := strings.Join(found, ", ")
 	switch {
 	case at.kind != "r":
 		return unfit("it is not a table, but a view or something else")
-	case has != columns:
-		return unfit("of the needed columns (%s) it has these: %s", columns, has)
-	case at.key != key[0]+" "+key[1]:
-		return unfit("it has no primary key (realm, block)")
+	case at.privileges != "ttt":
+		return fmt.Errorf("permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s "+
+			"TO %s", at.table, user)
+	case at.noColumns != nil:
+		return unfit("%w", at.noColumns)
+	}
+	for i, c := range at.columns {
+		if c.DataTypeOID != columns[i].oid {
+			return unfit("the type of its column %s is not %s", c.Name, columns[i].kind)
+		}
+	}
+	key := fmt.Sprintf("%d %d", at.columns[0].TableAttributeNumber, at.columns[1].TableAttributeNumber)
+	switch {
+	case at.key != key || at.keyCollations != keyCollations:
+		return unfit(`it has no primary key (realm, block) with COLLATE "C"`)
 	case at.persistence != "p":
 		return connect.Unsafe("the table %s is UNLOGGED or temporary, so a crash empties it: "+
 			"ALTER TABLE %[1]s SET LOGGED", at.table)
-	case at.privileges != "t":
-		return fmt.Errorf("permission denied for table %s: GRANT SELECT, INSERT, UPDATE ON %[1]s "+
-			"TO %s", at.table, user)
 	}
 	return nil
 }
 
 func (at *state) conditions() []string {
-	if at.standbys == "0" {
+	if at.standbys == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("conditional: the server is replicated asynchronously "+
-		"(connections: %s; synchronous_standby_names is empty). "+
+		"(connections: %d; synchronous_standby_names is empty). "+
 		"A standby that becomes the primary may lack changes: then fence all realms before "+
 		"processes use the new primary. Or set synchronous_standby_names", at.standbys)}
 }

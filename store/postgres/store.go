@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/sortid/sortid/lease"
@@ -85,9 +87,12 @@ const (
 		CASE WHEN current_setting('synchronous_standby_names') <> ''
 		THEN pg_logical_emit_message(true, 'sortid_lease', '') END
 		FROM {table} WHERE realm = $1 AND block = $2`
-	// Even without a record, the result has a row. This row shows if the server is a standby.
-	getManyStatement = `SELECT revision, hwm, record, block, pg_is_in_recovery() FROM (SELECT 1) one
-		LEFT JOIN {table} ON realm = $1 AND block = ANY (string_to_array($2, ' '))`
+	// OFFSET 0 makes the server look up each block in the index. Otherwise, before its first ANALYZE
+	// of the table, it would read the whole realm. The result also has a row for a missing record.
+	// This row shows if the server is a standby.
+	getManyStatement = `SELECT revision, hwm, record, b, pg_is_in_recovery()
+		FROM unnest(string_to_array($2, ' ')) b LEFT JOIN LATERAL (SELECT revision, hwm, record
+		FROM {table} WHERE realm = $1 AND block = b OFFSET 0) found ON true`
 	realmsStatement = `SELECT realm FROM {table} WHERE block = '0/0'`
 	listStatement   = `SELECT revision, hwm, record, block FROM {table} WHERE realm = $1`
 	insertStatement = `INSERT INTO {table} (realm, block, revision, hwm, record)
@@ -115,7 +120,7 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 	for i, b := range blocks {
 		keys[i] = b.String()
 	}
-	r, err := s.read(ctx, getManyStatement, realm, strings.Join(keys, " "))
+	r, err := s.read(ctx, pgx.TextFormatCode, getManyStatement, realm, strings.Join(keys, " "))
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -124,7 +129,9 @@ func (s *Store) GetMany(ctx context.Context, realm string,
 		if string(row[4]) != "f" {
 			return nil, s.failed(errStandby)
 		}
-		rows[string(row[3])] = row
+		if row[2] != nil {
+			rows[string(row[3])] = row
+		}
 	}
 	records := make([]lease.Record, len(blocks))
 	for i, b := range blocks {
@@ -157,15 +164,20 @@ func (s *Store) CompareAndSetMany(ctx context.Context, changes []lease.Change) (
 		if err != nil {
 			return false, s.failed(err)
 		}
+		args = append(args, with...)
+		if i == len(changes)-1 {
+			statement.WriteString(text)
+			break
+		}
 		name := fmt.Sprint("change", i)
-		statement.WriteString(separator + name + " AS (" + text + " RETURNING 1)")
-		args, before, separator = append(args, with...), "EXISTS (SELECT FROM "+name+")", ", "
+		statement.WriteString(separator + name + " AS (" + text + " RETURNING 1) ")
+		before, separator = "EXISTS (SELECT FROM "+name+")", ", "
 	}
-	r, err := s.query(ctx, statement.String()+" SELECT WHERE "+before, args...)
+	r, err := s.query(ctx, statement.String(), args...)
 	if err != nil {
 		return false, s.failed(err)
 	}
-	return len(r.Rows) == 1, nil
+	return r.CommandTag.RowsAffected() == 1, nil
 }
 
 // change returns a statement and its arguments. Their numbers in the statement begin with last+1.
@@ -215,16 +227,20 @@ func (s *Store) Realms(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// epoch is when binary times of PostgreSQL begin, the year 2000, in Unix microseconds.
+const epoch = 946_684_800_000_000
+
 func (s *Store) Time(ctx context.Context) (time.Time, error) {
-	r, err := s.read(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
+	// The text of a time depends on settings, and to compute a number costs the server more.
+	r, err := s.read(ctx, pgx.BinaryFormatCode, "SELECT clock_timestamp()")
 	if err != nil {
 		return time.Time{}, s.failed(err)
 	}
-	micros, err := strconv.ParseInt(string(r.Rows[0][0]), 10, 64)
-	if err != nil {
-		return time.Time{}, s.failed(err)
+	at := r.Rows[0][0]
+	if len(at) != 8 {
+		return time.Time{}, s.failed(fmt.Errorf("the time has %d bytes instead of 8", len(at)))
 	}
-	return time.UnixMicro(micros), nil
+	return time.UnixMicro(epoch + int64(binary.BigEndian.Uint64(at))), nil
 }
 
 // begin sets up a transaction that does not depend on the server's defaults. A standby refuses READ
@@ -262,11 +278,13 @@ func (s *Store) query(ctx context.Context, statement string,
 	return results[len(begin)], nil
 }
 
-func (s *Store) read(ctx context.Context, statement string,
+// read sends a statement. The format is a format code of pgx for the columns of the result.
+func (s *Store) read(ctx context.Context, format int16, statement string,
 	args ...string) (*pgconn.Result, error) {
 	return connect.Read(ctx, func(ctx context.Context) (r *pgconn.Result, err error) {
 		err = s.send(ctx, func(ctx context.Context, conn *pgconn.PgConn) error {
-			r = conn.ExecParams(ctx, s.sql(statement), values(args), nil, nil, nil).Read()
+			r = conn.ExecParams(ctx, s.sql(statement), values(args), nil, nil,
+				[]int16{format}).Read()
 			return r.Err
 		})
 		return r, err

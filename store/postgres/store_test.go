@@ -320,14 +320,19 @@ func TestAsynchronousReplication(t *testing.T) {
 
 func TestWrongTable(t *testing.T) {
 	changed := func(old, new string) string { return faulttest.Replace(t, Schema, old, new) }
+	const noKey = "no primary key (realm, block)"
 	for statement, want := range map[string]string{
-		"CREATE TABLE sortid_lease (id int)":                            "these: ",
-		changed("PRIMARY KEY (realm, block)", "CHECK (realm <> block)"): "no primary key (realm, block)",
-		changed("(realm, block)", "(realm)"):                            "no primary key (realm, block)",
-		changed("revision bigint", "revision int"):                      "revision integer",
-		changed("realm    text", "realm varchar"):                       "realm character varying",
-		changed(`"C"`, `"en-x-icu"`):                                    `realm text "en-x-icu"`,
-		changed("record   json   NOT NULL,", ""):                        "hwm bigint",
+		"CREATE TABLE sortid_lease (id int)":                            `"realm" does not exist`,
+		changed("PRIMARY KEY (realm, block)", "CHECK (realm <> block)"): noKey,
+		changed("(realm, block)", "(realm)"):                            noKey,
+		changed("(realm, block)", "(block, realm)"):                     noKey,
+		changed("PRIMARY KEY", "UNIQUE"):                                noKey,
+		changed(`"C"`, `"en-x-icu"`):                                    `COLLATE "C"`,
+		changed(`block    text   COLLATE "C"`, "block text"):            `COLLATE "C"`,
+		changed("revision bigint", "revision int"):                      "revision is not bigint",
+		changed("realm    text", "realm varchar"):                       "realm is not text",
+		changed("record   json", "record jsonb"):                        "record is not json",
+		changed("record   json   NOT NULL,", ""):                        `"record" does not exist`,
 		"CREATE VIEW sortid_lease AS SELECT 1 AS id":                    "is not a table",
 		"CREATE TYPE sortid_lease AS (id int)":                          "is not a table",
 	} {
@@ -342,6 +347,29 @@ func TestEditedRow(t *testing.T) {
 	faulttest.EditedRows(t, Open, testserver.Postgres, exec,
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{block}', '"41/8"')`,
 		`UPDATE sortid_lease SET record = jsonb_set(record::jsonb, '{realm}', '"other"')`)
+}
+
+// The server must not read the whole realm for a few records, even if it has no statistics yet.
+func TestGetManyUsesIndex(t *testing.T) {
+	url := testserver.Postgres(t)
+	s := open(t, url)
+	conn := dial(t, url)
+	exec(t, conn, "ALTER TABLE sortid_lease SET (autovacuum_enabled = off)",
+		`INSERT INTO sortid_lease SELECT 'realm', n || '/12', 1, 0, '{}'
+		FROM generate_series(1, 3000) n`)
+	rows, err := conn.Query(t.Context(), "EXPLAIN (ANALYZE) "+s.sql(getManyStatement), "realm",
+		"1/12 2/12 3/12 4/12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := strings.Join(lines, "\n")
+	if !strings.Contains(plan, "(block = b.b)") || strings.Contains(plan, "Removed by Filter") {
+		t.Errorf("not an index scan for each block:\n%s", plan)
+	}
 }
 
 // The store keeps its table when another one comes first in the search_path.

@@ -73,7 +73,7 @@ func (c idleConn) Close() error {
 }
 
 // A refused connection costs the server little, so the pause after it is short.
-const busyPause = 300 * time.Millisecond
+const busyPause = 250 * time.Millisecond
 
 func temporary(err error) error {
 	switch {

@@ -67,7 +67,8 @@ func (m wrapped) Is(target error) bool { return target == m.as }
 const Patience = 30 * time.Second
 
 // The pauses of [Retry] grow from firstPause to lastPause. Each pause is shortened at random, by up
-// to three quarters, so that processes do not try at the same time.
+// to three quarters, so that processes do not try at the same time. A busy server refuses those who
+// try again soon, so after [Busy] a pause is shortened by up to a half.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 4 * time.Second
@@ -112,9 +113,11 @@ func Retry[T any](ctx context.Context, where string,
 			reason = err
 		}
 		if all.Err() == nil {
+			shortest := pause / 4
 			switch b := (busy{}); {
 			case errors.As(err, &b):
 				refusal, pause = err, max(pause, b.pause)
+				shortest = pause / 2
 			case isTimeout(err) && !isPermanent(err):
 				d = min(2*d, lastLimit)
 			case isPermanent(err):
@@ -122,7 +125,7 @@ func Retry[T any](ctx context.Context, where string,
 			default:
 				refusal = err
 			}
-			if Sleep(all, max(retryAfter(err), pause/4+rand.N(3*pause/4))) == nil {
+			if Sleep(all, max(retryAfter(err), shortest+rand.N(pause-shortest))) == nil {
 				continue
 			}
 		}
