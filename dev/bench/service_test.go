@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -29,27 +30,56 @@ import (
 
 var duration = flag.Duration("time", 100*time.Millisecond, "how long each server is measured")
 
-// If this environment variable is set, this program is the server of [serveFixed]. The inherited
-// file 3 is then the server's listener.
+// If this environment variable is set, this program is the server of [serveFixed], with the log if
+// the value is "log". The inherited file 3 is then the server's listener.
 const fixedServer = "SORTID_BENCH_FIXED_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(fixedServer) == "" {
+	kind := os.Getenv(fixedServer)
+	if kind == "" {
 		os.Exit(m.Run())
 	}
 	l, err := net.FileListener(os.NewFile(3, "listener"))
 	if err == nil {
-		answer := []byte(strings.Repeat("0", 25) + "\n")
-		err = http.Serve(l, http.HandlerFunc(
-			func(w http.ResponseWriter, _ *http.Request) { w.Write(answer) }))
+		err = fixed(kind == "log").Serve(l)
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
 }
 
-// serveFixed starts a net/http server that always sends the same line. This server shows how fast a
-// service with net/http can be.
-func serveFixed(t *testing.T) string {
+// fixed returns a net/http server that always sends the same line. This server shows how fast a
+// service with net/http can be. With logs, the server also sends the header fields of the service,
+// has time limits, and writes a line to a log for each request.
+func fixed(logs bool) *http.Server {
+	answer := []byte(strings.Repeat("0", 25) + "\n")
+	if !logs {
+		return &http.Server{Handler: http.HandlerFunc(
+			func(w http.ResponseWriter, _ *http.Request) { w.Write(answer) })}
+	}
+	log := slog.NewJSONHandler(os.Stdout, nil)
+	text, noStore, noSniff := []string{"text/plain; charset=utf-8"}, []string{"no-store"},
+		[]string{"nosniff"}
+	return &http.Server{
+		ReadHeaderTimeout: time.Minute, ReadTimeout: time.Hour, WriteTimeout: time.Hour,
+		IdleTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			start, id, h := time.Now(), string(answer[:25]), w.Header()
+			h["X-Request-Id"], h["X-Content-Type-Options"] = []string{id}, noSniff
+			h["Content-Type"], h["Cache-Control"] = text, noStore
+			w.Write(answer)
+			now := time.Now()
+			line := slog.NewRecord(now, slog.LevelInfo, "request", 0) // faster than slog.Logger
+			line.AddAttrs(slog.String("request", id), slog.String("method", r.Method),
+				slog.String("path", r.URL.Path), slog.Int("status", http.StatusOK),
+				slog.Int("bytes", len(answer)),
+				slog.Int64("us", now.Sub(start).Microseconds()), slog.String("from", r.RemoteAddr))
+			log.Handle(r.Context(), line)
+		}),
+	}
+}
+
+// serveFixed starts a server of [fixed].
+func serveFixed(t *testing.T, kind string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
@@ -57,9 +87,12 @@ func serveFixed(t *testing.T) string {
 	file, err := l.(*net.TCPListener).File()
 	check(t, err)
 	defer file.Close()
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	check(t, err)
+	t.Cleanup(func() { log.Close() })
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fixedServer+"=1")
-	cmd.Stderr, cmd.ExtraFiles = os.Stderr, []*os.File{file}
+	cmd.Env = append(os.Environ(), fixedServer+"="+kind)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = log, os.Stderr, []*os.File{file}
 	check(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -208,7 +241,9 @@ func measureRates(t *testing.T, sortid string) {
 				return conn.QueryRow(ctx, "SELECT nextval('ids')").Scan(&id)
 			}
 		}},
-		{"net/http, a fixed answer", 1, get(serveFixed(t), "/", 1)},
+		{"net/http, a fixed answer", 1, get(serveFixed(t, "plain"), "/", 1)},
+		{"net/http, with headers, limits and a log", 1,
+			get(serveFixed(t, "log"), "/v1/ids/scru128", 1)},
 		{"scru128", 1, get(s.url, "/v1/ids/scru128", 1)},
 		{"scru64, 1000 a request", 1000, get(s.url, "/v1/ids/scru64?n=1000", 1000)},
 		{"scru128, 1000 a request", 1000, get(s.url, "/v1/ids/scru128?n=1000", 1000)},
