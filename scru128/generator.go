@@ -131,7 +131,9 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		g.core.Lock()
+		if !g.core.TryLock() {
+			g.core.LockContended()
+		}
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.counter < maxCounter {
 			if e, ok := g.core.Rand.Next32(); ok {

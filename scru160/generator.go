@@ -202,7 +202,9 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		g.core.Lock()
+		if !g.core.TryLock() {
+			g.core.LockContended()
+		}
 		var now int64
 		if g.micros {
 			now = g.core.Clock.Micro()

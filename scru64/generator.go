@@ -194,7 +194,9 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		g.core.Lock()
+		if !g.core.TryLock() {
+			g.core.LockContended()
+		}
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {
 			g.last++
