@@ -55,7 +55,7 @@ type state struct {
 	persistence string // "p" means permanent
 	privileges  string // "ttt" if the user has all needed privileges
 	columns     []pgconn.FieldDescription
-	noColumns   error  // why columns is nil
+	noColumns   error  // the error of the statement that reads columns
 	key         string // numbers of the columns of the primary key
 
 	keyCollations string
