@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -17,11 +18,20 @@ import (
 // The command enlarges the pipe of a long output. Other pipes keep their size.
 func TestPipeSize(t *testing.T) {
 	const small, large = 1 << 16, 1 << 21
-	for _, c := range []struct{ count, before, after int }{
-		{count: 1, before: small, after: small},
-		{count: maxBatch, before: small, after: small},
-		{count: maxBatch + 1, before: small, after: console.PipeSize},
-		{count: maxBatch + 1, before: large, after: large},
+	makes := func(n int) string { return "new scru128 -n " + strconv.Itoa(n) }
+	for _, c := range []struct {
+		args                 string
+		lines, before, after int
+	}{
+		{makes(1), 0, small, small},
+		{makes(maxBatch), 0, small, small},
+		{makes(maxBatch + 1), 0, small, console.PipeSize},
+		{makes(maxBatch + 1), 0, large, large},
+		{"convert --to hex", 100, small, small},
+		{"convert --to hex", 50_000, small, console.PipeSize},
+		{"inspect -o short -", 50_000, small, console.PipeSize},
+		{"scan", 100, small, small},
+		{"scan", 50_000, small, console.PipeSize},
 	} {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -35,14 +45,14 @@ func TestPipeSize(t *testing.T) {
 		}
 		check.Must(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, c.before))(t)
 		go io.Copy(io.Discard, r)
-		if code, stderr := start(nil, w, "new", "scru128", "-n",
-			strconv.Itoa(c.count)); code != console.Success {
-			t.Fatalf("code %d, %s", code, stderr)
+		in := strings.NewReader(strings.Repeat("0372ijojuxuhjsfkeryi2mrtm\n", c.lines))
+		if code, stderr := start(in, w, strings.Fields(c.args)...); code != console.Success {
+			t.Fatalf("%s: code %d, %s", c.args, code, stderr)
 		}
 		after, err := unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0)
 		if err != nil || after != c.after {
-			t.Errorf("%d IDs: a pipe of %d bytes has %d, %v; want %d", c.count, c.before, after,
-				err, c.after)
+			t.Errorf("%s, %d lines: a pipe of %d bytes has %d, %v; want %d", c.args, c.lines,
+				c.before, after, err, c.after)
 		}
 		w.Close()
 	}

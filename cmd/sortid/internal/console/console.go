@@ -30,6 +30,8 @@ type Console struct {
 
 	ErrWidth int // of Err, in characters; 0 if Err is no terminal
 
+	blocks int // how many WriteBlock has written
+
 	mu    sync.Mutex
 	drawn bool // a Progress is on the current line of Err
 }
@@ -76,6 +78,19 @@ func (c *Console) Say(format string, args ...any) {
 	}
 	c.drawn = false
 	io.WriteString(c.Err, line)
+}
+
+// WriteBlock writes a block of the output. If Out is a pipe, it enlarges the pipe before the second
+// block, because the output may be long.
+func (c *Console) WriteBlock(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if c.blocks++; c.blocks == 2 {
+		Widen(c.Out)
+	}
+	_, err := c.Out.Write(b)
+	return err
 }
 
 // Printable escapes characters that control a terminal or the direction of text.

@@ -125,11 +125,7 @@ func (w *writer) write(r *result) error {
 		}
 		w.console.Say("%s %d: %v", bad.what, bad.number, bad.err)
 	}
-	if len(out) == 0 {
-		return nil
-	}
-	_, err := w.console.Out.Write(out)
-	return err
+	return w.console.WriteBlock(out)
 }
 
 func (w *writer) lines(in io.Reader) error {

@@ -168,7 +168,7 @@ func (s *scan) write(text []byte, from int, offset int64) error {
 var errEnough = errors.New("the rest of the file does not matter")
 
 func (s *scan) flush() error {
-	_, err := s.files.console.Out.Write(s.out)
+	err := s.files.console.WriteBlock(s.out)
 	s.out = s.out[:0]
 	if err != nil {
 		return partError{err}
