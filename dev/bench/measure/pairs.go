@@ -182,18 +182,13 @@ func logPairs(dir string, lines int) (pairs []pair, err error) {
 			`(?-u)\b[0-9a-z]{25}\b`, file}}
 	}
 	scan := func(file string, args ...string) run { return run{args: append(args, file)} }
-	all, err := readLines(filepath.Join(dir, "pairs"))
-	if err != nil {
-		return nil, err
-	}
-	ids := all[:min(lines, len(all))]
+	ids := filepath.Join(dir, "pairs")
 	for _, kind := range logKinds {
 		file := filepath.Join(dir, strings.ToLower(strings.Fields(kind.name)[0]))
 		r := rand.New(rand.NewPCG(1, 2))
-		if err := writeFile(file, func(w *bufio.Writer) {
-			for i, id := range ids {
-				kind.line(w, id, i, r)
-			}
+		if err := rewrite(file, ids, func(w *bufio.Writer, id string, i int) bool {
+			kind.line(w, id, i, r)
+			return i+1 < lines
 		}); err != nil {
 			return nil, err
 		}
@@ -217,29 +212,35 @@ func logPairs(dir string, lines int) (pairs []pair, err error) {
 			peers: []run{{program: program, args: []string{"-dc", file}}, rg(nginx)}, goal: 1.3,
 			other: true})
 	}
-	shuffled := filepath.Join(dir, "shuffled")
-	rand.New(rand.NewPCG(3, 4)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	err = writeFile(shuffled, func(w *bufio.Writer) {
-		for i, id := range all {
-			fmt.Fprintf(w, "%s INFO order processed customer=%d total=%d.00 EUR\n", id, i*7%9999, i)
-		}
-	})
+	ordered, shuffled := filepath.Join(dir, "ordered"), filepath.Join(dir, "shuffled")
+	if err := rewrite(ordered, ids, func(w *bufio.Writer, id string, i int) bool {
+		fmt.Fprintf(w, "%s INFO order processed customer=%d total=%d.00 EUR\n", id, i*7%9999, i)
+		return true
+	}); err != nil {
+		return nil, err
+	}
+	err = exec.Command("shuf", "-o", shuffled, ordered).Run()
 	return append(pairs, pair{title: "sort, LC_ALL=C sort -k1", ours: run{args: []string{"sort",
 		shuffled}}, peers: []run{{program: "sort", env: []string{"LC_ALL=C"}, args: []string{"-k1",
 		shuffled}}}, goal: 1.05, other: true}), err
 }
 
-func readLines(file string) ([]string, error) {
-	b, err := os.ReadFile(file)
-	return strings.Fields(string(b)), err
-}
-
-func writeFile(name string, write func(w *bufio.Writer)) error {
+// rewrite writes a file from the lines of another file. The function write returns false at the
+// end. No list of lines is in memory, because Linux adds the memory that this program has ever used
+// to the peak of the programs that it starts.
+func rewrite(name, from string, write func(w *bufio.Writer, line string, i int) bool) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	write(w)
-	return errors.Join(w.Flush(), f.Close())
+	lines := bufio.NewScanner(in)
+	for i := 0; lines.Scan() && write(w, lines.Text(), i); i++ {
+	}
+	return errors.Join(lines.Err(), w.Flush(), f.Close())
 }

@@ -24,8 +24,8 @@ func toyFormat() *Format {
 		appendText: func(b []byte, w integer.Words) []byte {
 			return append(b, toy.ID(w.Low).String()...)
 		},
-		max:        toyWords(toy.Max),
-		Generates:  true,
+		max:       toyWords(toy.Max),
+		Generates: true,
 	}
 }
 
