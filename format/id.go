@@ -297,6 +297,9 @@ func (id *ID) content(f *Field) (high, low uint64) {
 // appendField appends a field's content as a decimal integer.
 func (id *ID) appendField(b []byte, f *Field) []byte {
 	high, low := id.content(f)
+	if high == 0 {
+		return strconv.AppendUint(b, low, 10) // faster
+	}
 	return integer.Words{Mid: high, Low: low}.AppendDecimal(b)
 }
 
@@ -429,9 +432,11 @@ func (id ID) Notes() []string {
 	}
 	for i := range id.format.Layout {
 		f := &id.format.Layout[i]
-		if _, v := id.content(f); f.Constant && v != f.Value {
-			notes = append(notes,
-				fmt.Sprintf("the %s is %d: generators write %d", f.Name, v, f.Value))
+		if f.Constant {
+			if _, v := id.content(f); v != f.Value {
+				notes = append(notes,
+					fmt.Sprintf("the %s is %d: generators write %d", f.Name, v, f.Value))
+			}
 		}
 		if n := id.field(f.PartBits); n > 0 {
 			_, v := id.content(f)

@@ -112,14 +112,12 @@ func (w Words) AppendDecimal(b []byte) []byte {
 	return b
 }
 
-// AppendPadded appends v in decimal, with zeros before it to make width digits.
+// AppendPadded appends v in decimal, with zeros before it to make width digits, at most 19.
 func AppendPadded(b []byte, v uint64, width int) []byte {
 	var buf [20]byte
-	for i := width - 1; i >= 0; i-- {
-		buf[i] = byte('0' + v%10)
-		v /= 10
-	}
-	return append(b, buf[:width]...)
+	digits := strconv.AppendUint(buf[:0], v, 10)
+	b = append(b, "0000000000000000000"[:max(width-len(digits), 0)]...)
+	return append(b, digits...)
 }
 
 // A Place is a range of at most 64 bits.
