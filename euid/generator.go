@@ -142,9 +142,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 func (g *Generator) generate(ctx context.Context, id *ID, waitOverflow bool) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		if !g.core.TryLock() {
-			g.core.LockContended()
-		}
+		g.core.Lock()
 		now := g.core.Clock.Milli(counter)
 		if now == g.settledTick && g.high < maxHigh {
 			if low, ok := g.core.Rand.Next32(); ok {

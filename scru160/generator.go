@@ -202,9 +202,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (id ID, err error) {
 func (g *Generator) generate(ctx context.Context, id *ID) error {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		if !g.core.TryLock() {
-			g.core.LockContended()
-		}
+		g.core.Lock()
 		var now int64
 		if g.micros {
 			now = g.core.Clock.Micro()

@@ -194,9 +194,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		if !g.core.TryLock() {
-			g.core.LockContended()
-		}
+		g.core.Lock()
 		now := g.core.Clock.Milli(counter) >> tickBits
 		if now == g.settledTick && g.last < g.end {
 			g.last++

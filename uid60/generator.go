@@ -126,9 +126,7 @@ func (g *Generator) GenerateContext(ctx context.Context) (ID, error) { return g.
 func (g *Generator) generate(ctx context.Context) (ID, error) {
 	for {
 		counter := clock.Counter() // read first, to hold the lock for less time
-		if !g.core.TryLock() {
-			g.core.LockContended()
-		}
+		g.core.Lock()
 		id, err := g.next(g.core.Clock.Milli(counter) - epoch)
 		if err == nil {
 			g.core.Unlock()

@@ -93,18 +93,6 @@ func (c *Core) Init(f *Format, o sortid.GeneratorOptions, l sortid.Lease) error 
 	return nil
 }
 
-// LockContended locks the generator after TryLock failed. It first tries again for about the time
-// of an ID, because it takes longer to block a goroutine. A Mutex tries again only if the processor
-// has no other goroutine to run.
-func (c *Core) LockContended() {
-	for range 16 {
-		if c.TryLock() {
-			return
-		}
-	}
-	c.Lock()
-}
-
 func (c *Core) SetAllowance(d, tick time.Duration) {
 	switch {
 	case d < 0:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,23 +136,4 @@ func TestLeaseWait(t *testing.T) {
 			}
 		}
 	})
-}
-
-// LockContended waits for the lock, also longer than it tries.
-func TestLockContended(t *testing.T) {
-	var c Core
-	var unlocks atomic.Bool
-	got := make(chan bool)
-	c.Lock()
-	go func() {
-		c.LockContended()
-		got <- unlocks.Load()
-		c.Unlock()
-	}()
-	time.Sleep(10 * time.Millisecond) // much longer than all tries
-	unlocks.Store(true)
-	c.Unlock()
-	if !<-got {
-		t.Error("LockContended did not wait")
-	}
 }
