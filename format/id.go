@@ -297,9 +297,6 @@ func (id *ID) content(f *Field) (high, low uint64) {
 // appendField appends a field's content as a decimal integer.
 func (id *ID) appendField(b []byte, f *Field) []byte {
 	high, low := id.content(f)
-	if high == 0 {
-		return strconv.AppendUint(b, low, 10) // faster
-	}
 	return integer.Words{Mid: high, Low: low}.AppendDecimal(b)
 }
 

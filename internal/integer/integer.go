@@ -95,6 +95,9 @@ const ten19 = 10_000_000_000_000_000_000 // the largest power of ten in a word
 
 // AppendDecimal appends an integer of at most 160 bits in decimal.
 func (w Words) AppendDecimal(b []byte) []byte {
+	if w.High|w.Mid == 0 {
+		return strconv.AppendUint(b, w.Low, 10) // faster
+	}
 	var parts [3]uint64 // of 19 digits, the lowest first; 160 bits have at most 49 digits
 	n := 0
 	for w.High|w.Mid != 0 {
@@ -102,7 +105,7 @@ func (w Words) AppendDecimal(b []byte) []byte {
 		n++
 	}
 	parts[n] = w.Low
-	if w.Low == 0 && n > 0 {
+	if w.Low == 0 {
 		n--
 	}
 	b = strconv.AppendUint(b, parts[n], 10)

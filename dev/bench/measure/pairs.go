@@ -226,8 +226,8 @@ func logPairs(dir string, lines int) (pairs []pair, err error) {
 }
 
 // rewrite writes a file from the lines of another file. The function write returns false at the
-// end. No list of lines is in memory, because Linux adds the memory that this program has ever used
-// to the peak of the programs that it starts.
+// end. No list of lines is in memory, because a program's peak on Linux includes the memory of its
+// parent at the start.
 func rewrite(name, from string, write func(w *bufio.Writer, line string, i int) bool) error {
 	in, err := os.Open(from)
 	if err != nil {
